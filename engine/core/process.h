@@ -91,9 +91,9 @@ class Process {
   bool has_pidfd() const { return !waiter_.joinable(); }
 
   pid_t pid_ = -1;
-  UniqueFd ended_;                       // the pidfd, or an eventfd that the waiter signals
+  UniqueFd ended_;                  // the pidfd, or an eventfd that the waiter signals
   std::shared_ptr<Reaper> reaper_;  // null: the parent is this process
-  std::thread waiter_;                   // without a pidfd; returns once the child has ended
+  std::thread waiter_;              // without a pidfd; returns once the child has ended
 };
 
 }  // namespace belljar::core

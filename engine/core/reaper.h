@@ -18,8 +18,8 @@ class Reaper {
   virtual bool IsAlive() const = 0;
   // Asks it to end, and its children with it. Any thread.
   virtual void End() const = 0;
-  // waitid with __WALL, for a child that has ended or is about to. Without `pidfd` (-1), by its pid.
-  // False sets errno. Any thread.
+  // waitid with __WALL, for a child that has ended or is about to. Without `pidfd` (-1), by its
+  // pid. False sets errno. Any thread.
   virtual bool Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) = 0;
 };
 

@@ -1,6 +1,7 @@
 // The worker's side of the capture region, and the Python objects that write into it.
 //
-// The region is a global that is set after clone. Without a region (in the zygote) output is dropped.
+// The region is a global that is set after clone. Without a region (in the zygote) output is
+// dropped.
 #ifndef BELLJAR_ENGINE_INSIDE_CAPTURE_H_
 #define BELLJAR_ENGINE_INSIDE_CAPTURE_H_
 

@@ -16,8 +16,8 @@
 #include <functional>
 
 #include "engine/core/fd.h"
-#include "engine/core/wire.h"
 #include "engine/core/result.h"
+#include "engine/core/wire.h"
 
 namespace belljar::inside {
 

@@ -128,9 +128,14 @@ void Prepare(const InterpreterOptions& options) {
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules));
   g_runner =
-      new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"),
-                 runner.attr("begin_session"), runner.attr("execute_cell"), runner.attr("answer_question"),
-                 runner.attr("after_copy"), loads,
+      new Runner{runner.attr("rehearse"),
+                 runner.attr("reseed"),
+                 runner.attr("execute"),
+                 runner.attr("begin_session"),
+                 runner.attr("execute_cell"),
+                 runner.attr("answer_question"),
+                 runner.attr("after_copy"),
+                 loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
   // What nearly every worker writes to is created from here on, so that it lies close together.
   FillHeapHoles();

@@ -74,7 +74,8 @@ void RunSessionInit(const WorkerStart& start, core::UniqueFd control, core::Uniq
     core::Result<core::Message> message =
         core::ReceiveMessage(control.get(), sizeof(core::InitOrder));
     core::InitOrder order;
-    if (!message || message->bytes.size() != sizeof order || message->descriptors.size() != 1) break;
+    if (!message || message->bytes.size() != sizeof order || message->descriptors.size() != 1)
+      break;
     memcpy(&order, message->bytes.data(), sizeof order);
     if (order.magic != core::InitOrder{}.magic) break;
     const core::InitReply reply = Carry(order, message->descriptors[0].get());

@@ -45,7 +45,8 @@ Order ReceiveOrder(int socket) {
 
 std::vector<core::PageRange> ReceiveRanges(int socket, size_t count) {
   std::vector<core::PageRange> ranges(std::min(count, core::kMaxHotRanges));
-  if (!core::ReceiveExactly(socket, ranges.data(), ranges.size() * sizeof ranges[0])) _exit(kUnused);
+  if (!core::ReceiveExactly(socket, ranges.data(), ranges.size() * sizeof ranges[0]))
+    _exit(kUnused);
   return ranges;
 }
 

@@ -1,8 +1,8 @@
 // The worker of a session: runs one cell after the other, and copies itself when the host asks.
 //
 // A copy is a clone of the worker: the same memory, the same seal, a socket of its own. It waits
-// without running any Python. From then on it is a checkpoint: it can be copied any number of times,
-// and a copy of it that is woken goes on where the worker was.
+// without running any Python. From then on it is a checkpoint: it can be copied any number of
+// times, and a copy of it that is woken goes on where the worker was.
 //
 //   worker ──cell──▶ worker ──copy──▶ worker ──cell──▶ …
 //                      └─▶ checkpoint ──copy──▶ checkpoint

@@ -34,8 +34,8 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
 
   seal::WorkerResources resources;
   seal::SelfReport self_report = 0;
-  const auto seal = start.kind == core::SpawnMessage::kSession ? &seal::SealSessionWorker
-                                                               : &seal::SealWorker;
+  const auto seal =
+      start.kind == core::SpawnMessage::kSession ? &seal::SealSessionWorker : &seal::SealWorker;
   const seal::SealFailure failure =
       seal(start.plan, start.prepared, socket.get(), resources, self_report);
   if (failure.step != seal::SealStep::kNone)

@@ -1,5 +1,5 @@
-// BackgroundTasks: threads that do what nobody waits for, at once or later. There are as many as are
-// needed, within reason: a task that waits for a hostile process does not hold up others.
+// BackgroundTasks: threads that do what nobody waits for, at once or later. There are as many as
+// are needed, within reason: a task that waits for a hostile process does not hold up others.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKGROUND_TASKS_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKGROUND_TASKS_H_
 

@@ -30,9 +30,8 @@ void CaptureReader::Clear() {
   core::CaptureHeader& own = header();
   const uint64_t used = own.stdout_size.load() + own.stderr_size.load() + own.report_size.load() +
                         own.artifacts_size.load();
-  for (std::atomic<uint64_t>* word :
-       {&own.stdout_size, &own.stdout_dropped, &own.stderr_size, &own.stderr_dropped,
-        &own.report_size, &own.artifacts_size}) {
+  for (std::atomic<uint64_t>* word : {&own.stdout_size, &own.stdout_dropped, &own.stderr_size,
+                                      &own.stderr_dropped, &own.report_size, &own.artifacts_size}) {
     word->store(0);
   }
   own.out_of_memory.store(0);

@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/outside/child_reaper.h"
 #include "engine/core/wire.h"
+#include "engine/outside/child_reaper.h"
 #include "engine/outside/observe.h"
 #include "engine/outside/report.h"
 #include "engine/outside/workspace.h"
@@ -99,8 +99,7 @@ void Execution::ServeEgress(egress::EgressService& service, core::UniqueFd liste
 core::Result<host::Outcome> Execution::Run() {
   if (is_cell()) {
     worker_.capture.Clear();
-  } else if (core::Result<void> put =
-                 PutFiles(worker_.resources.workspace.get(), request_.files);
+  } else if (core::Result<void> put = PutFiles(worker_.resources.workspace.get(), request_.files);
              !put) {
     return put.error();
   }
@@ -128,7 +127,10 @@ core::Result<void> Execution::SendRequest() {
   if (question_) order.kind = core::SessionOrder::kAsk;
   const std::string_view parts[] = {
       is_cell() ? core::AsBytes(order) : std::string_view(),
-      core::AsBytes(header), metadata, inputs, request_.source,
+      core::AsBytes(header),
+      metadata,
+      inputs,
+      request_.source,
       request_.standard_input ? std::string_view(*request_.standard_input) : std::string_view()};
   core::Result<void> sent = core::SendAll(worker_.socket.get(), parts, deadline_);
   if (!sent) return core::MakeError("send request", "the worker died: " + sent.error().ToString());
@@ -136,7 +138,8 @@ core::Result<void> Execution::SendRequest() {
 }
 
 core::Deadline Execution::NextCheck() const {
-  const core::Deadline next = std::min({deadline_, cpu_check_, kill_at_, interrupt_at_, interrupts_.next()});
+  const core::Deadline next =
+      std::min({deadline_, cpu_check_, kill_at_, interrupt_at_, interrupts_.next()});
   return options_.sink ? std::min(next, next_stream_) : next;
 }
 

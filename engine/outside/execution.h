@@ -26,8 +26,8 @@
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/question.h"
 #include "engine/outside/interrupt_check.h"
+#include "engine/outside/question.h"
 #include "engine/outside/worker.h"
 #include "engine/outside/worker_channel.h"
 

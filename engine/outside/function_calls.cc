@@ -49,8 +49,8 @@ bool FunctionCalls::any() const {
 }
 
 bool FunctionCalls::MayBe(size_t name_size, size_t arguments_size, bool of_earlier) const {
-  return (any() || of_earlier) && name_size > 0 && name_size <= core::kMaxFunctionName && arguments_size > 0 &&
-         arguments_size <= request_.limits.result.count;
+  return (any() || of_earlier) && name_size > 0 && name_size <= core::kMaxFunctionName &&
+         arguments_size > 0 && arguments_size <= request_.limits.result.count;
 }
 
 bool FunctionCalls::Has(std::string_view name) const {

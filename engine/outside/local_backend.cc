@@ -61,7 +61,8 @@ core::Result<std::shared_ptr<Session>> LocalBackend::OpenSession(const SessionOp
                                                                  const RunOptions& run) {
   constexpr char kOpen[] = "open a session";
   const ZygoteOptions& zygote = pool_->options().zygote;
-  if (zygote.single_run || !zygote.plan.namespaces || !zygote.plan.rlimits || !zygote.plan.seccomp) {
+  if (zygote.single_run || !zygote.plan.namespaces || !zygote.plan.rlimits ||
+      !zygote.plan.seccomp) {
     return core::MakeError(kOpen,
                            "it needs namespaces, resource limits and the system call filter, which "
                            "bound its copies; \"belljar doctor\" shows what this machine lacks");

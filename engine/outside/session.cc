@@ -59,25 +59,26 @@ std::vector<VariableChange> CompareVariables(const std::string& before, const st
   std::vector<VariableChange> changes;
   for (const auto& [name, variable] : old_ones) {
     VariableChange change{VariableChange::Kind::kRemoved, name, TypeOf(variable), "",
-                          TextOf(variable, "repr"), ""};
+                          TextOf(variable, "repr"),       ""};
     const auto found = new_ones.find(name);
     if (found != new_ones.end()) {
       change.type_after = TypeOf(found->second);
       change.repr_after = TextOf(found->second, "repr");
       const std::string digest = TextOf(variable, "digest");
       const std::string other = TextOf(found->second, "digest");
-      const bool looks_same = change.type_before == change.type_after &&
-                              change.repr_before == change.repr_after;
+      const bool looks_same =
+          change.type_before == change.type_after && change.repr_before == change.repr_after;
       if (!digest.empty() && digest == other && looks_same) continue;
-      change.kind = looks_same && (digest.empty() || other.empty()) ? VariableChange::Kind::kUnknown
-                                                                    : VariableChange::Kind::kChanged;
+      change.kind = looks_same && (digest.empty() || other.empty())
+                        ? VariableChange::Kind::kUnknown
+                        : VariableChange::Kind::kChanged;
     }
     changes.push_back(std::move(change));
   }
   for (const auto& [name, variable] : new_ones) {
     if (old_ones.contains(name)) continue;
-    changes.push_back({VariableChange::Kind::kAdded, name, "", TypeOf(variable), "",
-                       TextOf(variable, "repr")});
+    changes.push_back(
+        {VariableChange::Kind::kAdded, name, "", TypeOf(variable), "", TextOf(variable, "repr")});
   }
   std::ranges::sort(changes, {}, &VariableChange::name);
   return changes;
@@ -145,8 +146,7 @@ class Session::Turn {
 };
 
 core::Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const SessionHost> host,
-                                                     Worker worker,
-                                                     const SessionOptions& options) {
+                                                     Worker worker, const SessionOptions& options) {
   auto shared = std::make_shared<Shared>();
   shared->family = worker.family;
   shared->workspace = std::move(worker.resources.workspace);
@@ -198,8 +198,8 @@ core::Result<Session::Turn> Session::TakeTurn(Patience patience, const RunOption
     const int cancel_fd = run.cancel_fd >= 0 ? run.cancel_fd : patience.cancel_fd;
     const Wait wait{core::Clock::now() + patience.at_most, cancel_fd,
                     run.interrupted ? &interrupts : nullptr};
-    core::Result<Token> token = takers_.Take(
-        lock, wait, kUse, [] { return "it was busy with other calls all the time"; });
+    core::Result<Token> token =
+        takers_.Take(lock, wait, kUse, [] { return "it was busy with other calls all the time"; });
     if (!token) return token.error();
   }
   is_taken_ = true;
@@ -438,7 +438,8 @@ core::Result<int> Session::BeginCell(const host::Request& request, host::Session
       if (core::Result<void> restored = Restore(report.note); !restored) return restored.error();
       return BeginCell(request, report);
     }
-    report.note += "there is no checkpoint of the state before this cell: " + held.error().ToString();
+    report.note +=
+        "there is no checkpoint of the state before this cell: " + held.error().ToString();
   }
   core::Result<Event> interrupt = Event::Create("run a cell");
   if (!interrupt) return interrupt.error();
@@ -484,8 +485,8 @@ core::Result<std::string> Session::AskWorker(Worker& worker, const Question& que
   if (execution.reported() && outcome->status == host::Status::kOk && outcome->result_json) {
     return std::move(*outcome->result_json);
   }
-  return core::MakeError("ask a session", outcome->error ? outcome->error->message
-                                                         : "it could not answer");
+  return core::MakeError("ask a session",
+                         outcome->error ? outcome->error->message : "it could not answer");
 }
 
 core::Result<std::string> Session::AskOwn(const Question& question) {
@@ -796,8 +797,8 @@ void Session::Discard(std::optional<Worker> worker) {
 // The present state is lost.
 core::Result<void> Session::GoBack(std::shared_ptr<Held> held) {
   if (is_at_base_ && held == base_ && worker_ && !worker_->process.HasEnded()) return {};
-  core::Result<Worker> awake = held->is_shared ? WakeCopy(*held, held.get() == reseeded_)
-                                               : WakeItself(*held);
+  core::Result<Worker> awake =
+      held->is_shared ? WakeCopy(*held, held.get() == reseeded_) : WakeItself(*held);
   if (!awake) return awake.error();
   std::optional<Worker> left = std::exchange(worker_, std::move(*awake));
   const bool is_only_one = left && !left->process.HasEnded() && is_at_base_ && base_ &&
@@ -888,10 +889,12 @@ core::Result<std::shared_ptr<Session::Held>> Session::Find(std::string_view chec
   std::string known;
   for (const auto& held : held_) known += (known.empty() ? "" : ", ") + held->id;
   if (is_name && number < shared_->checkpoints) {
-    return core::SystemErrorOf(ENOENT, kFind,
-                               std::string(checkpoint) +
-                                   " is no longer held: the oldest go first when there are too many "
-                                   "or their memory is needed; held are " + known);
+    return core::SystemErrorOf(
+        ENOENT, kFind,
+        std::string(checkpoint) +
+            " is no longer held: the oldest go first when there are too many "
+            "or their memory is needed; held are " +
+            known);
   }
   return core::SystemErrorOf(
       ENOENT, kFind,

@@ -7,9 +7,9 @@
 //   (*session)->RollBack(*here);                                 // as it was
 //   Result<std::vector<std::shared_ptr<Session>>> branches = (*session)->Branch(8);
 //
-// Before each cell there is a checkpoint, a clone of the worker that waits (session_family.h). It is
-// made after the cell before, off the caller's path. A session that nobody uses for a few seconds
-// keeps only that one, and goes on from it. A cell that is stopped by a limit, killed or
+// Before each cell there is a checkpoint, a clone of the worker that waits (session_family.h). It
+// is made after the cell before, off the caller's path. A session that nobody uses for a few
+// seconds keeps only that one, and goes on from it. A cell that is stopped by a limit, killed or
 // cancelled costs the cell: the session goes on from its checkpoint, and the outcome says so.
 //
 // All of it is thread-safe. A session does one thing at a time; who comes later waits for its turn,
@@ -51,8 +51,9 @@ struct SessionOptions {
   // `memory` and `file_size` are the session's; a cell's request cannot exceed the others.
   core::Limits limits;
   size_t checkpoints = 16;  // held at most; the oldest goes first. At least one
-  // Of its worker and its checkpoints, as the kernel counts it: private memory, and its part of what
-  // is shared. Checkpoints go until the rest fits. Each branch has as much. 0: twice limits.memory.
+  // Of its worker and its checkpoints, as the kernel counts it: private memory, and its part of
+  // what is shared. Checkpoints go until the rest fits. Each branch has as much. 0: twice
+  // limits.memory.
   core::Bytes total_memory{0};
   // Without a call for so long, its worker ends, and it goes on from the checkpoint of its state
   // (1 ms). Longer than a person or a model takes between cells that belong together.
@@ -76,7 +77,12 @@ struct BranchOptions {
 
 // What differs between two sessions, or a session and one of its checkpoints.
 struct VariableChange {
-  enum class Kind { kAdded, kChanged, kRemoved, kUnknown };  // kUnknown: too large or not comparable
+  enum class Kind {
+    kAdded,
+    kChanged,
+    kRemoved,
+    kUnknown
+  };  // kUnknown: too large or not comparable
   Kind kind = Kind::kChanged;
   std::string name;
   // Of each side; empty where there is none. From the guest.
@@ -136,8 +142,8 @@ class Session : public std::enable_shared_from_this<Session> {
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options = {},
                                   Patience patience = {});
 
-  // Ends the cell that runs, if one does, with a KeyboardInterrupt, and with a kill after its grace.
-  // False: none does.
+  // Ends the cell that runs, if one does, with a KeyboardInterrupt, and with a kill after its
+  // grace. False: none does.
   bool Interrupt();
 
   // The checkpoint of the present state, which a label then keeps from being dropped for its age.
@@ -241,21 +247,22 @@ class Session : public std::enable_shared_from_this<Session> {
   // Of the turn.
   std::optional<Worker> worker_;  // none: it has died
   bool is_at_base_ = false;       // worker_, or the session at rest, is in the state of base_
-  std::string parent_;            // the checkpoint that the cell before worker_'s state started from
-  WorkspaceSnapshot files_;       // of worker_'s state
-  SessionPages pages_;            // of worker_
-  // The checkpoint that this branch began from with new seeds, and gets again after going back to it.
+  std::string parent_;       // the checkpoint that the cell before worker_'s state started from
+  WorkspaceSnapshot files_;  // of worker_'s state
+  SessionPages pages_;       // of worker_
+  // The checkpoint that this branch began from with new seeds, and gets again after going back to
+  // it.
   const Held* reseeded_ = nullptr;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<Held> base_;  // the newest checkpoint that worker_'s state comes from
+  std::shared_ptr<Held> base_;              // the newest checkpoint that worker_'s state comes from
   std::deque<std::shared_ptr<Held>> held_;  // the one that was made or used last is last
   uint64_t cells_ = 0;
   bool is_taken_ = false;
   TakerQueue<Token> takers_;
   std::string closed_;
   bool is_host_closed_ = false;
-  bool will_rest_ = false;  // RestLater has been called, and Rest not yet
+  bool will_rest_ = false;          // RestLater has been called, and Rest not yet
   std::optional<Event> interrupt_;  // of the cell that runs
   std::chrono::steady_clock::time_point last_used_;
 };

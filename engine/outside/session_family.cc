@@ -132,8 +132,7 @@ core::Result<void> SessionFamily::Limit(Worker& worker, const core::Limits& ceil
                                         const core::Limits& limits, uint32_t threads) {
   threads_ = threads;
   const pid_t pid = worker.process.pid();
-  if (core::Result<void> done =
-          Lower(pid, RLIMIT_AS, ceiling.memory.count - limits.memory.count);
+  if (core::Result<void> done = Lower(pid, RLIMIT_AS, ceiling.memory.count - limits.memory.count);
       !done) {
     return done;
   }
@@ -150,8 +149,7 @@ core::Result<void> SessionFamily::LimitProcesses(pid_t pid, size_t more) const {
   return SetSoft(pid, RLIMIT_NPROC, known_.size() + more);
 }
 
-core::Result<Worker> SessionFamily::Copy(Worker& from,
-                                         const std::vector<core::PageRange>& hot) {
+core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::PageRange>& hot) {
   auto pair = core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
   if (core::Result<void> noted = core::NoteSenders(pair->first.get()); !noted) return noted.error();
@@ -163,7 +161,8 @@ core::Result<Worker> SessionFamily::Copy(Worker& from,
   copy.self_report = from.self_report;
   copy.family = from.family;
   const std::lock_guard lock(mutex_);
-  const core::Result<void> copied = ObeyCopy(from, hot, copy, std::move(pair->second), std::move(reserved));
+  const core::Result<void> copied =
+      ObeyCopy(from, hot, copy, std::move(pair->second), std::move(reserved));
   from.process.Pause();
   if (copied) {
     copy.process.Pause();
@@ -262,8 +261,7 @@ core::Result<void> SessionFamily::BeginCell(Worker& worker, std::chrono::millise
   worker.cpu_before = worker.process.CpuTime();
   const auto seconds = std::chrono::ceil<std::chrono::seconds>(worker.cpu_before) +
                        std::chrono::ceil<std::chrono::seconds>(cpu) + std::chrono::seconds(1);
-  if (core::Result<void> done =
-          SetSoft(pid, RLIMIT_CPU, static_cast<rlim_t>(seconds.count()));
+  if (core::Result<void> done = SetSoft(pid, RLIMIT_CPU, static_cast<rlim_t>(seconds.count()));
       !done) {
     return done;
   }
@@ -280,8 +278,8 @@ size_t SessionFamily::EndCell(Worker& worker) {
   return threads_ > 1 ? KillStrangers() : 0;
 }
 
-// Children of the init that the host has not asked for: clones that a cell made in place of threads.
-// Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
+// Children of the init that the host has not asked for: clones that a cell made in place of
+// threads. Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
 // RLIMIT_NPROC, so that they cannot replace each other for ever.
 size_t SessionFamily::KillStrangers() {
   std::map<pid_t, core::UniqueFd> strangers;

@@ -65,7 +65,8 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   // Ends all of them, also the init, which then is reaped.
   void Finish();
 
-  // Makes a copy ready for cells; if it does not obey, it is killed. With `reseeds`, its generators of random numbers get new seeds.
+  // Makes a copy ready for cells; if it does not obey, it is killed. With `reseeds`, its generators
+  // of random numbers get new seeds.
   core::Result<void> Wake(Worker& copy, core::CaptureLayout layout, bool reseeds);
 
   // Around a cell, or a question. `cpu`: what it may use.
@@ -97,10 +98,10 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   core::UniqueFd control_;
   uint32_t threads_ = 1;
 
-  mutable std::mutex mutex_;    // also: one copy at a time
-  std::set<pid_t> known_;       // not reaped yet
-  std::set<pid_t> running_;     // those that are not stopped
-  std::mutex asking_;           // one order at a time to the init; taken after mutex_
+  mutable std::mutex mutex_;  // also: one copy at a time
+  std::set<pid_t> known_;     // not reaped yet
+  std::set<pid_t> running_;   // those that are not stopped
+  std::mutex asking_;         // one order at a time to the init; taken after mutex_
 };
 
 }  // namespace belljar::outside

@@ -425,8 +425,7 @@ void SparePool::DropZygote() {
   // The zygote clones one at a time, so no later clone can have begun.
   if (!requested_.empty()) {
     const PendingWorker& first = requested_.front();
-    ReapUnannounced(first.control ? first.control.get() : first.worker.socket.get(),
-                    reaper_.get());
+    ReapUnannounced(first.control ? first.control.get() : first.worker.socket.get(), reaper_.get());
   }
   requested_.clear();
 }

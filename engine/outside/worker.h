@@ -22,10 +22,10 @@ enum class WorkerUse { kRun, kSession };
 struct Worker {
   CaptureReader capture;
   core::UniqueFd socket;
-  core::UniqueFd status_fd;              // its /proc/<pid>/status, opened while it waited
-  seal::WorkerResources resources;       // empty if the profile has none
-  seal::SelfReport self_report = 0;      // from when it still ran only our code
-  std::vector<host::LayerState> layers;  // as observed on this process
+  core::UniqueFd status_fd;               // its /proc/<pid>/status, opened while it waited
+  seal::WorkerResources resources;        // empty if the profile has none
+  seal::SelfReport self_report = 0;       // from when it still ran only our code
+  std::vector<host::LayerState> layers;   // as observed on this process
   std::shared_ptr<SessionFamily> family;  // of a session; else null
   core::Process process;
   // Used before this run: by a single run's process to start up, in a session by earlier cells.

@@ -55,7 +55,8 @@ WorkerChannel::Message WorkerChannel::Parse() {
   }
   memcpy(&signal_, received_.data(), sizeof signal_);
   if (signal_.kind == core::WorkerSignal::kDone) return Message::kDone;
-  if (signal_.kind != core::WorkerSignal::kCall || !calls_.MayBe(signal_.step, signal_.value, is_cell_)) {
+  if (signal_.kind != core::WorkerSignal::kCall ||
+      !calls_.MayBe(signal_.step, signal_.value, is_cell_)) {
     return Message::kMalformed;
   }
   wanted_ += size_t{signal_.step} + signal_.value;

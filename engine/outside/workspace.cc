@@ -7,9 +7,9 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <map>
 #include <set>
 #include <string>
@@ -268,7 +268,8 @@ void Collect(int workspace, host::Outcome& outcome,
 
 // Requires the guest's identity.
 core::Result<void> Remove(int workspace, const std::string& path) {
-  const std::string parent = path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  const std::string parent =
+      path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
   const std::string name = path.substr(parent.empty() ? 0 : parent.size() + 1);
   const core::UniqueFd directory =
       OpenUnlocked(workspace, parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY);

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "engine/core/capture_layout.h"
-#include "engine/outside/child_reaper.h"
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/outside/child_reaper.h"
 #include "engine/outside/installation.h"
 #include "engine/seal/seal.h"
 

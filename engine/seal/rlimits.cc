@@ -53,10 +53,10 @@ bool Apply(const core::Limits& limits, uint64_t base_address_space, Limit cpu, L
 // Both terms are rounded separately: a request's limit comes in whole seconds and must not exceed
 // the ceiling because of rounding.
 rlim_t CpuSeconds(std::chrono::milliseconds cpu, std::chrono::milliseconds base) {
-  return static_cast<rlim_t>((std::chrono::ceil<std::chrono::seconds>(cpu) +
-                              std::chrono::ceil<std::chrono::seconds>(base))
-                                 .count() +
-                             1);
+  return static_cast<rlim_t>(
+      (std::chrono::ceil<std::chrono::seconds>(cpu) + std::chrono::ceil<std::chrono::seconds>(base))
+          .count() +
+      1);
 }
 
 }  // namespace

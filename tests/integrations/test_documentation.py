@@ -63,7 +63,9 @@ def test_ipython():
     shell.run_cell("%unload_ext belljar.ipython")
 
 
-@pytest.mark.parametrize("library", ["langchain-core", "smolagents", "pytest", "IPython", "ipykernel"])
+@pytest.mark.parametrize(
+    "library", ["langchain-core", "smolagents", "pytest", "IPython", "ipykernel"]
+)
 def test_versions_are_those_that_were_tried(library):
     assert f"{library} {version(library)} |" in PAGE
 

@@ -22,9 +22,9 @@
 #include <thread>
 #include <vector>
 
-#include "engine/outside/child_reaper.h"
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
+#include "engine/outside/child_reaper.h"
 
 namespace belljar::outside {
 namespace {
@@ -335,20 +335,20 @@ TEST(ChildReaper, EndsWhenTheProgramsUserChangesAndItsSavedOneDoesNot) {
 // The list of groups precedes most rights in /proc/PID/status, and may be of any length.
 TEST(ChildReaper, SeesTheRightsOfAProgramInManyGroups) {
   if (geteuid() != 0) GTEST_SKIP() << "takes root";
-  EXPECT_EQ(StatusOf([] {
-              std::vector<gid_t> groups(20'000);
-              for (size_t i = 0; i < groups.size(); ++i)
-                groups[i] = static_cast<gid_t>(100'000 + i);
-              if (setgroups(groups.size(), groups.data()) != 0) _exit(6);
-              const auto reaper = ChildReaper::Start();
-              if (!reaper) _exit(7);
-              usleep(1'200'000);
-              if (!(*reaper)->IsAlive()) _exit(8);
-              prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-              const core::UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, (*reaper)->pid(), 0)));
-              _exit(!ended || HasEnded(ended.get()) ? 5 : 9);
-            }),
-            5);
+  EXPECT_EQ(
+      StatusOf([] {
+        std::vector<gid_t> groups(20'000);
+        for (size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<gid_t>(100'000 + i);
+        if (setgroups(groups.size(), groups.data()) != 0) _exit(6);
+        const auto reaper = ChildReaper::Start();
+        if (!reaper) _exit(7);
+        usleep(1'200'000);
+        if (!(*reaper)->IsAlive()) _exit(8);
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        const core::UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, (*reaper)->pid(), 0)));
+        _exit(!ended || HasEnded(ended.get()) ? 5 : 9);
+      }),
+      5);
 }
 
 TEST(ChildReaper, OneThatIsEndedIsNotAlive) {

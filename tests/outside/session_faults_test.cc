@@ -308,8 +308,9 @@ TEST_F(SessionFaults, AllOfASessionKilledIsSaid) {
   for (int i = 0; i < 2; ++i) {
     const auto outcome = sandbox_->RunCell(*session, Cell("x"));
     ASSERT_FALSE(outcome);
-    EXPECT_NE(outcome.error().ToString().find("it is lost, since all its processes have been killed"),
-              std::string::npos)
+    EXPECT_NE(
+        outcome.error().ToString().find("it is lost, since all its processes have been killed"),
+        std::string::npos)
         << outcome.error().ToString();
   }
   EXPECT_FALSE(session->Checkpoint()) << "there is no process of this state";

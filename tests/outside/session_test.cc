@@ -4,8 +4,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <algorithm>
+#include <chrono>
 #include <set>
 #include <string>
 #include <thread>
@@ -285,8 +285,9 @@ TEST_F(SessionTest, ClosedOnesSaySo) {
   session->Close("you asked for it");
   const auto outcome = session->Run(tests::MakeRequest("1"));
   ASSERT_FALSE(outcome);
-  EXPECT_EQ(outcome.error().ToString(), "use a session: No such file or directory (ENOENT): it is "
-                                        "closed: you asked for it");
+  EXPECT_EQ(outcome.error().ToString(),
+            "use a session: No such file or directory (ENOENT): it is "
+            "closed: you asked for it");
   const auto other = OpenSession();
   sandbox_.reset();
   EXPECT_EQ(other->closed(), "its sandbox was closed");
@@ -397,8 +398,7 @@ TEST_F(SessionFilesTest, AnOpenFileGoesOn) {
   EXPECT_EQ(Value(*session, "f = open('a.txt', 'w')\nf.write('one')\nf.flush()\n1"), "1");
   EXPECT_EQ(Value(*session, "f.write(' two')\nf.flush()\n1"), "1");
   ASSERT_TRUE(session->Undo());
-  EXPECT_EQ(Value(*session, "f.write(' three')\nf.flush()\nopen('a.txt').read()"),
-            "\"one three\"");
+  EXPECT_EQ(Value(*session, "f.write(' three')\nf.flush()\nopen('a.txt').read()"), "\"one three\"");
 }
 
 }  // namespace

@@ -203,8 +203,7 @@ struct Filters {
   std::vector<sock_filter> zygote;
   std::vector<sock_filter> worker;
 };
-Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile(),
-                       Clones clones = {}) {
+Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile(), Clones clones = {}) {
   const auto is_spawning = [&](const std::string& name) {
     const auto& spawning = profile.spawning_syscalls;
     return std::find(spawning.begin(), spawning.end(), name) != spawning.end();

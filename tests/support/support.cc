@@ -47,8 +47,8 @@ core::Profile ShippedProfile(const std::string& name) {
     fprintf(stderr, "%s\n", installation.error().ToString().c_str());
     abort();
   }
-  core::Result<core::Profile> profile = profiles::LoadProfile(
-      installation->profiles + "/" + name + ".toml", installation->profiles);
+  core::Result<core::Profile> profile =
+      profiles::LoadProfile(installation->profiles + "/" + name + ".toml", installation->profiles);
   if (!profile) {
     fprintf(stderr, "%s\n", profile.error().ToString().c_str());
     abort();
