@@ -14,7 +14,7 @@
 namespace belljar::outside {
 namespace {
 
-constexpr uint64_t kPage = 4096;
+constexpr uint64_t kPageSize = 4096;
 constexpr size_t kMaxMapsSize = 1 << 20;
 // Reservations that are mostly unused, or data that no cell writes to as a whole.
 constexpr uint64_t kMaxMapping = uint64_t{64} << 20;
@@ -44,16 +44,16 @@ std::vector<uint64_t> OwnPages(pid_t pid) {
     char permissions[5] = {};
     if (sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, permissions) != 3) continue;
     if (permissions[1] != 'w' || permissions[3] != 'p' || end - begin > kMaxMapping) continue;
-    words.resize((end - begin) / kPage);
+    words.resize((end - begin) / kPageSize);
     const size_t size = words.size() * sizeof(uint64_t);
-    const auto from = static_cast<off_t>(begin / kPage * sizeof(uint64_t));
+    const auto from = static_cast<off_t>(begin / kPageSize * sizeof(uint64_t));
     if (pread(pagemap.get(), words.data(), size, from) != static_cast<ssize_t>(size)) continue;
     for (size_t i = 0; i < words.size(); ++i) {
       const uint64_t word = words[i];
       if ((word & kPresent) == 0 || (word & kFileOrShared) != 0 || (word & kMappedByUsAlone) == 0) {
         continue;
       }
-      own.push_back(begin + i * kPage);
+      own.push_back(begin + i * kPageSize);
     }
   }
   return own;
@@ -63,9 +63,9 @@ std::vector<core::PageRange> Ranges(const std::vector<uint64_t>& pages) {
   std::vector<core::PageRange> ranges;
   for (const uint64_t page : pages) {
     if (!ranges.empty() && ranges.back().begin + ranges.back().size == page) {
-      ranges.back().size += kPage;
+      ranges.back().size += kPageSize;
     } else if (ranges.size() < core::kMaxHotRanges) {
-      ranges.push_back({page, kPage});
+      ranges.push_back({page, kPageSize});
     }
   }
   return ranges;

@@ -330,14 +330,14 @@ def _kernel_spec(asked: argparse.Namespace) -> dict[str, Any]:
 
 def manage(arguments: Iterable[str]) -> int:
     """`install` and `uninstall`."""
-    from jupyter_client.kernelspec import KernelSpecManager, NoSuchKernel
+    from jupyter_client.kernelspec import KernelSpecManager
 
     asked = _arguments().parse_args(list(arguments))
     specs = KernelSpecManager()
     if asked.command == "uninstall":
         try:
             print(f"removed {shlex.quote(specs.remove_kernel_spec(asked.name))}")
-        except NoSuchKernel:
+        except KeyError:
             raise ValueError(f"there is no kernel {asked.name!r}") from None
         return 0
     _limits(asked)

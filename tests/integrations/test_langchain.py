@@ -155,19 +155,19 @@ def test_its_own_sandbox_is_closed():
         assert "/workspace" in tool.description
         text = tool.invoke("open('a.txt', 'w').write('hello')")
         assert "files:\na.txt, 5 bytes" in text
-    with pytest.raises(BelljarError, match="run in a sandbox: it is closed"):
+    with pytest.raises(BelljarError, match="it is closed"):
         tool.invoke("1")
-    with pytest.raises(BelljarError, match="run in a sandbox: it is closed"):
+    with pytest.raises(BelljarError, match="it is closed"):
         asyncio.run(tool.ainvoke({"code": "1"}))
 
 
 def test_its_threads_end_with_it(box):
     before = set(threading.enumerate())
-    for given in ({}, {"sandbox": box}):
+    for given in ({}, {"sandbox": box}, {"sandbox": box, "session": False}):
         with BelljarTool(**given) as tool:
             assert asyncio.run(tool.ainvoke({"code": "1"})) == "value:\n1"
             assert any(each.name == "belljar" for each in set(threading.enumerate()) - before)
-        if given:
+        if "session" in given:
             assert asyncio.run(tool.ainvoke({"code": "1"})) == "value:\n1"  # as invoke
         del tool
         gc.collect()

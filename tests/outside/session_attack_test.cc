@@ -598,7 +598,7 @@ TEST_F(SessionAttack, MemoryThroughBranchesIsBounded) {
   }
   // Each branch needs its worker and the checkpoint of its present state.
   // Each of the four has as much.
-  EXPECT_LT(MemoryOf(InitOf(*session)), 4 * 150 * kMebi + 15 * kMebi);
+  EXPECT_LT(MemoryOf(InitOf(*session)), (uint64_t{4} * 150 + 15) * kMebi);
   EXPECT_LT(MembersOf(InitOf(*session)).size(), 18u) << "the control: there would be 22";
 }
 

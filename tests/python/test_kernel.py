@@ -214,6 +214,7 @@ def test_the_command_installs_and_removes_it(jupyter: dict[str, str], tmp_path: 
     options = ("--name", "mine", "--profile", "basic", "--timeout", "5")
     assert belljar("install", "--prefix", tmp_path, *options) == f"installed {place}\n"
     spec = json.loads((place / "kernel.json").read_text())
-    assert spec["argv"][0] == str(PYTHON) and spec["argv"][-4:] == [*options[2:]]
+    assert Path(spec["argv"][0]).parent == PYTHON.parent
+    assert spec["argv"][-4:] == [*options[2:]]
     assert belljar("uninstall", "--name", "mine") == f"removed {place}\n"
     assert not place.exists()
