@@ -235,8 +235,8 @@ core::Result<void> Session::Restore(std::string& note) {
     done = GoBack(from);
     if (done) {
       if (from != base || !was_at_base) {
-        note += "the session goes on from checkpoint " + from->id + ", after cell " +
-                std::to_string(from->cell);
+        note += (note.empty() ? "" : "; ") + std::string("the session goes on from checkpoint ") +
+                from->id + ", after cell " + std::to_string(from->cell);
       }
       return done;
     }
