@@ -160,8 +160,8 @@ def test_more_is_there_for_those_who_ask(plain):
 
 
 def count_subschemas(schema: dict[str, Any]) -> int:
-    inner_schemas = {"properties", "additionalProperties"}
-    known = inner_schemas | {"type", "required", "enum", "const", "description"}
+    applicators = {"properties", "additionalProperties"}  # the keywords that hold subschemas
+    known = applicators | {"type", "required", "enum", "const", "description"}
     assert set(schema) <= known, "other keywords may have subschemas, which would not be counted"
     inner = list(schema.get("properties", {}).values())
     if isinstance(schema.get("additionalProperties"), dict):
