@@ -82,8 +82,13 @@ print("good")
     f"asyncio by {watcher}": f"""
 async def main():
     for number in range(10):
-        process = await asyncio.create_subprocess_exec("sh", "-c", f"exit {{number}}")
-        value = asyncio.to_thread(box.run, "1 + 1")
+        # It waits to be told: CPython's MultiLoopChildWatcher loses a child that ends while
+        # it is being registered, since its signal handler and add_child_handler both wait for it.
+        process = await asyncio.create_subprocess_exec(
+            "sh", "-c", f"read line; exit {{number}}", stdin=asyncio.subprocess.PIPE
+        )
+        value = asyncio.create_task(asyncio.to_thread(box.run, "1 + 1"))
+        process.stdin.close()
         assert await process.wait() == number
         assert (await value).value == 2
 watcher = getattr(asyncio, {watcher!r}, None)
