@@ -46,7 +46,8 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/json_rpc": HOST,
     "server/mcp": HOST | {"engine/outside", "server/core", "server/json_rpc"},
     "server/tools": ENGINE
-    | {"engine/egress", "container/backend", "container/packages", "server/core"},
+    | {"engine/egress", "container/backend", "container/image", "container/packages"}
+    | {"server/core"},
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},
     "server/operations": HOST | {"engine/outside", "server/core"},

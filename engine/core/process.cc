@@ -14,7 +14,7 @@
 #include <cerrno>
 #include <system_error>
 
-#include "engine/core/child_reaper.h"
+#include "engine/core/reaper.h"
 
 namespace belljar::core {
 namespace {
@@ -37,7 +37,7 @@ void AwaitReadable(int fd) {
   while (poll(&readable, 1, -1) < 0 && errno == EINTR) continue;
 }
 
-bool HasEnded(int ended_fd) {
+bool IsReadable(int ended_fd) {
   pollfd ended = {ended_fd, POLLIN, 0};
   return poll(&ended, 1, 0) > 0;
 }
@@ -52,18 +52,18 @@ pid_t CloneProcess(const clone_args& arguments) {
   return static_cast<pid_t>(syscall(SYS_clone, flags, nullptr, arguments.pidfd, nullptr, nullptr));
 }
 
-void KillAndReap(pid_t pid, ChildReaper* reaper) {
+void KillAndReap(pid_t pid, Reaper* reaper) {
   // When the reaper has gone, its children have too, and their pids may be reused.
   if (reaper && !reaper->IsAlive()) return;
   kill(pid, SIGKILL);
   if (reaper) {
-    (void)reaper->Reap(P_PID, pid, nullptr, nullptr);
+    (void)reaper->Reap(pid, -1, nullptr, nullptr);
   } else {
     (void)AwaitEnd(P_PID, pid, 0, nullptr, nullptr);
   }
 }
 
-Process::Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<ChildReaper> reaper)
+Process::Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<Reaper> reaper)
     : pid_(pid), ended_(std::move(pidfd)), reaper_(std::move(reaper)) {
   if (ended_ || pid_ <= 0 || (!reaper_ && HoldByPid())) return;
   KillAndReap(pid_, reaper_.get());
@@ -114,13 +114,16 @@ bool Process::Send(int signal) const {
   }
   // Only we reap it, so the pid is still the child's. Once it has ended, other code in this process
   // might have reaped it.
-  return HasEnded(ended_.get()) || kill(pid_, signal) == 0 || errno == ESRCH;
+  return IsReadable(ended_.get()) || kill(pid_, signal) == 0 || errno == ESRCH;
 }
 
 void Process::Kill() const {
   // The program has given up the permission to kill it. Ending the reaper ends its children.
   if (!Send(SIGKILL) && reaper_) reaper_->End();
 }
+
+void Process::Interrupt() const { (void)Send(SIGINT); }
+bool Process::HasEnded() const { return !ended_ || IsReadable(ended_.get()); }
 
 void Process::Pause() const { (void)Send(SIGSTOP); }
 void Process::Resume() const { (void)Send(SIGCONT); }
@@ -143,7 +146,7 @@ ExitReport Process::Wait() {
   // A child held by pid has already ended here, so a reused pid is never waited for. The reaper
   // serves other children too and must not block.
   if (reaper_) AwaitReadable(ended_.get());
-  const bool waited = reaper_    ? reaper_->Reap(P_PIDFD, ended_.get(), &info, &usage)
+  const bool waited = reaper_    ? reaper_->Reap(pid_, ended_.get(), &info, &usage)
                       : by_pidfd ? AwaitEnd(P_PIDFD, ended_.get(), 0, &info, &usage)
                                  : AwaitEnd(P_PID, pid_, WNOHANG, &info, &usage);
   report.reaper_ended = reaper_ && !waited;

@@ -4,8 +4,8 @@
 // the child is reaped, and only the owner reaps it. A thread waits for its end instead of poll.
 //
 // The destructor kills and reaps the child. In the host a Process is a zygote or a worker. Both are
-// children of the host (workers are cloned with CLONE_PARENT), or of a ChildReaper if the
-// surrounding program waits for children of its own.
+// children of the host (workers are cloned with CLONE_PARENT), of a ChildReaper if the surrounding
+// program waits for children of its own, or of the init of a session.
 #ifndef BELLJAR_ENGINE_CORE_PROCESS_H_
 #define BELLJAR_ENGINE_CORE_PROCESS_H_
 
@@ -24,7 +24,7 @@ struct clone_args;  // <linux/sched.h>
 
 namespace belljar::core {
 
-class ChildReaper;
+class Reaper;
 
 // clone3, or clone where clone3 is not available: Docker's filter answers clone3 with ENOSYS, since
 // a filter cannot see its flags. Features that clone cannot express (CLONE_CLEAR_SIGHAND,
@@ -33,7 +33,7 @@ class ChildReaper;
 pid_t CloneProcess(const clone_args& arguments);
 
 // For a child without an owner. Its pid is not reused before it is reaped. `reaper` as for Process.
-void KillAndReap(pid_t pid, ChildReaper* reaper);
+void KillAndReap(pid_t pid, Reaper* reaper);
 
 // How a child ended, as reported by the kernel.
 struct ExitReport {
@@ -53,7 +53,7 @@ class Process {
   // An unreaped child of `reaper`, or of this process if `reaper` is null. Without `pidfd` it is
   // held by its pid. If that fails too (no descriptor or thread left), the child is killed and the
   // Process is empty.
-  Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<ChildReaper> reaper = nullptr);
+  Process(pid_t pid, UniqueFd pidfd, std::shared_ptr<Reaper> reaper = nullptr);
   Process(Process&& other) noexcept;
   Process& operator=(Process&& other) noexcept;
   ~Process() { Destroy(); }
@@ -63,12 +63,14 @@ class Process {
   pid_t pid() const { return pid_; }
   // Readable once the child has ended. Borrowed, and only for waiting.
   int ended_fd() const { return ended_.get(); }
+  bool HasEnded() const;  // or is empty
   explicit operator bool() const { return static_cast<bool>(ended_); }
 
   // The child's parent, as in its /proc status.
   pid_t parent_pid() const;
 
   void Kill() const;
+  void Interrupt() const;  // SIGINT
   // Pause stops the child until Resume. A paused child can still be killed.
   void Pause() const;
   void Resume() const;
@@ -89,9 +91,9 @@ class Process {
   bool has_pidfd() const { return !waiter_.joinable(); }
 
   pid_t pid_ = -1;
-  UniqueFd ended_;                       // the pidfd, or an eventfd that the waiter signals
-  std::shared_ptr<ChildReaper> reaper_;  // null: the parent is this process
-  std::thread waiter_;                   // without a pidfd; returns once the child has ended
+  UniqueFd ended_;                  // the pidfd, or an eventfd that the waiter signals
+  std::shared_ptr<Reaper> reaper_;  // null: the parent is this process
+  std::thread waiter_;              // without a pidfd; returns once the child has ended
 };
 
 }  // namespace belljar::core

@@ -86,8 +86,7 @@ struct Profile {
   std::vector<SyscallRule> allowed_syscalls;
   std::vector<SyscallRule> thread_syscalls;    // in addition, for programs in the full language
   std::vector<std::string> spawning_syscalls;  // for the zygote, never for a guest
-  std::vector<std::string> thread_spawning_syscalls;  // likewise, for the full language
-  std::vector<std::string> hostile_syscalls;          // kill the worker
+  std::vector<std::string> hostile_syscalls;   // kill the worker
   std::string document;  // the whole TOML as JSON, for the policy inside the worker
 };
 

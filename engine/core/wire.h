@@ -3,11 +3,18 @@
 //   host ──StartMessage (memfd with JSON)──▶ zygote ──"ready" or an error──▶ host      once
 //   host ──SpawnMessage + {socket, capture}──▶ zygote ──SpawnReply + {pidfd}──▶ host   per worker;
 //                                               a zygote for a single run does not reply: it
-//                                               becomes the worker
+//                                               becomes the worker. For a session, a third
+//                                               descriptor is the socket of its init, and the
+//                                               reply is about that
 //   host ──RequestHeader, metadata, inputs, source, stdin──▶ worker ──WorkerSignal──▶ host  once
 //   each worker ──WorkerSignal kCall, name, arguments──▶ host ──size (uint32), answer──▶ worker
 //                                               during the run, for each call of one of the
 //                                               request's functions
+//   host ──SessionOrder──▶ worker of a session ──WorkerSignal──▶ host       until it is killed;
+//   after
+//                                               kCell or kAsk comes a request as above
+//   host ──InitOrder + {pidfd}──▶ init of a session ──InitReply──▶ host     likewise; a first
+//                                               InitReply says that it is sealed
 //
 // Host and zygote talk over SOCK_SEQPACKET, host and worker over SOCK_STREAM. All structures have
 // the same binary layout on both sides (one build, one machine); the host checks every field it
@@ -35,7 +42,9 @@ inline constexpr std::string_view kZygoteReady = "ready";
 inline constexpr size_t kMaxZygoteAnswer = 16 * 1024;
 
 struct SpawnMessage {
+  enum Kind : uint32_t { kRun, kSession };
   uint32_t magic = 0x424a5350;  // "BJSP"
+  uint32_t kind = kRun;
 };
 
 struct SpawnReply {
@@ -63,10 +72,56 @@ struct WorkerSignal {
     kFailed = 0x424a4641,  // a step of the seal failed: step and errno
     kDone = 0x424a444e,    // the report is in the capture region
     kCall = 0x424a434c,    // step: size of the name; value: size of the arguments (JSON)
+    // Of a session. From a worker that was to copy itself; value: 0, or why it could not (errno).
+    // From the copy, as its first word: it waits.
+    kCopied = 0x424a4350,
+    kAwake = 0x424a4157,  // ready for cells
   };
   uint32_t kind = 0;
   uint32_t step = 0;
   uint32_t value = 0;
+};
+
+// What a session's worker is to do next.
+struct SessionOrder {
+  enum Kind : uint32_t {
+    kCell = 0x4345,  // run a request; a worker that is awake
+    kAsk = 0x4153,   // the same, of a question (runner/questions.py)
+    kCopy = 0x4350,  // clone itself. Attached: the copy's socket
+    kWake = 0x5741,  // a copy that waits becomes ready for cells. Attached: its capture memory
+  };
+  uint32_t magic = 0x424a534f;  // "BJSO"
+  uint32_t kind = kCell;
+  uint32_t reseeds = 0;  // kWake: whether its generators of random numbers get new seeds
+  // kCopy: pages that the original then writes to, so that the next cell need not. That many
+  // PageRanges follow; none: those that the zygote knows.
+  uint32_t hot_ranges = 0;
+};
+
+struct PageRange {
+  uint64_t begin = 0;  // address
+  uint64_t size = 0;   // bytes; both are multiples of the page size
+};
+inline constexpr size_t kMaxHotRanges = 1024;
+
+// To a session's init, about the child whose pidfd is attached.
+struct InitOrder {
+  enum Kind : uint32_t {
+    kRecognise,  // whether it is its child: error_number 0 or ECHILD
+    kReap,       // waits for its end
+  };
+  uint32_t magic = 0x424a494f;  // "BJIO"
+  uint32_t kind = kRecognise;
+};
+
+struct InitReply {
+  int32_t error_number = 0;
+  int32_t code = 0;    // of siginfo_t: CLD_EXITED, …
+  int32_t status = 0;  // exit code or signal
+  int32_t padding = 0;
+  int64_t user_time = 0;    // microseconds
+  int64_t system_time = 0;  // microseconds
+  int64_t max_rss = 0;      // KiB
 };
 
 inline constexpr size_t kMaxFunctionName = 256;

@@ -160,6 +160,18 @@ void AddIsolation(const Outcome& outcome, Sections& sections) {
                    (missing.empty() ? "" : ", without " + core::Joined(missing)));
 }
 
+// Only what its caller does not expect.
+void AddSession(const Outcome& outcome, const AnswerOptions& options, Sections& sections) {
+  if (!outcome.session) return;
+  const SessionReport& session = *outcome.session;
+  if (options.is_new_session) sections.AddNote("session " + session.id);
+  if (session.restored) {
+    sections.AddNote("the cell was stopped; the session goes on as it was before" +
+                     (session.checkpoint.empty() ? "" : ", from checkpoint " + session.checkpoint));
+  }
+  if (!session.note.empty()) sections.AddNote(core::Printable(session.note));
+}
+
 std::string ErrorText(const GuestError& error, const AnswerOptions& options) {
   std::string text;
   if (error.traceback.empty()) {
@@ -294,6 +306,14 @@ OrderedJson NetworkJson(const NetworkEvent& event) {
   return json;
 }
 
+OrderedJson SessionJson(const SessionReport& session) {
+  OrderedJson json = {{"id", session.id}, {"cell", session.cell}};
+  AddText("checkpoint", session.checkpoint, json);
+  if (session.restored) json["restored"] = true;
+  AddText("note", session.note, json);
+  return json;
+}
+
 OrderedJson ContainerJson(const ContainerReport& container) {
   OrderedJson json = {{"engine", container.engine}, {"runtime", container.runtime}};
   if (!container.not_limited.empty()) json["not_limited"] = container.not_limited;
@@ -368,6 +388,7 @@ std::string AnswerText(const Outcome& outcome, const AnswerOptions& options) {
   Sections notes(std::move(text));
   AddRefusals(outcome, notes);
   AddIsolation(outcome, notes);
+  AddSession(outcome, options, notes);
   return std::move(notes).text();
 }
 
@@ -383,6 +404,7 @@ std::string AnswerJson(const Outcome& outcome, const AnswerOptions& options, int
   AddList("network", outcome.network, outcome.network_left_out, NetworkJson, cuts, json);
   AddList("security_events", outcome.security_events, 0, EventJson, cuts, json);
   if (outcome.container) json["container"] = ContainerJson(*outcome.container);
+  if (outcome.session) json["session"] = SessionJson(*outcome.session);
   if (outcome.status != Status::kRefused) json["isolation"] = IsolationJson(outcome);
   cuts.Dropped("stdout", outcome.stdout_stream.dropped_bytes);
   cuts.Dropped("stderr", outcome.stderr_stream.dropped_bytes);

@@ -38,6 +38,8 @@ struct AnswerOptions {
   size_t characters = 10'000;
   // Where the whole of a part can be read. Parts that are not here can be read nowhere.
   std::map<LongPart, std::string> uris = {};
+  // Of a cell that has opened its session: the text has its id.
+  bool is_new_session = false;
 };
 
 // A part of which the object has only excerpts, as a whole.

@@ -169,7 +169,9 @@ double Seconds(Duration time) {
 // Empty or 0: null for a nullable field.
 template <typename T>
 bool IsUnset(const T& value) {
-  if constexpr (TextField<T> || NumberField<T>) {
+  if constexpr (OptionalField<T>) {
+    return !value.has_value();
+  } else if constexpr (TextField<T> || NumberField<T>) {
     return value == T();
   } else {
     return false;

@@ -160,6 +160,16 @@ struct ContainerReport {
   std::vector<std::string> packages;  // installed for this run: "requests==2.31.0"
 };
 
+// Of a cell of a session (docs/sessions.md).
+struct SessionReport {
+  std::string id;
+  uint64_t cell = 0;       // from 1
+  std::string checkpoint;  // from which a roll-back undoes the cell; empty: there is none
+  // The cell was stopped, and the session has gone on from that checkpoint, as if it had not been.
+  bool restored = false;
+  std::string note;  // what else its caller should know
+};
+
 struct Outcome {
   Status status = Status::kKilled;
   KillCause kill_cause = KillCause::kUnknown;  // only with kKilled
@@ -185,6 +195,7 @@ struct Outcome {
   std::vector<NetworkEvent> network;
   uint64_t network_left_out = 0;
   std::optional<ContainerReport> container;
+  std::optional<SessionReport> session;
 
   bool success() const { return status == Status::kOk; }
 };

@@ -204,6 +204,18 @@ void VisitFields(TableOf<ContainerReport>, Visit visit) {
                     "Packages installed for this run, with dependencies: name==version"));
 }
 
+template <typename Visit>
+void VisitFields(TableOf<SessionReport>, Visit visit) {
+  visit(Row<kShown | kRequired>("id", &SessionReport::id));
+  visit(Row<kShown | kRequired>("cell", &SessionReport::cell, "From 1"));
+  visit(Row<kShown | kNullable>("checkpoint", &SessionReport::checkpoint,
+                                "From which a roll-back undoes the cell"));
+  visit(Row<kShown | kRequired>("restored", &SessionReport::restored,
+                                "Whether the cell was stopped, so that the session has gone on "
+                                "from that checkpoint, as if the cell had not been"));
+  visit(Row<kShown | kNullable>("note", &SessionReport::note));
+}
+
 // The order is that of the JSON, which people read: the answer before the accounting. Python uses
 // other names for some, and handles `value`, `has_value` and `truncated` by hand
 // (result_objects.cc). The reader of reports handles `status`, `result`, `truncated` and artifacts
@@ -269,6 +281,9 @@ void VisitFields(TableOf<Outcome>, Visit visit) {
   visit(Row<kInPython>("network_left_out", &Outcome::network_left_out));
   visit(Row<kShown | kRequired>("container", &Outcome::container,
                                 "The container that the code ran in; null if it ran without one"));
+  visit(Row<kInJson | kOmittable>("session", &Outcome::session,
+                                  "The session of which the code was a cell; omitted if it ran in "
+                                  "a process of its own"));
 }
 
 }  // namespace belljar::host

@@ -40,6 +40,12 @@ void SetCapture(core::Mapping region, core::CaptureLayout layout) {
   }
 }
 
+void ReleaseCapture() {
+  g_header = nullptr;
+  TheCapture().header = nullptr;
+  TheCapture().region = {};
+}
+
 void SetOutputLimit(uint64_t bytes) {
   TheCapture().output_limit = std::min(bytes, TheCapture().layout.output.count);
 }

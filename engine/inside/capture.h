@@ -1,7 +1,7 @@
 // The worker's side of the capture region, and the Python objects that write into it.
 //
-// A worker is single-use, so the region is a global that is set once, after clone. Without a region
-// (in the zygote) output is dropped.
+// The region is a global that is set after clone. Without a region (in the zygote) output is
+// dropped.
 #ifndef BELLJAR_ENGINE_INSIDE_CAPTURE_H_
 #define BELLJAR_ENGINE_INSIDE_CAPTURE_H_
 
@@ -14,8 +14,11 @@
 
 namespace belljar::inside {
 
-// Worker, once. Takes ownership of the mapping for the lifetime of the process.
+// Worker. Takes ownership of the mapping.
 void SetCapture(core::Mapping region, core::CaptureLayout layout);
+
+// In a copy of a session's worker, before it sets its own. Output is dropped until then.
+void ReleaseCapture();
 
 // How many bytes of stdout and stderr this request may keep; at most the layout's capacity. Further
 // bytes are only counted.

@@ -4,6 +4,7 @@
 #include <linux/io_uring.h>
 #include <linux/sched.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
@@ -35,6 +36,9 @@ struct Range {
   uintptr_t begin;
   uintptr_t end;
 };
+
+// Set once, in the zygote.
+const std::vector<iovec>* g_hot_pages = nullptr;
 
 uintptr_t EndOf(const iovec& part) {
   return reinterpret_cast<uintptr_t>(part.iov_base) + part.iov_len;
@@ -195,7 +199,20 @@ core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
   if (total > kMaxPinnedBytes) {
     return core::MakeError("pin hot pages", "a clone writes to more pages than is worth pinning");
   }
+  g_hot_pages = new std::vector<iovec>(pages);
   return Pin(pages);
+}
+
+void WriteToHotPages(const std::vector<core::PageRange>& ranges) {
+  // Linux 5.14; else, or where a range no longer exists, a cell takes the faults itself.
+  const auto write_to = [](void* begin, size_t size) {
+    (void)madvise(begin, size, MADV_POPULATE_WRITE);
+  };
+  for (const core::PageRange& range : ranges) {
+    write_to(reinterpret_cast<void*>(range.begin), range.size);
+  }
+  if (!ranges.empty() || !g_hot_pages) return;
+  for (const iovec& part : *g_hot_pages) write_to(part.iov_base, part.iov_len);
 }
 
 }  // namespace belljar::inside

@@ -17,6 +17,7 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
+#include "engine/core/wire.h"
 
 namespace belljar::inside {
 
@@ -28,6 +29,10 @@ namespace belljar::inside {
 // is open. An error (io_uring is disabled in many containers) only costs speed.
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together);
+
+// In a worker of a session that has just been cloned: takes the page faults of `ranges`, or without
+// any, of the pages that were pinned, before a cell has to.
+void WriteToHotPages(const std::vector<core::PageRange>& ranges);
 
 }  // namespace belljar::inside
 

@@ -7,6 +7,7 @@
 
 #include "engine/inside/capture.h"
 #include "engine/inside/heap.h"
+#include "engine/inside/hot_pages.h"
 #include "engine/inside/memory.h"
 
 extern "C" PyObject* PyInit__belljar_guards();
@@ -19,6 +20,7 @@ namespace py = pybind11;
 // Looked up once in the zygote and never released: a worker ends by being killed.
 struct Runner {
   py::object rehearse, reseed, execute;
+  py::object begin_session, execute_cell, answer_question, after_copy;
   py::object loads;
   py::object keep_artifact;  // None: artifacts are not kept
 };
@@ -126,7 +128,14 @@ void Prepare(const InterpreterOptions& options) {
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules));
   g_runner =
-      new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"), loads,
+      new Runner{runner.attr("rehearse"),
+                 runner.attr("reseed"),
+                 runner.attr("execute"),
+                 runner.attr("begin_session"),
+                 runner.attr("execute_cell"),
+                 runner.attr("answer_question"),
+                 runner.attr("after_copy"),
+                 loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
   // What nearly every worker writes to is created from here on, so that it lies close together.
   FillHeapHoles();
@@ -170,6 +179,16 @@ py::dict MakeRequest(const RequestParts& parts) {
   if (!parts.inputs.empty()) request["inputs"] = Loaded(parts.inputs);
   if (request.contains("functions")) request["call_host"] = py::cpp_function(parts.call_host);
   return request;
+}
+
+std::string Execute(const py::object& function, const RequestParts& parts) {
+  try {
+    const py::dict request = MakeRequest(parts);
+    const py::bytes source(parts.source.data(), parts.source.size());
+    return function(request, source).cast<py::bytes>();
+  } catch (const std::exception&) {
+    return {};
+  }
 }
 
 // In the form that the host sends; only for the rehearsal.
@@ -221,14 +240,26 @@ core::Result<void> RehearseRequest() {
   });
 }
 
-std::string ExecuteRequest(const RequestParts& parts) {
-  try {
-    const py::dict request = MakeRequest(parts);
-    const py::bytes source(parts.source.data(), parts.source.size());
-    return g_runner->execute(request, source).cast<py::bytes>();
-  } catch (const std::exception&) {
-    return {};
-  }
+core::Result<void> BeginSession() {
+  return Translate("begin a session", [] { g_runner->begin_session(); });
+}
+
+void AfterCopyInOriginal(const std::vector<core::PageRange>& hot) {
+  PyOS_AfterFork_Parent();
+  WriteToHotPages(hot);
+}
+
+core::Result<void> AfterCopyInWorker(bool reseeds) {
+  PyOS_AfterFork_Child();
+  return Translate("wake a copy", [&] { g_runner->after_copy(reseeds); });
+}
+
+std::string ExecuteRequest(const RequestParts& parts) { return Execute(g_runner->execute, parts); }
+std::string ExecuteCell(const RequestParts& parts) {
+  return Execute(g_runner->execute_cell, parts);
+}
+std::string AnswerQuestion(const RequestParts& parts) {
+  return Execute(g_runner->answer_question, parts);
 }
 
 }  // namespace belljar::inside

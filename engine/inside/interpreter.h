@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/core/wire.h"
 
 namespace belljar::inside {
 
@@ -43,6 +44,12 @@ void AfterCloneInZygote();
 // namespace. A single run, whose worker is not a clone, calls none of the three.
 core::Result<void> AfterCloneInWorker();
 
+// Worker of a session, before its first cell.
+core::Result<void> BeginSession();
+// Around its clone, after BeforeClone(). A copy calls its half when it is woken.
+void AfterCopyInOriginal(const std::vector<core::PageRange>& hot);
+core::Result<void> AfterCopyInWorker(bool reseeds);
+
 // In a clone that is then discarded: does everything that a request does (hot_pages.h).
 core::Result<void> RehearseRequest();
 
@@ -60,6 +67,12 @@ struct RequestParts {
 // Worker: runs one request and returns the report (UTF-8 JSON). An empty report means that the
 // Python half itself failed.
 std::string ExecuteRequest(const RequestParts& parts);
+
+// The same for a cell of a session, whose variables stay.
+std::string ExecuteCell(const RequestParts& parts);
+
+// What the session's host asks between cells (runner/questions.py), which changes nothing.
+std::string AnswerQuestion(const RequestParts& parts);
 
 }  // namespace belljar::inside
 

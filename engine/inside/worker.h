@@ -1,10 +1,11 @@
-// A worker: a clone of the zygote, or the zygote itself (single run). Sealed, used for one request,
-// killed.
+// A worker: a clone of the zygote, or the zygote itself (single run). Sealed, used for one request
+// or one session (session_worker.h), killed.
 #ifndef BELLJAR_ENGINE_INSIDE_WORKER_H_
 #define BELLJAR_ENGINE_INSIDE_WORKER_H_
 
 #include "engine/core/capture_layout.h"
 #include "engine/core/fd.h"
+#include "engine/core/wire.h"
 #include "engine/seal/seal.h"
 
 namespace belljar::inside {
@@ -16,6 +17,7 @@ struct WorkerStart {
   const seal::PreparedSeal& prepared;
   core::CaptureLayout layout;
   bool cloned = true;
+  core::SpawnMessage::Kind kind = core::SpawnMessage::kRun;
 };
 [[noreturn]] void RunWorker(const WorkerStart& start, core::UniqueFd socket,
                             core::UniqueFd capture_memory);

@@ -10,6 +10,8 @@
 #include <chrono>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <optional>
+#include <vector>
 
 #include "engine/core/capture_layout.h"
 #include "engine/core/process.h"
@@ -19,6 +21,7 @@
 #include "engine/inside/hot_pages.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
+#include "engine/inside/session_init.h"
 #include "engine/inside/worker.h"
 #include "engine/seal/namespaces.h"
 #include "engine/seal/seal.h"
@@ -137,13 +140,17 @@ pid_t CloneWorker(const seal::SealPlan& plan, int* pidfd) {
 
 // Does not return in the worker.
 core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared, int control,
-                         core::Message message) {
+                         core::SpawnMessage::Kind kind, core::Message message) {
   int pidfd = -1;
   BeforeClone();
   const pid_t pid = CloneWorker(start.plan, &pidfd);
   if (pid == 0) {
-    RunWorker({start.plan, prepared, start.layout}, std::move(message.descriptors[0]),
-              std::move(message.descriptors[1]));
+    std::vector<core::UniqueFd>& given = message.descriptors;
+    const WorkerStart worker{start.plan, prepared, start.layout, true, kind};
+    if (kind == core::SpawnMessage::kSession) {
+      RunSessionInit(worker, std::move(given[2]), std::move(given[0]), std::move(given[1]));
+    }
+    RunWorker(worker, std::move(given[0]), std::move(given[1]));
   }
   const int error_number = errno;
   AfterCloneInZygote();
@@ -153,19 +160,32 @@ core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared,
   return core::SendMessage(control, core::AsBytes(core::SpawnReply{0, pid}), descriptors);
 }
 
+// None: not a spawn message.
+std::optional<core::SpawnMessage::Kind> KindOf(const core::Message& message) {
+  for (const auto kind : {core::SpawnMessage::kRun, core::SpawnMessage::kSession}) {
+    core::SpawnMessage expected;
+    expected.kind = kind;
+    const size_t descriptors = kind == core::SpawnMessage::kSession ? 3 : 2;
+    if (message.bytes == core::AsBytes(expected) && message.descriptors.size() == descriptors) {
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+
 core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared, int control) {
   for (;;) {
     core::Result<core::Message> message = core::ReceiveMessage(control, sizeof(core::SpawnMessage));
     if (!message) return message.error();
     if (message->bytes.empty()) return {};
-    if (message->bytes != core::AsBytes(core::SpawnMessage{}) || message->descriptors.size() != 2) {
-      return core::MakeError("serve", "not a spawn message");
-    }
+    const std::optional<core::SpawnMessage::Kind> kind = KindOf(*message);
+    if (!kind) return core::MakeError("serve", "not a spawn message");
     if (start.single_run) {
       RunWorker({start.plan, prepared, start.layout, false}, std::move(message->descriptors[0]),
                 std::move(message->descriptors[1]));
     }
-    if (core::Result<void> done = Spawn(start, prepared, control, std::move(*message)); !done) {
+    if (core::Result<void> done = Spawn(start, prepared, control, *kind, std::move(*message));
+        !done) {
       return done;
     }
   }

@@ -7,7 +7,8 @@
 //   3. It applies the parts of the seal that all workers share (private root, identity, Landlock
 //      rules).
 //   4. It serves one message, spawn: {socket, capture memory} in, {pidfd} out. It stays single
-//      threaded, so that a clone of it is a complete interpreter.
+//      threaded, so that a clone of it is a complete interpreter. For a session it clones an init
+//      instead, which clones the worker (session_init.h).
 //
 // A worker is cloned with CLONE_PARENT: it is the host's child, not the zygote's. So the host reaps
 // it itself, with its resource usage, and a zygote may die or be replaced while its workers run.

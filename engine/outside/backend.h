@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -49,7 +50,10 @@ struct RunOptions {
   // Called when a signal handler has run on this thread, and periodically; true kills the run. For
   // callers whose handlers only set a flag, like Python's.
   std::function<bool()> interrupted;
-  FunctionCall call;  // of the request's functions
+  FunctionCall call;      // of the request's functions
+  int interrupt_fd = -1;  // borrowed; of a cell: cancels it too, once it is readable
+  // In a session, a cancelled cell first gets a KeyboardInterrupt, and this time to end with it.
+  std::chrono::milliseconds interrupt_grace{2'000};
   // Borrowed. Where ending the worker is deferred to; null: it ends before Run returns. By then the
   // program has ended and everything it could reach is closed, but an attacker that has taken over
   // the worker may still use CPU time.
@@ -62,6 +66,9 @@ struct RunOptions {
 // The outcome of a run that was cancelled before it had a worker.
 host::Outcome CancelledBefore(const host::Request& request, std::string mode, std::string language);
 
+class Session;
+struct SessionOptions;
+
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -69,6 +76,11 @@ class Backend {
   // them against the profile.
   virtual core::Result<host::Outcome> Run(const host::Request& request,
                                           const RunOptions& options) = 0;
+
+  // Opens a session (session.h), whose limits are final. It is closed with the backend, and no call
+  // of it may still run then. Of `run`, what concerns the wait for a worker.
+  virtual core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
+                                                             const RunOptions& run);
 
   // Waits until a worker or container is ready for the next Run. The error says why there is none;
   // ETIMEDOUT: not yet. The backend must outlive the call.

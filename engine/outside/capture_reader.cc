@@ -1,10 +1,18 @@
 #include "engine/outside/capture_reader.h"
 
+#include <sys/mman.h>
+
 #include <algorithm>
 
 #include "engine/seal/seccomp.h"
 
 namespace belljar::outside {
+namespace {
+
+// Less costs nobody anything, and need not be faulted in again.
+constexpr uint64_t kKeptWhenCleared = 64 * 1024;
+
+}  // namespace
 
 core::Result<CaptureReader> CaptureReader::Create(core::CaptureLayout layout) {
   CaptureReader reader;
@@ -16,6 +24,22 @@ core::Result<CaptureReader> CaptureReader::Create(core::CaptureLayout layout) {
   if (!mapping) return mapping.error();
   reader.mapping_ = std::move(*mapping);
   return reader;
+}
+
+void CaptureReader::Clear() {
+  core::CaptureHeader& own = header();
+  const uint64_t used = own.stdout_size.load() + own.stderr_size.load() + own.report_size.load() +
+                        own.artifacts_size.load();
+  for (std::atomic<uint64_t>* word : {&own.stdout_size, &own.stdout_dropped, &own.stderr_size,
+                                      &own.stderr_dropped, &own.report_size, &own.artifacts_size}) {
+    word->store(0);
+  }
+  own.out_of_memory.store(0);
+  own.denied_count.store(0);
+  if (used <= kKeptWhenCleared) return;
+  // If it fails, the pages stay.
+  (void)madvise(mapping_.data() + core::CaptureLayout::kHeaderSize,
+                layout_.size() - core::CaptureLayout::kHeaderSize, MADV_REMOVE);
 }
 
 std::string CaptureReader::Copy(size_t offset, uint64_t from, uint64_t to) const {

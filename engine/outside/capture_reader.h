@@ -25,6 +25,10 @@ class CaptureReader {
   int memory_fd() const { return memory_.get(); }
   void CloseMemory() { memory_.Reset(); }
 
+  // Before a further cell of the same worker, which waits: empty again. Gives the pages of long
+  // output back.
+  void Clear();
+
   // Bytes that the worker has written after `from`, up to `limit` in total.
   std::string StdoutSince(uint64_t from, uint64_t limit) const;
   std::string StderrSince(uint64_t from, uint64_t limit) const;
@@ -37,8 +41,8 @@ class CaptureReader {
   std::vector<host::SecurityEvent> DeniedSyscalls() const;
 
  private:
-  const core::CaptureHeader& header() const {
-    return *reinterpret_cast<const core::CaptureHeader*>(mapping_.data());
+  core::CaptureHeader& header() const {
+    return *reinterpret_cast<core::CaptureHeader*>(mapping_.data());
   }
   std::string Copy(size_t offset, uint64_t from, uint64_t to) const;
 

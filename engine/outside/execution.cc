@@ -6,8 +6,8 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/core/child_reaper.h"
 #include "engine/core/wire.h"
+#include "engine/outside/child_reaper.h"
 #include "engine/outside/observe.h"
 #include "engine/outside/report.h"
 #include "engine/outside/workspace.h"
@@ -16,6 +16,7 @@ namespace belljar::outside {
 namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
+constexpr std::chrono::milliseconds kInterruptInterval{100};
 // In addition to the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
 
@@ -23,9 +24,20 @@ uint64_t MaxReport(const host::Request& request) {
   return request.limits.result.count + kReportOverhead;
 }
 
-std::string Metadata(const host::Request& request, std::string_view language) {
+const char* ModeName(const host::Request& request, const Question* question) {
+  if (!question) return request.mode == host::Request::Mode::kRun ? "run" : "validate";
+  switch (question->kind) {
+    case Question::Kind::kComplete: return "complete";
+    case Question::Kind::kInspect: return "inspect";
+    case Question::Kind::kVariables: break;
+  }
+  return "variables";
+}
+
+std::string Metadata(const host::Request& request, const Question* question,
+                     std::string_view language) {
   nlohmann::json json = {
-      {"mode", request.mode == host::Request::Mode::kRun ? "run" : "validate"},
+      {"mode", ModeName(request, question)},
       {"language", language},
       {"filename", request.filename},
       {"allowed_imports", nullptr},
@@ -36,6 +48,7 @@ std::string Metadata(const host::Request& request, std::string_view language) {
       {"comments", request.wants_comments},
       {"exact_types", request.exact_types},
   };
+  if (question && question->cursor) json["cursor"] = *question->cursor;
   if (request.allowed_imports) json["allowed_imports"] = *request.allowed_imports;
   if (!request.arguments.empty()) json["arguments"] = request.arguments;
   if (!request.environment.empty()) json["environment"] = request.environment;
@@ -67,7 +80,7 @@ Execution::Execution(Worker worker, const host::Request& request, const RunOptio
       request_(request),
       options_(options),
       language_(language),
-      channel_(worker_.socket.get(), request, options.call),
+      channel_(worker_.socket.get(), request, options.call, is_cell()),
       interrupts_(options.interrupted) {}
 
 void Execution::StartClock() {
@@ -78,14 +91,18 @@ void Execution::StartClock() {
   next_stream_ = start_ + kStreamInterval;
 }
 
-void Execution::ServeEgress(egress::EgressService& service,
+void Execution::ServeEgress(egress::EgressService& service, core::UniqueFd listener,
                             std::optional<egress::AllowList> narrower) {
-  egress_.emplace(service, std::move(worker_.resources.egress), std::move(narrower));
+  egress_.emplace(service, std::move(listener), std::move(narrower));
 }
 
 core::Result<host::Outcome> Execution::Run() {
-  core::Result<void> put = PutFiles(worker_.resources.workspace.get(), request_.files);
-  if (!put) return put.error();
+  if (is_cell()) {
+    worker_.capture.Clear();
+  } else if (core::Result<void> put = PutFiles(worker_.resources.workspace.get(), request_.files);
+             !put) {
+    return put.error();
+  }
   StartClock();
   if (core::Result<void> sent = SendRequest(); !sent) return sent.error();
   core::Result<End> end = Watch();
@@ -94,7 +111,7 @@ core::Result<host::Outcome> Execution::Run() {
 }
 
 core::Result<void> Execution::SendRequest() {
-  const std::string metadata = Metadata(request_, language_);
+  const std::string metadata = Metadata(request_, question_, language_);
   const std::string inputs = InputsText(request_);
   core::RequestHeader header;
   header.metadata_size = static_cast<uint32_t>(metadata.size());
@@ -106,8 +123,14 @@ core::Result<void> Execution::SendRequest() {
   header.file_size_limit = request_.limits.file_size.count;
   header.cpu_limit_seconds =
       static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(request_.limits.cpu).count());
+  core::SessionOrder order;
+  if (question_) order.kind = core::SessionOrder::kAsk;
   const std::string_view parts[] = {
-      core::AsBytes(header), metadata, inputs, request_.source,
+      is_cell() ? core::AsBytes(order) : std::string_view(),
+      core::AsBytes(header),
+      metadata,
+      inputs,
+      request_.source,
       request_.standard_input ? std::string_view(*request_.standard_input) : std::string_view()};
   core::Result<void> sent = core::SendAll(worker_.socket.get(), parts, deadline_);
   if (!sent) return core::MakeError("send request", "the worker died: " + sent.error().ToString());
@@ -115,7 +138,8 @@ core::Result<void> Execution::SendRequest() {
 }
 
 core::Deadline Execution::NextCheck() const {
-  const core::Deadline next = std::min({deadline_, cpu_check_, interrupts_.next()});
+  const core::Deadline next =
+      std::min({deadline_, cpu_check_, kill_at_, interrupt_at_, interrupts_.next()});
   return options_.sink ? std::min(next, next_stream_) : next;
 }
 
@@ -132,32 +156,57 @@ std::optional<Execution::End> Execution::Hear() {
   // The worker only waits for its answer. If an attacker has taken it over, it might not wait while
   // the clock and the CPU time are not checked.
   worker_.process.Pause();
+  const core::Deadline asked = core::Clock::now();
   channel_.Answer();
+  if (is_cell()) {
+    const auto waited = core::Clock::now() - asked;
+    for (core::Deadline* each : {&start_, &deadline_, &cpu_check_}) *each += waited;
+  }
   worker_.process.Resume();
   // It may have taken any time, and may have been interrupted itself.
   interrupts_.CheckSoon();
   return std::nullopt;
 }
 
+// True: it is to be killed now.
+bool Execution::Cancel() {
+  if (!is_cell()) return true;
+  if (kill_at_ == core::Deadline::max()) {
+    interrupt_at_ = core::Clock::now();
+    kill_at_ = interrupt_at_ + options_.interrupt_grace;
+  }
+  return false;
+}
+
 core::Result<Execution::End> Execution::Watch() {
   pollfd watched[] = {{worker_.socket.get(), POLLIN, 0},
                       {worker_.process.ended_fd(), POLLIN, 0},
-                      {options_.cancel_fd, POLLIN, 0}};
+                      {options_.cancel_fd, POLLIN, 0},
+                      {options_.interrupt_fd, POLLIN, 0}};
   for (;;) {
     watched[0].events = channel_.events();
-    const int ready = poll(watched, 3, core::PollTimeout(NextCheck()));
+    const int ready = poll(watched, std::size(watched), core::PollTimeout(NextCheck()));
     if (ready < 0 && errno != EINTR) return core::SystemError("watch a worker");
     if (ready < 0) interrupts_.CheckSoon();
     if (ready > 0) {
       if (watched[0].revents) {
         if (const std::optional<End> end = Hear()) return *end;
       }
-      if (watched[2].revents) return End::kCancelled;
+      for (pollfd* const cancelled : {&watched[2], &watched[3]}) {
+        if (!cancelled->revents) continue;
+        if (Cancel()) return End::kCancelled;
+        cancelled->fd = -1;
+      }
       if (watched[1].revents) return End::kDied;
     }
     const core::Deadline now = core::Clock::now();
+    // Repeated: one that comes before the program's own code has begun is ignored.
+    if (now >= interrupt_at_) {
+      worker_.process.Interrupt();
+      interrupt_at_ = now + kInterruptInterval;
+    }
     if (now >= deadline_) return End::kTimeout;
-    if (interrupts_.Interrupted()) return End::kCancelled;
+    if (now >= kill_at_ || (interrupts_.Interrupted() && Cancel())) return End::kCancelled;
     if (now >= cpu_check_) {
       const auto left = request_.limits.cpu - OfRun(worker_.process.CpuTime());
       if (left <= left.zero()) return End::kCpuLimit;
@@ -192,11 +241,10 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   host::Outcome outcome;
   CloseEgress(outcome);
   outcome.limits = request_.limits;
-  outcome.isolation.layers = std::move(worker_.layers);
-  const bool reported =
-      end == End::kReported &&
-      ReadReport(worker_.capture.Report(MaxReport(request_)), outcome, worker_.capture.Artifacts());
+  outcome.isolation.layers = is_cell() ? worker_.layers : std::move(worker_.layers);
+  const bool reported = end == End::kReported && ReadReported(outcome);
   outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
+  reported_ = reported;
   if (reported) {
     // The guest no longer runs: what the kernel has counted so far is final.
     outcome.usage.cpu_time = OfRun(worker_.process.CpuTime());
@@ -210,7 +258,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   core::ExitReport exit = worker_.process.Wait();
   // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
   // of the guest. A decision that the host made before (a timeout, a cancellation) stands.
-  if (end == End::kDied && exit.reaper_ended) return core::ParentEnded("run a program");
+  if (end == End::kDied && exit.reaper_ended) return ParentEnded("run a program");
   exit.cpu_time = OfRun(exit.cpu_time);
   outcome.usage.cpu_time = exit.cpu_time;
   outcome.usage.max_rss_bytes = exit.max_rss_bytes;
@@ -218,6 +266,12 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   CollectFiles(outcome);
   Explain(end, exit, outcome);
   return outcome;
+}
+
+bool Execution::ReadReported(host::Outcome& outcome) const {
+  const std::string report = worker_.capture.Report(MaxReport(request_));
+  if (question_ && ReadAnswer(report, outcome)) return true;
+  return ReadReport(report, outcome, worker_.capture.Artifacts());
 }
 
 // Stops all traffic, whatever the worker still does.
@@ -237,7 +291,7 @@ void Execution::CollectOutput(host::Outcome& outcome) {
 }
 
 void Execution::CollectFiles(host::Outcome& outcome) {
-  const int workspace = worker_.resources.workspace.get();
+  const int workspace = is_cell() ? -1 : worker_.resources.workspace.get();
   // Refused and validate-only code did not run.
   const bool ran =
       request_.mode == host::Request::Mode::kRun && outcome.status != host::Status::kRefused;

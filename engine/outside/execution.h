@@ -7,6 +7,10 @@
 // The host enforces what the worker cannot be trusted with: the wall clock, the CPU time,
 // cancellation. In every case the worker has been killed when Run returns. Tearing down a process
 // costs the kernel more than a short run does, so whoever takes the worker reaps it.
+//
+// With a worker of a session, the request is a cell of it. The worker lives on if it has reported,
+// and then waits for the next one; its files stay where they are. Time in which a cell waits for a
+// function of the caller's does not count.
 #ifndef BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 #define BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 
@@ -23,6 +27,7 @@
 #include "engine/host/request.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/interrupt_check.h"
+#include "engine/outside/question.h"
 #include "engine/outside/worker.h"
 #include "engine/outside/worker_channel.h"
 
@@ -34,17 +39,28 @@ class Execution {
             std::string_view language);
 
   // Before Run, if the profile has an egress proxy. `narrower`: as in EgressProxy.
-  void ServeEgress(egress::EgressService& service, std::optional<egress::AllowList> narrower);
+  void ServeEgress(egress::EgressService& service, core::UniqueFd listener,
+                   std::optional<egress::AllowList> narrower);
+  core::UniqueFd TakeListener() { return std::move(worker_.resources.egress); }
+
+  // Before Run, in a session: instead of a cell. The outcome's result is then the answer, if its
+  // status is ok; else it says why there is none.
+  void Ask(const Question& question) { question_ = &question; }
 
   core::Result<host::Outcome> Run();
 
   // After Run. The caller kills it if it is still alive.
   Worker TakeWorker() { return std::move(worker_); }
 
+  // After Run, in a session: whether the worker has reported, and so can run the next cell.
+  bool reported() const { return reported_; }
+
  private:
   enum class End { kReported, kDied, kMalformed, kTimeout, kCpuLimit, kCancelled };
 
+  bool is_cell() const { return worker_.family != nullptr; }
   void StartClock();
+  bool Cancel();
   core::Result<void> SendRequest();
   core::Result<End> Watch();
   std::optional<End> Hear();
@@ -52,6 +68,7 @@ class Execution {
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
   core::Result<host::Outcome> Collect(End end);
+  bool ReadReported(host::Outcome& outcome) const;
   void CloseEgress(host::Outcome& outcome);
   void CollectOutput(host::Outcome& outcome);
   void CollectFiles(host::Outcome& outcome);
@@ -68,6 +85,10 @@ class Execution {
   core::Deadline start_;
   core::Deadline deadline_;
   core::Deadline cpu_check_;
+  core::Deadline kill_at_ = core::Deadline::max();       // of a cell that has been interrupted
+  core::Deadline interrupt_at_ = core::Deadline::max();  // likewise, once more
+  bool reported_ = false;
+  const Question* question_ = nullptr;  // borrowed
   core::Deadline next_stream_;
   uint64_t streamed_stdout_ = 0;
   uint64_t streamed_stderr_ = 0;

@@ -48,9 +48,9 @@ bool FunctionCalls::any() const {
   return call_ && !request_.functions.empty() && request_.mode == host::Request::Mode::kRun;
 }
 
-bool FunctionCalls::MayBe(size_t name_size, size_t arguments_size) const {
-  return any() && name_size > 0 && name_size <= core::kMaxFunctionName && arguments_size > 0 &&
-         arguments_size <= request_.limits.result.count;
+bool FunctionCalls::MayBe(size_t name_size, size_t arguments_size, bool of_earlier) const {
+  return (any() || of_earlier) && name_size > 0 && name_size <= core::kMaxFunctionName &&
+         arguments_size > 0 && arguments_size <= request_.limits.result.count;
 }
 
 bool FunctionCalls::Has(std::string_view name) const {
@@ -69,6 +69,10 @@ std::string FunctionCalls::Answer(std::string_view name, std::string_view argume
   if (answer.size() <= max.count) return answer;
   return Refusal("ValueError", std::string(name) + "(): its answer exceeds the " + max.ToString() +
                                    " limit of a result");
+}
+
+std::string FunctionCalls::NotGiven() {
+  return Refusal("RuntimeError", "this cell was not given the function that it calls");
 }
 
 size_t FunctionCalls::MaxCall(const core::Limits& limits) {

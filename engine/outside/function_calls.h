@@ -26,12 +26,16 @@ class FunctionCalls {
 
   // Whether there are functions to call and a handler. Validated code calls none.
   bool any() const;
-  bool MayBe(size_t name_size, size_t arguments_size) const;
+  // `of_earlier`: also one that this request does not have.
+  bool MayBe(size_t name_size, size_t arguments_size, bool of_earlier = false) const;
   bool Has(std::string_view name) const;
 
   // Calls the function, on this thread. Precondition: Has(name). An empty answer means that the run
   // is being cancelled; the program waits for its end.
   std::string Answer(std::string_view name, std::string_view arguments) const;
+
+  // The answer for a function that the request does not have.
+  static std::string NotGiven();
 
   // For name and arguments together, and for answers.
   static size_t MaxCall(const core::Limits& limits);

@@ -17,6 +17,65 @@ LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, st
       egress_handler_(std::move(egress_handler)),
       pool_(std::move(pool)) {}
 
+LocalBackend::~LocalBackend() {
+  for (const std::weak_ptr<Session>& each : sessions_) {
+    if (const std::shared_ptr<Session> session = each.lock()) {
+      session->CloseWithHost("its sandbox was closed");
+    }
+  }
+}
+
+core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
+  const std::lock_guard lock(mutex_);
+  if (session_host_) return session_host_;
+  core::Result<std::unique_ptr<BackgroundTasks>> background =
+      BackgroundTasks::Start("open a session");
+  if (!background) return background.error();
+  background_ = std::move(*background);
+  const ZygoteOptions& zygote = pool_->options().zygote;
+  auto host = std::make_shared<SessionHost>();
+  host->layout = zygote.layout;
+  host->ceiling = zygote.plan.ceiling;
+  host->threads = zygote.plan.ceiling.processes;
+  host->mode = mode_;
+  host->language = language_;
+  if (const auto& rule = zygote.plan.workspace) host->workspace = {rule->size, rule->inodes};
+  host->egress = egress_service_.get();
+  host->observe = [pool = pool_.get()](Worker& worker) { return pool->Observe(worker); };
+  host->opened = [this](const std::shared_ptr<Session>& session) {
+    const std::lock_guard lock(mutex_);
+    std::erase_if(sessions_, [](const std::weak_ptr<Session>& each) { return each.expired(); });
+    sessions_.push_back(session);
+  };
+  host->later = [tasks = background_.get()](std::function<void()> task) {
+    tasks->Add(std::move(task));
+  };
+  host->at = [tasks = background_.get()](core::Deadline due, std::function<void()> task) {
+    tasks->AddAt(due, std::move(task));
+  };
+  session_host_ = std::move(host);
+  return session_host_;
+}
+
+core::Result<std::shared_ptr<Session>> LocalBackend::OpenSession(const SessionOptions& options,
+                                                                 const RunOptions& run) {
+  constexpr char kOpen[] = "open a session";
+  const ZygoteOptions& zygote = pool_->options().zygote;
+  if (zygote.single_run || !zygote.plan.namespaces || !zygote.plan.rlimits ||
+      !zygote.plan.seccomp) {
+    return core::MakeError(kOpen,
+                           "it needs namespaces, resource limits and the system call filter, which "
+                           "bound its copies; \"belljar doctor\" shows what this machine lacks");
+  }
+  if (egress_handler_) return core::MakeError(kOpen, "not where the egress proxy is handed over");
+  core::Result<std::shared_ptr<const SessionHost>> host = HostSessions();
+  if (!host) return host.error();
+  core::Result<Worker> worker =
+      pool_->Take(core::Clock::now() + run.queue_timeout, run, WorkerUse::kSession);
+  if (!worker) return worker.error();
+  return Session::Open(*host, std::move(*worker), options);
+}
+
 core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
                                               const RunOptions& options) {
   std::optional<egress::AllowList> narrower;
@@ -40,7 +99,9 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
     }
   }
   Execution execution(std::move(*worker), request, options, language_);
-  if (egress_service_ && runs) execution.ServeEgress(*egress_service_, std::move(narrower));
+  if (egress_service_ && runs) {
+    execution.ServeEgress(*egress_service_, execution.TakeListener(), std::move(narrower));
+  }
   core::Result<host::Outcome> outcome = execution.Run();
   if (options.deferred) {
     auto spent = std::make_shared<Worker>(execution.TakeWorker());

@@ -3,11 +3,15 @@
 #define BELLJAR_ENGINE_OUTSIDE_LOCAL_BACKEND_H_
 
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/egress/egress_proxy.h"
 #include "engine/outside/backend.h"
+#include "engine/outside/background_tasks.h"
+#include "engine/outside/session.h"
 #include "engine/outside/spare_pool.h"
 
 namespace belljar::outside {
@@ -18,8 +22,12 @@ class LocalBackend : public Backend {
   // with an egress proxy, either `egress_service` or `keeper` is set; otherwise neither.
   LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
                std::unique_ptr<egress::EgressService> egress_service, EgressHandler egress_handler);
+  ~LocalBackend() override;
 
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options) override;
+
+  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
+                                                     const RunOptions& run) override;
 
   core::Result<void> WaitForSpare(core::Deadline deadline) override {
     return pool_->WaitForSpare(deadline);
@@ -27,11 +35,18 @@ class LocalBackend : public Backend {
   Counters counters() const override { return pool_->counters(); }
 
  private:
+  core::Result<std::shared_ptr<const SessionHost>> HostSessions();
+
   const std::string mode_;
   const std::string language_;
   const std::unique_ptr<egress::EgressService> egress_service_;
   const EgressHandler egress_handler_;
   const std::unique_ptr<SparePool> pool_;
+
+  std::mutex mutex_;
+  std::shared_ptr<const SessionHost> session_host_;  // from the first session on
+  std::vector<std::weak_ptr<Session>> sessions_;
+  std::unique_ptr<BackgroundTasks> background_;  // destroyed first
 };
 
 }  // namespace belljar::outside

@@ -31,7 +31,7 @@ std::string_view Field(std::string_view text, std::string_view key) {
   return value;
 }
 
-bool IsZero(std::string_view digits) {
+bool IsZeroNumber(std::string_view digits) {
   return !digits.empty() && digits.find_first_not_of('0') == std::string_view::npos;
 }
 
@@ -73,7 +73,7 @@ host::LayerState PrivilegeLayer(std::string_view status, seal::SelfReport self_r
   };
   require(Field(status, "NoNewPrivs:") == "1", "NoNewPrivs:", "no_new_privs");
   for (const char* set : {"CapInh:", "CapPrm:", "CapEff:", "CapAmb:"}) {
-    require(IsZero(Field(status, set)), set, set);
+    require(IsZeroNumber(Field(status, set)), set, set);
   }
   // Columns: real, effective, saved, filesystem. Root in any of them is root.
   const std::string uids = "\t" + std::string(Field(status, "Uid:")) + "\t";
@@ -159,6 +159,42 @@ core::Result<core::UniqueFd> OpenStatus(pid_t pid) {
   return fd;
 }
 
+uint64_t ResidentMemory(pid_t pid) {
+  const core::Result<std::string> text =
+      core::ReadFile("/proc/" + std::to_string(pid) + "/statm", kMaxProcFile);
+  if (!text) return 0;
+  const size_t second = text->find(' ');
+  if (second == std::string::npos) return 0;
+  uint64_t pages = 0;
+  std::from_chars(text->data() + second + 1, text->data() + text->size(), pages);
+  return pages * static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
+}
+
+uint64_t ProportionalMemory(pid_t pid) {
+  const core::Result<std::string> text =
+      core::ReadFile("/proc/" + std::to_string(pid) + "/smaps_rollup", kMaxProcFile);
+  if (!text) return 0;
+  uint64_t total = 0;
+  for (const char* name : {"Pss:", "SwapPss:"}) {
+    const std::string_view field = Field(*text, name);
+    uint64_t kibibytes = 0;
+    std::from_chars(field.data(), field.data() + field.size(), kibibytes);
+    total += kibibytes * 1024;
+  }
+  return total;
+}
+
+uint64_t ThreadsOf(int status_fd) {
+  char status[4096];
+  const ssize_t size = pread(status_fd, status, sizeof status, 0);
+  if (size <= 0) return 0;
+  const std::string_view threads =
+      Field(std::string_view(status, static_cast<size_t>(size)), "Threads:");
+  uint64_t count = 0;
+  std::from_chars(threads.data(), threads.data() + threads.size(), count);
+  return count;
+}
+
 uint64_t MaxRss(int status_fd) {
   char status[4096];
   const ssize_t size = pread(status_fd, status, sizeof status, 0);
@@ -183,6 +219,7 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
                                                         int status_fd, seal::SelfReport self_report,
                                                         int filters, pid_t parent) {
   const std::string folder = "/proc/" + std::to_string(pid);
+  if (lseek(status_fd, 0, SEEK_SET) != 0) return core::SystemError("read " + folder + "/status");
   core::Result<std::string> status = core::ReadAll(status_fd, kMaxProcFile);
   if (!status) return status.error();
   if (Field(*status, "PPid:") != std::to_string(parent > 0 ? parent : getpid())) {

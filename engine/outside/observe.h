@@ -43,6 +43,15 @@ bool IsInCgroup(pid_t pid, const std::string& leaf);
 
 core::Result<core::UniqueFd> OpenStatus(pid_t pid);
 
+// Threads of a process, from its /proc/<pid>/status; 0 once it is gone.
+uint64_t ThreadsOf(int status_fd);
+
+// Memory of a process in bytes; 0 once it is gone. Resident: all of it, shared or not, and cheap to
+// read. Proportional: private memory, and of shared memory its part (Pss in proc_pid_smaps(5)); the
+// kernel walks all of its pages.
+uint64_t ResidentMemory(pid_t pid);
+uint64_t ProportionalMemory(pid_t pid);
+
 // Peak resident memory in bytes, or the current value if the kernel does not show the peak (gVisor
 // of 2022); 0 once the process is gone.
 uint64_t MaxRss(int status_fd);

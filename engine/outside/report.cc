@@ -166,6 +166,17 @@ bool ReadReport(std::string_view report, host::Outcome& outcome, std::string_vie
   return ReadReportObject(std::get<json>(reading), ReportBy::kWorker, outcome, artifacts);
 }
 
+bool ReadAnswer(std::string_view report, host::Outcome& outcome) {
+  host::JsonReading reading = host::ReadJson(report, {.depth = kMaxReportDepth});
+  const json* const object = std::get_if<json>(&reading);
+  if (!object || !object->is_object() || object->contains("has_result")) return false;
+  const auto status = object->find("status");
+  if (status == object->end() || *status != host::StatusName(host::Status::kOk)) return false;
+  outcome.status = host::Status::kOk;
+  outcome.result_json = object->dump();
+  return true;
+}
+
 bool ReadReportObject(const json& object, ReportBy by, host::Outcome& outcome,
                       std::string_view artifacts) {
   try {

@@ -39,12 +39,21 @@ constexpr uint64_t kThreadsPerProcess = 16;
 
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
+// What a session's init may call: receive, wait, answer, end.
+std::vector<core::SyscallRule> InitCalls() {
+  std::vector<core::SyscallRule> calls;
+  for (const char* name : {"recvmsg", "sendmsg", "waitid", "close", "exit_group"}) {
+    calls.push_back({name, {}});
+  }
+  return calls;
+}
+
 // The zygote gets the allow-list plus what spawning needs; a worker's filter removes spawning
 // again. The zygote of a single run spawns nothing and has only one filter, once it is the worker.
 core::Result<void> CompileFilters(const core::Profile& profile, Language language, bool single_run,
                                   seal::SealPlan& plan) {
   const bool threads = language == Language::kFull;
-  const seal::Clones clones = threads ? seal::Clones::kThreads : seal::Clones::kNone;
+  const seal::Clones clones{.threads = threads};
   std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
   if (threads) {
     allowed.insert(allowed.end(), profile.thread_syscalls.begin(), profile.thread_syscalls.end());
@@ -56,11 +65,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, Language languag
     plan.filter = std::move(*filter);
     return {};
   }
-  std::vector<std::string> spawning = profile.spawning_syscalls;
-  if (threads) {
-    spawning.insert(spawning.end(), profile.thread_spawning_syscalls.begin(),
-                    profile.thread_spawning_syscalls.end());
-  }
+  const std::vector<std::string>& spawning = profile.spawning_syscalls;
   std::vector<std::string> hostile;
   for (const std::string& name : spawning) allowed.push_back({name, {}});
   for (const std::string& name : profile.hostile_syscalls) {
@@ -72,6 +77,13 @@ core::Result<void> CompileFilters(const core::Profile& profile, Language languag
   filter = seal::CompileRefusal(spawning, profile.hostile_syscalls, clones);
   if (!filter) return filter.error();
   plan.filter = std::move(*filter);
+  filter = seal::CompileRefusal(spawning, profile.hostile_syscalls,
+                                {.threads = threads, .copies = true}, true);
+  if (!filter) return filter.error();
+  plan.session_filter = std::move(*filter);
+  filter = seal::CompileFilter(InitCalls(), profile.hostile_syscalls);
+  if (!filter) return filter.error();
+  plan.init_filter = std::move(*filter);
   return {};
 }
 
@@ -269,10 +281,10 @@ Sandbox::Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend)
 
 Sandbox::~Sandbox() = default;
 
-core::Result<void> Sandbox::Check(const host::Request& request) const {
+core::Result<void> Sandbox::CheckLimits(const core::Limits& limits) const {
   core::Result<void> checked;
   host::ForEachField<core::Limits>([&](auto row) {
-    const auto& requested = row.Of(request.limits);
+    const auto& requested = row.Of(limits);
     const auto& max = row.Of(options_.profile.maximum_limits);
     // Counts are fixed by the profile.
     if (host::NumberField<std::remove_cvref_t<decltype(requested)>> || !checked || requested <= max)
@@ -282,23 +294,43 @@ core::Result<void> Sandbox::Check(const host::Request& request) const {
                                             " is over the maximum of " + host::LimitText(max) +
                                             " of profile " + options_.profile.name);
   });
-  if (!checked) return checked;
+  return checked;
+}
+
+core::Result<void> Sandbox::Check(const host::Request& request, const RunOptions& options) const {
+  if (core::Result<void> limited = CheckLimits(request.limits); !limited) return limited;
   if (core::Result<void> named = CheckNames(request); !named) return named;
   if (core::Result<void> given = host::CheckArguments(request); !given) return given;
-  return CheckFiles(request.files, options_.profile);
+  if (core::Result<void> files = CheckFiles(request.files, options_.profile); !files) return files;
+  if (request.functions.empty() || options.call) return {};
+  return core::MakeError("take functions", "nothing handles their calls");
+}
+
+void Sandbox::Finish(host::Outcome& outcome) const {
+  outcome.execution_id = NewExecutionId();
+  if (LanguageOf(options_) == Language::kFull) {
+    outcome.limits.processes = std::max(outcome.limits.processes, core::kMaxThreads);
+  }
 }
 
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
-  if (core::Result<void> checked = Check(request); !checked) return checked.error();
-  if (!request.functions.empty() && !options.call) {
-    return core::MakeError("take functions", "nothing handles their calls");
-  }
+  if (core::Result<void> checked = Check(request, options); !checked) return checked.error();
   core::Result<host::Outcome> outcome = backend_->Run(request, options);
-  if (!outcome) return outcome;
-  outcome->execution_id = NewExecutionId();
-  if (LanguageOf(options_) == Language::kFull) {
-    outcome->limits.processes = std::max(outcome->limits.processes, core::kMaxThreads);
-  }
+  if (outcome) Finish(*outcome);
+  return outcome;
+}
+
+core::Result<std::shared_ptr<Session>> Sandbox::OpenSession(const SessionOptions& options,
+                                                            const RunOptions& run) {
+  if (core::Result<void> limited = CheckLimits(options.limits); !limited) return limited.error();
+  return backend_->OpenSession(options, run);
+}
+
+core::Result<host::Outcome> Sandbox::RunCell(Session& session, const host::Request& request,
+                                             const RunOptions& options, Patience patience) {
+  if (core::Result<void> checked = Check(request, options); !checked) return checked.error();
+  core::Result<host::Outcome> outcome = session.Run(request, options, patience);
+  if (outcome) Finish(*outcome);
   return outcome;
 }
 

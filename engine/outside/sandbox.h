@@ -24,6 +24,7 @@
 #include "engine/host/request.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/installation.h"
+#include "engine/outside/session.h"
 
 namespace belljar::egress {
 class EgressService;
@@ -58,7 +59,7 @@ struct SandboxOptions {
   // callers that open a sandbox per run anyway (container/inside). A second Run fails, and `spares`
   // is ignored.
   bool single_run = false;
-  // For a program that waits for its own children (engine/core/child_reaper.h).
+  // For a program that waits for its own children (engine/outside/child_reaper.h).
   bool hides_children = false;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
@@ -95,6 +96,14 @@ class Sandbox {
   // Limits above the profile's maximum are an error that names them.
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options = {});
 
+  // A live Python that stays (session.h), with these limits. Those above the profile's maximum are
+  // an error that names them. It is closed with the sandbox.
+  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
+                                                     const RunOptions& run = {});
+  // Runs a cell of one of its sessions, with the same checks as Run.
+  core::Result<host::Outcome> RunCell(Session& session, const host::Request& request,
+                                      const RunOptions& options = {}, Patience patience = {});
+
   // Waits until a worker is ready for the next Run. The error says why there is none; ETIMEDOUT:
   // not yet.
   core::Result<void> WaitForSpare(core::Deadline deadline) {
@@ -105,7 +114,9 @@ class Sandbox {
 
  private:
   Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend);
-  core::Result<void> Check(const host::Request& request) const;
+  core::Result<void> CheckLimits(const core::Limits& limits) const;
+  core::Result<void> Check(const host::Request& request, const RunOptions& options) const;
+  void Finish(host::Outcome& outcome) const;
 
   const SandboxOptions options_;
   const std::unique_ptr<Backend> backend_;

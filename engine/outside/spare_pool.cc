@@ -22,30 +22,30 @@ constexpr std::chrono::seconds kSpawnTimeout{10};
 constexpr std::chrono::seconds kSettleTimeout{2};
 constexpr std::chrono::seconds kReadyTimeout{20};
 constexpr int kFailuresToGiveUp = 3;
+// More are only cloned when they are needed: each is a process more than a single run's worker.
+constexpr size_t kSpareSessions = 1;
 
 constexpr char kStart[] = "start a pool of workers";
 constexpr char kTake[] = "take a worker";
 constexpr char kOnlyOne[] = "this sandbox was for a single run, which is over: open another one";
 
 // A zygote that dies between a clone and its reply never tells us the pid of our child. The worker
-// reveals it when it reports that it is sealed, since the kernel identifies the sender. If there is
-// no worker, the other end of its socket was closed with the zygote.
-void ReapUnannounced(int socket, core::ChildReaper* reaper) {
+// reveals it when it reports that it is sealed, since the kernel identifies the sender; for a
+// session, our child is the init, which does the same. If there is none, the other end of its
+// socket was closed with the zygote.
+void ReapUnannounced(int socket, core::Reaper* reaper) {
   if (!core::WaitReadable(socket, core::Clock::now() + kSettleTimeout)) return;
   const core::Result<pid_t> worker = core::SenderOfNext(socket);
   if (!worker || *worker <= 0) return;
   core::KillAndReap(*worker, reaper);
 }
 
-bool IsAlive(const Worker& worker) {
-  pollfd ended{worker.process.ended_fd(), POLLIN, 0};
-  return poll(&ended, 1, 0) == 0;
-}
-
 }  // namespace
 
 SparePool::SparePool(SparePoolOptions options, Event wake)
-    : options_(std::move(options)), wake_(std::move(wake)) {}
+    : options_(std::move(options)), wake_(std::move(wake)) {
+  ShelfOf(WorkerUse::kRun).spares = options_.spares;
+}
 
 core::Result<std::unique_ptr<SparePool>> SparePool::Start(SparePoolOptions options) {
   core::Result<Event> wake = Event::Create(kStart);
@@ -61,19 +61,24 @@ SparePool::~SparePool() {
   {
     const std::lock_guard lock(mutex_);
     closing_ = true;
-    takers_.FailAll(core::MakeError(kTake, "the sandbox is closing"));
+    FailTakers(core::MakeError(kTake, "the sandbox is closing"));
   }
   wake_.Raise();
   if (keeper_.joinable()) keeper_.join();
   std::unique_lock lock(mutex_);
-  takers_.AwaitEmpty(lock);
+  for (Shelf& shelf : shelves_) shelf.takers.AwaitEmpty(lock);
 }
 
-core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& run) {
+core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& run,
+                                     WorkerUse use) {
   std::unique_lock lock(mutex_);
-  while (!ready_.empty()) {
-    Worker worker = TakeReady();
-    if (IsAlive(worker)) return worker;
+  Shelf& shelf = ShelfOf(use);
+  if (use == WorkerUse::kSession) {
+    shelf.spares = std::min(options_.spares, kSpareSessions);
+  }
+  while (!shelf.ready.empty()) {
+    Worker worker = TakeReady(shelf);
+    if (!worker.process.HasEnded()) return worker;
     // Killed while it waited, by an operator or the OOM killer. Callers are not affected.
     retired_.push_back(std::move(worker));
   }
@@ -84,41 +89,47 @@ core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& 
   wake_.Raise();  // more takers than spares: the keeper starts more
   InterruptCheck interrupts(run.interrupted);
   const Wait wait{deadline, run.cancel_fd, run.interrupted ? &interrupts : nullptr};
-  return takers_.Take(lock, wait, kTake, [] {
+  return shelf.takers.Take(lock, wait, kTake, [] {
     return "none became free in time: the machine is busy, or the profile takes long to start; try "
            "again";
   });
 }
 
 // Requires mutex_, and a ready worker.
-Worker SparePool::TakeReady() {
-  Worker worker = std::move(ready_.front());
-  ready_.pop_front();
+Worker SparePool::TakeReady(Shelf& shelf) {
+  Worker worker = std::move(shelf.ready.front());
+  shelf.ready.pop_front();
   // Other takers can no longer get a worker.
   if (options_.zygote.single_run) changed_.notify_all();
   // While spares are left, refilling waits until the run ends (Retire): a clone would compete for
   // the CPU with a run that somebody waits for.
-  if (ready_.size() <= options_.spares / 2) wake_.Raise();
+  if (shelf.ready.size() <= shelf.spares / 2) wake_.Raise();
   return worker;
 }
 
 // Requires mutex_.
-void SparePool::Deliver(Worker worker) {
+void SparePool::Deliver(Shelf& shelf, Worker worker) {
   failure_.reset();
   has_spawned_ = true;
-  if (takers_.empty()) {
-    ready_.push_back(std::move(worker));
+  if (shelf.takers.empty()) {
+    shelf.ready.push_back(std::move(worker));
   } else {
-    takers_.Give(std::move(worker));
-    if (options_.zygote.single_run) takers_.FailAll(core::MakeError(kTake, kOnlyOne));
+    shelf.takers.Give(std::move(worker));
+    if (options_.zygote.single_run) FailTakers(core::MakeError(kTake, kOnlyOne));
   }
   changed_.notify_all();
 }
 
+// Requires mutex_.
+void SparePool::FailTakers(const core::Error& error) {
+  for (Shelf& shelf : shelves_) shelf.takers.FailAll(error);
+}
+
 core::Result<void> SparePool::WaitForSpare(core::Deadline deadline) {
   std::unique_lock lock(mutex_);
-  changed_.wait_until(lock, deadline, [&] { return !ready_.empty() || failure_ || IsUsedUp(); });
-  if (!ready_.empty()) return {};
+  const std::deque<Worker>& ready = ShelfOf(WorkerUse::kRun).ready;
+  changed_.wait_until(lock, deadline, [&] { return !ready.empty() || failure_ || IsUsedUp(); });
+  if (!ready.empty()) return {};
   if (IsUsedUp()) return core::MakeError("wait for a worker", kOnlyOne);
   if (failure_) return *failure_;
   return core::SystemErrorOf(ETIMEDOUT, "wait for a worker", "none became ready in time");
@@ -148,7 +159,7 @@ void SparePool::AdoptRetired() {
 Backend::Counters SparePool::counters() const {
   const std::lock_guard lock(mutex_);
   Backend::Counters counters = counters_;
-  counters.waiting = ready_.size();
+  counters.waiting = ShelfOf(WorkerUse::kRun).ready.size();
   return counters;
 }
 
@@ -170,13 +181,13 @@ void SparePool::Keep() {
   pending_.clear();
   dying_.clear();
   const std::lock_guard lock(mutex_);
-  ready_.clear();
+  for (Shelf& shelf : shelves_) shelf.ready.clear();
   retired_.clear();
 }
 
 // Requires mutex_.
 bool SparePool::IsUsedUp() const {
-  return options_.zygote.single_run && has_spawned_ && ready_.empty();
+  return options_.zygote.single_run && has_spawned_ && ShelfOf(WorkerUse::kRun).ready.empty();
 }
 
 // The zygote of a single run is relaunched until there has been a worker, and never while there is
@@ -213,7 +224,7 @@ bool SparePool::IsRotationDue(core::Deadline now) const {
 // Restarts it if it was killed.
 core::Result<void> SparePool::StartChildReaper() {
   if (!options_.hides_children || (reaper_ && reaper_->IsAlive())) return {};
-  core::Result<std::shared_ptr<core::ChildReaper>> reaper = core::ChildReaper::Start();
+  core::Result<std::shared_ptr<ChildReaper>> reaper = ChildReaper::Start();
   if (!reaper) return reaper.error();
   reaper_ = std::move(*reaper);
   return {};
@@ -255,7 +266,7 @@ void SparePool::StartFailed(core::Error error) {
 void SparePool::GiveUp(core::Error error, const Backoff& backoff) {
   {
     const std::lock_guard lock(mutex_);
-    takers_.FailAll(error);
+    FailTakers(error);
     failure_ = std::move(error);
     failure_until_ = backoff.until();
   }
@@ -275,11 +286,22 @@ void SparePool::WorkerFailed(core::Error error) {
   }
 }
 
-size_t SparePool::Missing() const {
+size_t SparePool::Missing(WorkerUse use) const {
+  const auto is_same = [use](const PendingWorker& each) { return each.use == use; };
+  const auto on_their_way = static_cast<size_t>(std::ranges::count_if(pending_, is_same) +
+                                                std::ranges::count_if(requested_, is_same));
   const std::lock_guard lock(mutex_);
-  const size_t wanted = options_.spares + takers_.size();
-  const size_t have = ready_.size() + pending_.size() + requested_.size();
+  const Shelf& shelf = ShelfOf(use);
+  const size_t wanted = shelf.spares + shelf.takers.size();
+  const size_t have = shelf.ready.size() + on_their_way;
   return wanted > have ? wanted - have : 0;
+}
+
+std::optional<WorkerUse> SparePool::NextMissing() const {
+  for (const WorkerUse use : kUses) {
+    if (Missing(use) > 0) return use;
+  }
+  return std::nullopt;
 }
 
 void SparePool::RequestMissing() {
@@ -288,8 +310,10 @@ void SparePool::RequestMissing() {
     if (core::Result<void> become = BecomeOnly(); !become) WorkerFailed(become.error());
     return;
   }
-  while (requested_.size() < kRequestsAhead && Missing() > 0) {
-    if (core::Result<void> requested = RequestOne(); !requested) {
+  while (requested_.size() < kRequestsAhead) {
+    const std::optional<WorkerUse> use = NextMissing();
+    if (!use) return;
+    if (core::Result<void> requested = RequestOne(*use); !requested) {
       return WorkerFailed(requested.error());
     }
   }
@@ -307,18 +331,28 @@ core::Result<SparePool::PendingWorker> SparePool::PreparePendingWorker(
   return PendingWorker{{.capture = std::move(*capture), .socket = std::move(pair->first)}, {}};
 }
 
-core::Result<void> SparePool::RequestOne() {
+core::Result<void> SparePool::RequestOne(WorkerUse use) {
   core::UniqueFd socket;
   core::Result<PendingWorker> pending = PreparePendingWorker(socket);
   if (!pending) return pending.error();
-  CaptureReader& capture = pending->worker.capture;
+  pending->use = use;
   // If the zygote is gone, the next poll shows it, after its remaining replies.
-  core::Result<void> sent = zygote_->RequestWorker(socket.get(), capture.memory_fd());
+  core::Result<void> sent = SendRequest(*pending, socket.get());
   if (!sent) return sent;
-  capture.CloseMemory();
+  pending->worker.capture.CloseMemory();
   pending->deadline = core::Clock::now() + kSpawnTimeout;
   requested_.push_back(std::move(*pending));
   return {};
+}
+
+core::Result<void> SparePool::SendRequest(PendingWorker& pending, int socket) {
+  const int memory = pending.worker.capture.memory_fd();
+  if (pending.use == WorkerUse::kRun) return zygote_->RequestWorker(socket, memory);
+  auto pair = core::CreateSocketPair(SOCK_SEQPACKET);
+  if (!pair) return pair.error();
+  if (core::Result<void> noted = core::NoteSenders(pair->first.get()); !noted) return noted;
+  pending.control = std::move(pair->first);
+  return zygote_->RequestSession(socket, memory, pair->second.get());
 }
 
 // The zygote of a single run becomes its worker. It is no longer a zygote, even if this fails.
@@ -356,7 +390,12 @@ void SparePool::ReceiveRequested() {
     return DropZygote();  // an unexpected reply: the zygote is no longer trusted
   PendingWorker pending = std::move(requested_.front());
   requested_.pop_front();
-  pending.worker.process = std::move(*process);
+  if (pending.use == WorkerUse::kSession) {
+    pending.worker.family =
+        std::make_shared<SessionFamily>(std::move(*process), std::move(pending.control));
+  } else {
+    pending.worker.process = std::move(*process);
+  }
   pending.deadline = core::Clock::now() + kReadyTimeout;
   pending_.push_back(std::move(pending));
   ++spawned_by_zygote_;
@@ -384,13 +423,16 @@ void SparePool::DropZygote() {
   }
   zygote_.reset();
   // The zygote clones one at a time, so no later clone can have begun.
-  if (!requested_.empty()) ReapUnannounced(requested_.front().worker.socket.get(), reaper_.get());
+  if (!requested_.empty()) {
+    const PendingWorker& first = requested_.front();
+    ReapUnannounced(first.control ? first.control.get() : first.worker.socket.get(), reaper_.get());
+  }
   requested_.clear();
 }
 
 bool SparePool::WantsWorkers() const {
   if (!zygote_) return false;
-  return options_.zygote.single_run || (requested_.size() < kRequestsAhead && Missing() > 0);
+  return options_.zygote.single_run || (requested_.size() < kRequestsAhead && NextMissing());
 }
 
 // When the next action on a zygote is due. A due rotation does not count while a new zygote starts,
@@ -462,7 +504,7 @@ void SparePool::FinishSpawns(const std::vector<pollfd>& polled, size_t first) {
       if (!std::exchange(zygote_proven_, true)) start_backoff_.Reset();
       workers_failed_in_a_row_ = 0;
       const std::lock_guard lock(mutex_);
-      Deliver(std::move(pending->worker));
+      Deliver(ShelfOf(pending->use), std::move(pending->worker));
     } else {
       WorkerFailed(spawned.error());
     }
@@ -491,6 +533,11 @@ core::Result<void> SparePool::TakeWorkerResources(std::vector<core::UniqueFd> de
 }
 
 core::Result<void> SparePool::FinishSpawn(Worker& worker) {
+  if (worker.family) {
+    core::Result<void> adopted =
+        worker.family->AdoptFirst(worker, core::Clock::now() + kSpawnTimeout);
+    if (!adopted) return adopted;
+  }
   core::WorkerSignal signal;
   core::Result<core::Message> message = core::ReceiveMessage(worker.socket.get(), sizeof signal);
   if (!message || message->bytes.size() != sizeof signal) {
@@ -507,16 +554,30 @@ core::Result<void> SparePool::FinishSpawn(Worker& worker) {
       !taken) {
     return taken;
   }
+  worker.self_report = signal.value;
+  core::Result<core::UniqueFd> status = OpenStatus(worker.process.pid());
+  if (!status) return status.error();
+  worker.status_fd = std::move(*status);
+  if (core::Result<void> observed = Observe(worker); !observed) return observed;
+  if (options_.zygote.single_run) worker.cpu_before = worker.process.CpuTime();
+  return {};
+}
+
+core::Result<OwnSeal> SparePool::ReadOwnSeal() const {
+  const std::lock_guard lock(mutex_);
   if (!own_seal_) {
     core::Result<OwnSeal> own = OwnSeal::Read();
     if (!own) return own.error();
     own_seal_ = *own;
   }
-  core::Result<core::UniqueFd> status = OpenStatus(worker.process.pid());
-  if (!status) return status.error();
-  worker.status_fd = std::move(*status);
+  return *own_seal_;
+}
+
+core::Result<void> SparePool::Observe(Worker& worker) const {
+  const core::Result<OwnSeal> own = ReadOwnSeal();
+  if (!own) return own.error();
   core::Result<std::vector<host::LayerState>> layers =
-      ObserveSeal(*own_seal_, worker.process.pid(), worker.status_fd.get(), signal.value,
+      ObserveSeal(*own, worker.process.pid(), worker.status_fd.get(), worker.self_report,
                   options_.zygote.plan.zygote_filter.empty() ? 1 : 2, worker.process.parent_pid());
   if (!layers) return core::MakeError("seal a worker", layers.error().ToString());
   // In the order of the seal: seccomp comes last.
@@ -529,7 +590,6 @@ core::Result<void> SparePool::FinishSpawn(Worker& worker) {
     }
   }
   worker.layers = std::move(*layers);
-  if (options_.zygote.single_run) worker.cpu_before = worker.process.CpuTime();
   return {};
 }
 

@@ -10,6 +10,9 @@
 // the start is retried later. Refills and starts have separate backoffs. The keeper is the parent
 // of all workers and lives as long as the pool.
 //
+// There are two shelves: workers of single runs, and of sessions, which are a process more. The
+// second stays empty until the first session is opened.
+//
 // With zygote.single_run there is only one worker, which was the zygote. Failures before it is
 // ready are retried; once it has been taken, nothing more is started.
 #ifndef BELLJAR_ENGINE_OUTSIDE_SPARE_POOL_H_
@@ -17,11 +20,13 @@
 
 #include <poll.h>
 
+#include <array>
 #include <atomic>
 #include <chrono>
 #include <condition_variable>
 #include <cstdint>
 #include <deque>
+#include <iterator>
 #include <list>
 #include <memory>
 #include <mutex>
@@ -71,7 +76,8 @@ class SparePool {
   // Waiting takers are served in order. Fails with the keeper's error if no zygote can be started
   // or workers fail repeatedly, at the deadline (ETIMEDOUT), or if the run is cancelled
   // (ECANCELED). For a single run it also fails immediately once its worker has been taken.
-  core::Result<Worker> Take(core::Deadline deadline, const RunOptions& run = {});
+  core::Result<Worker> Take(core::Deadline deadline, const RunOptions& run = {},
+                            WorkerUse use = WorkerUse::kRun);
 
   // Waits until a worker is ready, without taking it. Fails like Take. The pool must outlive the
   // call.
@@ -79,6 +85,13 @@ class SparePool {
 
   // Kills a worker if it is still alive, and reaps it off the caller's path. Any thread.
   void Retire(Worker worker);
+
+  // Sets the layers that are in force on a worker, by looking at it from outside, as is done for
+  // each before it is taken. Fails if a required one is not. For copies of a session's worker. Any
+  // thread.
+  core::Result<void> Observe(Worker& worker) const;
+
+  const SparePoolOptions& options() const { return options_; }
 
   Backend::Counters counters() const;
 
@@ -95,7 +108,16 @@ class SparePool {
   struct PendingWorker {
     Worker worker;
     core::Deadline deadline;
+    WorkerUse use = WorkerUse::kRun;
+    core::UniqueFd control;  // of a session's init, until that has been cloned
   };
+
+  struct Shelf {
+    size_t spares = 0;  // to keep ready
+    std::deque<Worker> ready;
+    TakerQueue<Worker> takers;  // empty while a worker is ready
+  };
+  static constexpr WorkerUse kUses[] = {WorkerUse::kRun, WorkerUse::kSession};
 
   SparePool(SparePoolOptions options, Event wake);
 
@@ -103,15 +125,19 @@ class SparePool {
   void LaunchZygoteWhenDue();
   core::Result<void> StartChildReaper();
   host::LayerState CgroupLayer(pid_t pid) const;
-  Worker TakeReady();
-  void Deliver(Worker worker);
+  Shelf& ShelfOf(WorkerUse use) { return shelves_[static_cast<size_t>(use)]; }
+  const Shelf& ShelfOf(WorkerUse use) const { return shelves_[static_cast<size_t>(use)]; }
+  Worker TakeReady(Shelf& shelf);
+  void Deliver(Shelf& shelf, Worker worker);
+  void FailTakers(const core::Error& error);
   bool IsRotationDue(core::Deadline now) const;
   void FinishZygoteStart();
   void AbandonZygoteStart();
   void StartFailed(core::Error error);
   void RequestMissing();
   core::Result<PendingWorker> PreparePendingWorker(core::UniqueFd& socket) const;
-  core::Result<void> RequestOne();
+  core::Result<void> RequestOne(WorkerUse use);
+  core::Result<void> SendRequest(PendingWorker& pending, int socket);
   core::Result<void> BecomeOnly();
   bool IsUsedUp() const;
   bool IsComplete() const;
@@ -125,9 +151,11 @@ class SparePool {
   core::Result<void> TakeWorkerResources(std::vector<core::UniqueFd> descriptors,
                                          Worker& worker) const;
   core::Result<void> FinishSpawn(Worker& worker);
+  core::Result<OwnSeal> ReadOwnSeal() const;
   void GiveUp(core::Error error, const Backoff& backoff);
   void WorkerFailed(core::Error error);  // gives up after a few in a row
-  size_t Missing() const;
+  size_t Missing(WorkerUse use) const;
+  std::optional<WorkerUse> NextMissing() const;
   bool WantsWorkers() const;
   core::Deadline NextStart() const;
   int PollTimeoutNow() const;
@@ -136,8 +164,7 @@ class SparePool {
   const Event wake_;  // a worker was taken, or the pool is closing
 
   // Used only by the keeper.
-  std::shared_ptr<core::ChildReaper> reaper_;
-  std::optional<OwnSeal> own_seal_;
+  std::shared_ptr<ChildReaper> reaper_;
   std::optional<ZygoteProcess> zygote_;
   std::optional<ZygoteProcess> starting_;
   std::deque<PendingWorker>
@@ -153,13 +180,13 @@ class SparePool {
   Backoff refill_backoff_ = kBackoff;  // for workers
 
   mutable std::mutex mutex_;
+  mutable std::optional<OwnSeal> own_seal_;
   std::condition_variable changed_;
-  std::deque<Worker> ready_;
+  std::array<Shelf, std::size(kUses)> shelves_;
   std::vector<Worker> retired_;
   Backend::Counters counters_;
   std::optional<core::Error> failure_;  // why there are no workers; cleared by the next success
   core::Deadline failure_until_{};      // when to retry
-  TakerQueue<Worker> takers_;           // empty while a worker is ready
   bool closing_ = false;
   bool has_spawned_ = false;  // a worker has been ready: in a single run, the only one
 

@@ -1,27 +1,35 @@
-// Worker: the host's handle on one sealed, waiting, single-use process.
+// Worker: the host's handle on one sealed, waiting process: single-use, or of a session.
 #ifndef BELLJAR_ENGINE_OUTSIDE_WORKER_H_
 #define BELLJAR_ENGINE_OUTSIDE_WORKER_H_
 
 #include <chrono>
+#include <memory>
 #include <vector>
 
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
 #include "engine/host/outcome.h"
 #include "engine/outside/capture_reader.h"
+#include "engine/outside/session_family.h"
+#include "engine/seal/seal.h"
 #include "engine/seal/worker_resources.h"
 
 namespace belljar::outside {
+
+enum class WorkerUse { kRun, kSession };
 
 // Destroying it kills the process.
 struct Worker {
   CaptureReader capture;
   core::UniqueFd socket;
-  core::UniqueFd status_fd;              // its /proc/<pid>/status, opened while it waited
-  seal::WorkerResources resources;       // empty if the profile has none
-  std::vector<host::LayerState> layers;  // as observed on this process
+  core::UniqueFd status_fd;               // its /proc/<pid>/status, opened while it waited
+  seal::WorkerResources resources;        // empty if the profile has none
+  seal::SelfReport self_report = 0;       // from when it still ran only our code
+  std::vector<host::LayerState> layers;   // as observed on this process
+  std::shared_ptr<SessionFamily> family;  // of a session; else null
   core::Process process;
-  std::chrono::microseconds cpu_before{0};  // used by a single run's process to start up
+  // Used before this run: by a single run's process to start up, in a session by earlier cells.
+  std::chrono::microseconds cpu_before{0};
 };
 
 }  // namespace belljar::outside

@@ -50,11 +50,13 @@ WorkerChannel::Message WorkerChannel::Receive() {
 
 WorkerChannel::Message WorkerChannel::Parse() {
   if (received_.size() > sizeof signal_) {
-    return calls_.Has(CalledName()) ? Message::kCall : Message::kMalformed;
+    // In a cell, one that an earlier cell was given may be called.
+    return is_cell_ || calls_.Has(CalledName()) ? Message::kCall : Message::kMalformed;
   }
   memcpy(&signal_, received_.data(), sizeof signal_);
   if (signal_.kind == core::WorkerSignal::kDone) return Message::kDone;
-  if (signal_.kind != core::WorkerSignal::kCall || !calls_.MayBe(signal_.step, signal_.value)) {
+  if (signal_.kind != core::WorkerSignal::kCall ||
+      !calls_.MayBe(signal_.step, signal_.value, is_cell_)) {
     return Message::kMalformed;
   }
   wanted_ += size_t{signal_.step} + signal_.value;
@@ -67,8 +69,12 @@ std::string_view WorkerChannel::CalledName() const {
 
 void WorkerChannel::Answer() {
   const std::string_view name = CalledName();
-  const std::string text =
-      calls_.Answer(name, std::string_view(received_).substr(sizeof signal_ + name.size()));
+  const std::string_view arguments =
+      std::string_view(received_).substr(sizeof signal_ + name.size());
+  std::string text = calls_.Has(name) ? calls_.Answer(name, arguments) : FunctionCalls::NotGiven();
+  if (text.empty() && is_cell_) {
+    text = R"({"error": {"type": "KeyboardInterrupt", "message": ""}})";
+  }
   received_.clear();
   wanted_ = sizeof signal_;
   unanswered_ = text.empty();

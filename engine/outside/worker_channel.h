@@ -21,9 +21,9 @@ namespace belljar::outside {
 
 class WorkerChannel {
  public:
-  // All borrowed.
-  WorkerChannel(int socket, const host::Request& request, const FunctionCall& call)
-      : socket_(socket), calls_(request, call) {}
+  // All borrowed. In a cell, a call without an answer is interrupted, so that the session lives on.
+  WorkerChannel(int socket, const host::Request& request, const FunctionCall& call, bool is_cell)
+      : socket_(socket), calls_(request, call), is_cell_(is_cell) {}
 
   enum class Message {
     kNothing,    // incomplete
@@ -49,6 +49,7 @@ class WorkerChannel {
 
   const int socket_;
   const FunctionCalls calls_;
+  const bool is_cell_;
   std::string received_;
   core::WorkerSignal signal_;  // header of the message being received
   size_t wanted_ = sizeof(core::WorkerSignal);

@@ -2,9 +2,6 @@
 
 #include <dirent.h>
 #include <fcntl.h>
-#include <signal.h>
-#include <sys/fsuid.h>
-#include <sys/prctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -12,8 +9,8 @@
 #include <array>
 #include <cstring>
 #include <exception>
+#include <functional>
 #include <map>
-#include <memory>
 #include <set>
 #include <string>
 #include <string_view>
@@ -23,47 +20,13 @@
 #include "engine/host/beneath.h"
 #include "engine/host/digest.h"
 #include "engine/outside/media_type.h"
-#include "engine/seal/seal.h"
+#include "engine/outside/workspace_access.h"
 
 namespace belljar::outside {
 namespace {
 
-constexpr mode_t kFileMode = 0600;
-constexpr mode_t kDirectoryMode = 0700;
 // tmpfs accounts whole pages.
 constexpr uint64_t kPage = 4096;
-
-// While it exists, this thread acts as the guest's user on file systems. Root is not mapped in the
-// workspace's user namespace and could not create files there, and a hostile tree must not be read
-// with root's rights. An ordinary user is the guest's user already.
-class GuestIdentity {
- public:
-  GuestIdentity() : taken_(geteuid() == 0) {
-    if (!taken_) return;
-    prctl(PR_GET_PDEATHSIG, &death_signal_);
-    supervisor_ = getppid();
-    group_ = static_cast<gid_t>(setfsgid(seal::kSandboxUid));
-    user_ = static_cast<uid_t>(setfsuid(seal::kSandboxUid));
-  }
-  GuestIdentity(const GuestIdentity&) = delete;
-  ~GuestIdentity() {
-    if (!taken_) return;
-    setfsuid(user_);
-    setfsgid(group_);
-    if (death_signal_ == 0) return;
-    // Changing identity has cleared it, and it may be what ends an application together with its
-    // supervisor.
-    prctl(PR_SET_PDEATHSIG, death_signal_);
-    if (getppid() != supervisor_) kill(getpid(), death_signal_);  // it has ended in the meantime
-  }
-
- private:
-  const bool taken_;
-  int death_signal_ = 0;
-  pid_t supervisor_ = 0;
-  uid_t user_ = 0;
-  gid_t group_ = 0;
-};
 
 // --- input files --------------------------------------------------------------------------------
 
@@ -107,50 +70,6 @@ core::Result<void> PutFile(int workspace, const host::InputFile& file) {
 
 // --- output files -------------------------------------------------------------------------------
 
-struct CloseDirectory {
-  void operator()(DIR* directory) const { closedir(directory); }
-};
-using Directory = std::unique_ptr<DIR, CloseDirectory>;
-
-// `fd` must have its own file description: another user of a shared one would move its offset.
-Directory ReadDirectory(core::UniqueFd fd) {
-  if (!fd) return nullptr;
-  Directory directory(fdopendir(fd.get()));
-  if (directory) (void)fd.Release();
-  return directory;
-}
-
-bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
-
-// Makes a file or directory accessible, without following a symbolic link. Only the owner may
-// change permissions, which is us (GuestIdentity).
-bool Unlock(int workspace, const char* path) {
-  const core::UniqueFd found = host::OpenBeneath(workspace, path, O_PATH);
-  struct stat status;
-  if (!found || fstat(found.get(), &status) != 0) return false;
-  if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return false;
-  // fchmod refuses an O_PATH descriptor, and fchmodat2 needs Linux 6.6.
-  const std::string self = "/proc/self/fd/" + std::to_string(found.get());
-  return chmod(self.c_str(), S_ISDIR(status.st_mode) ? kDirectoryMode : kFileMode) == 0;
-}
-
-// Nothing can be looked up in a directory without search permission, not even ".".
-void MakeSearchable(int directory) {
-  struct stat status;
-  if (fstat(directory, &status) == 0 && (status.st_mode & kDirectoryMode) != kDirectoryMode) {
-    (void)fchmod(directory, kDirectoryMode);
-  }
-}
-
-core::UniqueFd OpenToRead(int workspace, const char* path, int flags) {
-  // O_NONBLOCK: a FIFO without a writer, or a lease, would block us.
-  flags |= O_RDONLY | O_NONBLOCK | O_NOCTTY;
-  core::UniqueFd fd = host::OpenBeneath(workspace, path, flags);
-  if (!fd && errno == EACCES && Unlock(workspace, path))
-    fd = host::OpenBeneath(workspace, path, flags);
-  return fd;
-}
-
 // At most `size` bytes from the start, whatever size the file claims to have.
 std::string ReadUpTo(int fd, size_t size) {
   std::string content(size, '\0');
@@ -184,10 +103,11 @@ bool Holds(int fd, std::string_view content) {
 
 class Collection {
  public:
-  Collection(int workspace, const host::Request& request, host::Outcome& outcome)
-      : workspace_(workspace), outcome_(outcome) {
-    for (const host::InputFile& file : request.files) given_.emplace(file.path, &file);
-  }
+  // Whether a file is none of the run's: it was there before, and is as it was.
+  using IsAsBefore = std::function<bool(const std::string& path, int fd, uint64_t size)>;
+
+  Collection(int workspace, IsAsBefore is_as_before, host::Outcome& outcome)
+      : workspace_(workspace), is_as_before_(std::move(is_as_before)), outcome_(outcome) {}
 
   void Run() {
     List();
@@ -231,7 +151,7 @@ class Collection {
 
   void ListDirectory(const std::string& path) {
     const char* name = path.empty() ? "." : path.c_str();
-    core::UniqueFd fd = OpenToRead(workspace_, name, O_DIRECTORY);
+    core::UniqueFd fd = OpenUnlocked(workspace_, name, O_RDONLY | O_DIRECTORY);
     if (fd) MakeSearchable(fd.get());
     const Directory directory = ReadDirectory(std::move(fd));
     if (!directory) {
@@ -264,7 +184,7 @@ class Collection {
   }
 
   void Take(const std::string& path) {
-    const core::UniqueFd fd = OpenToRead(workspace_, path.c_str(), 0);
+    const core::UniqueFd fd = OpenUnlocked(workspace_, path.c_str(), O_RDONLY);
     struct stat status;
     if (!fd || fstat(fd.get(), &status) != 0) {
       ++unreadable_;
@@ -275,18 +195,12 @@ class Collection {
       return;
     }
     const auto size = static_cast<uint64_t>(status.st_size);
-    if (IsAsGiven(path, fd.get(), size)) return;
+    if (is_as_before_(path, fd.get(), size)) return;
     if (outcome_.artifacts.size() >= kMaxArtifactFiles) {
       ++over_;
       return;
     }
     outcome_.artifacts.push_back(Describe(path, fd.get(), size));
-  }
-
-  bool IsAsGiven(const std::string& path, int fd, uint64_t size) const {
-    const auto given = given_.find(path);
-    return given != given_.end() && given->second->content.size() == size &&
-           Holds(fd, given->second->content);
   }
 
   host::Artifact Describe(const std::string& path, int fd, uint64_t size) {
@@ -311,8 +225,8 @@ class Collection {
   }
 
   const int workspace_;
+  const IsAsBefore is_as_before_;
   host::Outcome& outcome_;
-  std::map<std::string_view, const host::InputFile*> given_;
   std::vector<std::string> directories_;
   std::vector<std::string> files_;
   uint64_t left_ = kMaxKept.count;  // bytes that may still be read
@@ -337,6 +251,32 @@ void NameDisplaysApart(host::Outcome& outcome) {
     if (artifact.origin == host::Artifact::Origin::kFile) continue;
     while (!taken.insert(artifact.name).second) artifact.name = "displayed-" + artifact.name;
   }
+}
+
+void Collect(int workspace, host::Outcome& outcome,
+             const Collection::IsAsBefore& is_as_before) noexcept try {
+  const GuestIdentity identity;
+  MakeSearchable(workspace);
+  Collection collection(workspace, is_as_before, outcome);
+  collection.Run();
+  NameDisplaysApart(outcome);
+  outcome.artifacts_left_out += collection.LeftOut();
+  outcome.artifacts_note = collection.Note();
+} catch (const std::exception&) {
+  outcome.artifacts_note = "no memory";  // short enough not to allocate
+}
+
+// Requires the guest's identity.
+core::Result<void> Remove(int workspace, const std::string& path) {
+  const std::string parent =
+      path.substr(0, path.rfind('/') == std::string::npos ? 0 : path.rfind('/'));
+  const std::string name = path.substr(parent.empty() ? 0 : parent.size() + 1);
+  const core::UniqueFd directory =
+      OpenUnlocked(workspace, parent.empty() ? "." : parent.c_str(), O_RDONLY | O_DIRECTORY);
+  if (!directory || unlinkat(directory.get(), name.c_str(), 0) != 0) {
+    return core::SystemError("remove file " + core::Quoted(path));
+  }
+  return {};
 }
 
 }  // namespace
@@ -381,24 +321,47 @@ core::Result<void> PutFiles(int workspace, const std::vector<host::InputFile>& f
 bool IsEmptyWorkspace(int workspace) {
   const GuestIdentity identity;
   MakeSearchable(workspace);
-  const Directory directory = ReadDirectory(OpenToRead(workspace, ".", O_DIRECTORY));
+  const Directory directory = ReadDirectory(OpenUnlocked(workspace, ".", O_RDONLY | O_DIRECTORY));
   if (!directory) return false;  // CollectArtifacts reports it
   const dirent* entry = readdir(directory.get());
   while (entry && IsDots(entry->d_name)) entry = readdir(directory.get());
   return !entry;
 }
 
-void CollectArtifacts(int workspace, const host::Request& request, host::Outcome& outcome) noexcept
-    try {
+core::Result<void> RemoveFile(int workspace, const std::string& path) {
   const GuestIdentity identity;
-  MakeSearchable(workspace);
-  Collection collection(workspace, request, outcome);
-  collection.Run();
-  NameDisplaysApart(outcome);
-  outcome.artifacts_left_out += collection.LeftOut();
-  outcome.artifacts_note = collection.Note();
-} catch (const std::exception&) {
-  outcome.artifacts_note = "no memory";  // short enough not to allocate
+  return Remove(workspace, path);
+}
+
+core::Result<void> ReplaceFiles(int workspace, const std::vector<host::InputFile>& files) {
+  if (files.empty()) return {};
+  const GuestIdentity identity;
+  for (const host::InputFile& file : files) {
+    const core::Result<void> removed = Remove(workspace, file.path);
+    if (!removed && removed.error().error_number != ENOENT) return removed;
+    if (core::Result<void> put = PutFile(workspace, file); !put) return put;
+  }
+  return {};
+}
+
+void CollectArtifacts(int workspace, const host::Request& request,
+                      host::Outcome& outcome) noexcept {
+  std::map<std::string_view, const host::InputFile*> given;
+  for (const host::InputFile& file : request.files) given.emplace(file.path, &file);
+  Collect(workspace, outcome, [&](const std::string& path, int fd, uint64_t size) {
+    const auto file = given.find(path);
+    return file != given.end() && file->second->content.size() == size &&
+           Holds(fd, file->second->content);
+  });
+}
+
+void CollectChanges(int workspace, const WorkspaceSnapshot& before,
+                    host::Outcome& outcome) noexcept {
+  Collect(workspace, outcome, [&](const std::string& path, int fd, uint64_t size) {
+    const SnapshotEntry* const entry = before.Find(path);
+    return entry && entry->kind == SnapshotEntry::Kind::kFile && entry->content.size() == size &&
+           entry->content.IsIn(fd);
+  });
 }
 
 }  // namespace belljar::outside

@@ -19,6 +19,7 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
+#include "engine/outside/workspace_snapshot.h"
 
 namespace belljar::outside {
 
@@ -34,6 +35,12 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
 // Precondition: CheckFiles. The files are owned by the guest and have mode 0600, directories 0700.
 core::Result<void> PutFiles(int workspace, const std::vector<host::InputFile>& files);
 
+// The same in a session's workspace: what is a file or a link there already is replaced.
+core::Result<void> ReplaceFiles(int workspace, const std::vector<host::InputFile>& files);
+
+// Removes a file or a symbolic link. The path has passed host::PathFault.
+core::Result<void> RemoveFile(int workspace, const std::string& path);
+
 // Whether there is nothing to collect: a quick check for runs that leave no files.
 bool IsEmptyWorkspace(int workspace);
 
@@ -41,6 +48,10 @@ bool IsEmptyWorkspace(int workspace);
 // name, and records in outcome.artifacts_note what was omitted. An artifact of another origin with
 // the same name is renamed. Failures are recorded there too: they never make a run's outcome fail.
 void CollectArtifacts(int workspace, const host::Request& request, host::Outcome& outcome) noexcept;
+
+// The same in a session, of what differs from `before`.
+void CollectChanges(int workspace, const WorkspaceSnapshot& before,
+                    host::Outcome& outcome) noexcept;
 
 }  // namespace belljar::outside
 

@@ -195,7 +195,7 @@ std::string Advice(int error_number) {
 }  // namespace
 
 core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, int cgroup_fd,
-                                                  std::shared_ptr<core::ChildReaper> reaper) {
+                                                  std::shared_ptr<ChildReaper> reaper) {
   auto pair = core::CreateSocketPair(SOCK_SEQPACKET);
   if (!pair) return pair.error();
   core::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
@@ -228,7 +228,7 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
       reaper ? reaper->Clone(arguments, become_zygote) : core::CloneProcess(arguments);
   if (pid < 0) {
     const int refused = errno;
-    if (reaper && refused == ECHILD) return core::ParentEnded("clone a zygote");
+    if (reaper && refused == ECHILD) return ParentEnded("clone a zygote");
     return core::SystemErrorOf(refused, "clone a zygote",
                                options.plan.namespaces ? Advice(refused) : "");
   }
@@ -288,6 +288,13 @@ std::string ZygoteProcess::Errors() const {
 core::Result<void> ZygoteProcess::RequestWorker(int socket, int capture_memory) {
   const int descriptors[] = {socket, capture_memory};
   return core::SendMessage(control_.get(), core::AsBytes(core::SpawnMessage{}), descriptors);
+}
+
+core::Result<void> ZygoteProcess::RequestSession(int socket, int capture_memory, int control) {
+  core::SpawnMessage message;
+  message.kind = core::SpawnMessage::kSession;
+  const int descriptors[] = {socket, capture_memory, control};
+  return core::SendMessage(control_.get(), core::AsBytes(message), descriptors);
 }
 
 core::Result<core::Process> ZygoteProcess::BecomeWorker(int socket, int capture_memory) {

@@ -11,12 +11,12 @@
 #include <vector>
 
 #include "engine/core/capture_layout.h"
-#include "engine/core/child_reaper.h"
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/outside/child_reaper.h"
 #include "engine/outside/installation.h"
 #include "engine/seal/seal.h"
 
@@ -44,7 +44,7 @@ class ZygoteProcess {
   // directory `cgroup_fd`; -1: in our own. It and its workers are children of `reaper`, if there is
   // one.
   static core::Result<ZygoteProcess> Launch(const ZygoteOptions& options, int cgroup_fd = -1,
-                                            std::shared_ptr<core::ChildReaper> reaper = nullptr);
+                                            std::shared_ptr<ChildReaper> reaper = nullptr);
 
   // Readable when the zygote has replied to its start message or has died.
   int control_fd() const { return control_.get(); }
@@ -58,6 +58,8 @@ class ZygoteProcess {
   // Requests a clone, which then seals itself. `socket` and `capture_memory` are borrowed, and not
   // needed afterwards. Several requests may be sent before the first reply is read.
   core::Result<void> RequestWorker(int socket, int capture_memory);
+  // The same for a session. `control` is the init's socket, and the reply is about the init.
+  core::Result<void> RequestSession(int socket, int capture_memory, int control);
 
   // The reply to the oldest pending request; blocks until control_fd() is readable.
   core::Result<core::Process> ReceiveWorker();
@@ -73,7 +75,7 @@ class ZygoteProcess {
 
  private:
   ZygoteProcess(core::Process process, core::UniqueFd control, core::UniqueFd errors,
-                std::shared_ptr<core::ChildReaper> reaper)
+                std::shared_ptr<ChildReaper> reaper)
       : reaper_(std::move(reaper)),
         process_(std::move(process)),
         control_(std::move(control)),
@@ -81,7 +83,7 @@ class ZygoteProcess {
 
   std::string Errors() const;
 
-  std::shared_ptr<core::ChildReaper> reaper_;  // also of its workers; null: this process
+  std::shared_ptr<ChildReaper> reaper_;  // also of its workers; null: this process
   core::Process process_;
   core::UniqueFd control_;
   core::UniqueFd errors_;  // what the zygote wrote to stderr before it was sealed

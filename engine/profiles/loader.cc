@@ -189,8 +189,8 @@ void ReadSpawning(const toml::table& root, SyscallGroups& syscalls) {
     CheckKeys(*entry, kSpawningKeys);
     CheckWhy(*entry);
     const std::string with = entry->contains("with") ? Get<std::string>(*entry, "with") : "";
-    if (!with.empty() && with != "workspace" && with != "door" && with != "threads") {
-      throw Malformed(*entry, "\"with\" must be \"workspace\", \"door\" or \"threads\"");
+    if (!with.empty() && with != "workspace" && with != "door") {
+      throw Malformed(*entry, "\"with\" must be \"workspace\" or \"door\"");
     }
     for (std::string& call : GetStrings(*entry, "calls")) {
       syscalls.spawning[with].push_back(std::move(call));
@@ -582,7 +582,6 @@ class ProfileReader {
     AddSpawning("", profile_.spawning_syscalls);
     if (profile_.workspace) AddSpawning("workspace", profile_.spawning_syscalls);
     if (profile_.egress) AddSpawning("door", profile_.spawning_syscalls);
-    AddSpawning(kThreads, profile_.thread_spawning_syscalls);
     if (const auto found = syscalls_.groups.find(kThreads); found != syscalls_.groups.end()) {
       profile_.thread_syscalls = found->second;
     }

@@ -101,7 +101,7 @@ core::Result<std::string> FindCgroupParent(const std::string& mountinfo_file,
 CgroupLimits DefaultCgroupLimits() {
   struct sysinfo machine;
   if (sysinfo(&machine) != 0) abort();  // its only error is a bad pointer
-  return {core::Bytes{uint64_t{machine.totalram} * machine.mem_unit / 5 * 4}, 1000};
+  return {core::Bytes{uint64_t{machine.totalram} * machine.mem_unit / 5 * 4}, 8'000};
 }
 
 core::Result<CgroupLeaf> CgroupLeaf::Create(const std::string& parent, const CgroupLimits& limits) {

@@ -26,7 +26,7 @@ struct CgroupLimits {
   uint64_t pids = 0;   // pids.max
 };
 
-// Four fifths of this machine's memory and a thousand processes: high enough for any legitimate
+// Four fifths of this machine's memory and eight thousand processes: high enough for any legitimate
 // load, low enough to keep the machine usable.
 CgroupLimits DefaultCgroupLimits();
 

@@ -13,41 +13,63 @@ constexpr bool MayBeMissing(__rlimit_resource resource) {
   return resource == RLIMIT_MSGQUEUE || resource == RLIMIT_SIGPENDING;
 }
 
-bool Set(__rlimit_resource resource, rlim_t value) {
-  const rlimit both{value, value};
+struct Limit {
+  rlim_t soft;
+  rlim_t hard;
+};
+constexpr Limit Both(rlim_t value) { return {value, value}; }
+
+bool Set(__rlimit_resource resource, Limit limit) {
+  const rlimit both{limit.soft, limit.hard};
   return setrlimit(resource, &both) == 0 || (errno == EPERM && MayBeMissing(resource));
+}
+
+// CPU time in whole seconds. Longer than any session lives.
+constexpr rlim_t kMaxSessionCpu = rlim_t{1} << 30;
+
+bool Apply(const core::Limits& limits, uint64_t base_address_space, Limit cpu, Limit processes) {
+  const struct {
+    __rlimit_resource resource;
+    Limit limit;
+  } kLimits[] = {
+      {RLIMIT_AS, Both(base_address_space + limits.memory.count)},
+      {RLIMIT_CPU, cpu},
+      {RLIMIT_FSIZE, Both(limits.file_size.count)},
+      {RLIMIT_NOFILE, Both(limits.open_files)},
+      {RLIMIT_NPROC, processes},
+      {RLIMIT_CORE, Both(0)},
+      {RLIMIT_MEMLOCK, Both(0)},
+      {RLIMIT_MSGQUEUE, Both(0)},
+      {RLIMIT_SIGPENDING, Both(64)},
+  };
+  for (const auto& each : kLimits) {
+    if (!Set(each.resource, each.limit)) return false;
+  }
+  return true;
+}
+
+// The host enforces the CPU limit to the millisecond. This limit, in whole seconds, is a fallback
+// in case the host is late. SIGKILL comes at the hard limit, whatever the guest does with SIGXCPU.
+// Both terms are rounded separately: a request's limit comes in whole seconds and must not exceed
+// the ceiling because of rounding.
+rlim_t CpuSeconds(std::chrono::milliseconds cpu, std::chrono::milliseconds base) {
+  return static_cast<rlim_t>(
+      (std::chrono::ceil<std::chrono::seconds>(cpu) + std::chrono::ceil<std::chrono::seconds>(base))
+          .count() +
+      1);
 }
 
 }  // namespace
 
 bool ApplyRlimits(const core::Limits& limits, uint64_t base_address_space,
                   std::chrono::milliseconds base_cpu) {
-  // The host enforces the CPU limit to the millisecond. This limit, in whole seconds, is a fallback
-  // in case the host is late. SIGKILL comes at the hard limit, whatever the guest does with
-  // SIGXCPU. Both terms are rounded separately: a request's limit comes in whole seconds and must
-  // not exceed the ceiling because of rounding.
-  const auto cpu = (std::chrono::ceil<std::chrono::seconds>(limits.cpu) +
-                    std::chrono::ceil<std::chrono::seconds>(base_cpu))
-                       .count() +
-                   1;
-  const struct {
-    __rlimit_resource resource;
-    rlim_t value;
-  } kLimits[] = {
-      {RLIMIT_AS, base_address_space + limits.memory.count},
-      {RLIMIT_CPU, static_cast<rlim_t>(cpu)},
-      {RLIMIT_FSIZE, limits.file_size.count},
-      {RLIMIT_NOFILE, limits.open_files},
-      {RLIMIT_NPROC, limits.processes},
-      {RLIMIT_CORE, 0},
-      {RLIMIT_MEMLOCK, 0},
-      {RLIMIT_MSGQUEUE, 0},
-      {RLIMIT_SIGPENDING, 64},
-  };
-  for (const auto& limit : kLimits) {
-    if (!Set(limit.resource, limit.value)) return false;
-  }
-  return true;
+  return Apply(limits, base_address_space, Both(CpuSeconds(limits.cpu, base_cpu)),
+               Both(limits.processes));
+}
+
+bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space) {
+  return Apply(limits, base_address_space, {CpuSeconds(limits.cpu, {}), kMaxSessionCpu},
+               {limits.processes, kMaxSessionProcesses});
 }
 
 }  // namespace belljar::seal

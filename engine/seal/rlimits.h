@@ -2,6 +2,7 @@
 #ifndef BELLJAR_ENGINE_SEAL_RLIMITS_H_
 #define BELLJAR_ENGINE_SEAL_RLIMITS_H_
 
+#include <chrono>
 #include <cstdint>
 
 #include "engine/core/limits.h"
@@ -15,6 +16,14 @@ namespace belljar::seal {
 // is ignored: the shipped filters allow no call that could exhaust either.
 bool ApplyRlimits(const core::Limits& limits, uint64_t base_address_space,
                   std::chrono::milliseconds base_cpu = {});
+
+// For a session's worker: the limits of CPU time and of processes, which count for all cells and
+// for all copies, have hard limits above `limits`, up to which the host raises them with prlimit
+// when it wants a cell or a copy. The worker's filter refuses that to the worker itself.
+bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space);
+
+// Processes in one session, all its checkpoints and branches included.
+inline constexpr uint64_t kMaxSessionProcesses = 4096;
 
 }  // namespace belljar::seal
 

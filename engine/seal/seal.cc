@@ -200,10 +200,50 @@ SealFailure OpenWorkerResources(const SealPlan& plan, const PreparedSeal& prepar
   return {};
 }
 
+SealFailure Limit(const SealPlan& plan, const PreparedSeal& prepared, bool is_session) {
+  if (!plan.rlimits) return {};
+  const bool done =
+      is_session ? ApplySessionRlimits(plan.ceiling, prepared.base_address_space)
+                 : ApplyRlimits(plan.ceiling, prepared.base_address_space, prepared.base_cpu);
+  return done ? SealFailure() : SealFailure{SealStep::kRlimits, errno};
+}
+
 // The shipped filters answer it with EPERM, and a kernel with EINVAL: a thread that does not share
 // signal handlers.
 bool IsCloneRefused() {
   return syscall(SYS_clone, CLONE_VM | CLONE_THREAD, 0, 0, 0, 0) < 0 && errno == EPERM;
+}
+
+SealFailure Seal(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
+                 WorkerResources& resources, SelfReport& self_report, bool is_session) {
+  // The parent is the host's own spawning thread (CLONE_PARENT), so the worker dies with the host;
+  // or its session's init, and so does that.
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
+  if (SealFailure failure = OpenWorkerResources(plan, prepared, resources);
+      failure.step != SealStep::kNone) {
+    return failure;
+  }
+  const bool own_user = plan.own_user || is_session;
+  if (own_user && plan.namespaces && !EnterOwnUser()) return {SealStep::kUser, errno};
+  if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};
+  if (const SealFailure failure = Limit(plan, prepared, is_session);
+      failure.step != SealStep::kNone) {
+    return failure;
+  }
+  if (plan.landlock && !ApplyLandlock(plan, prepared)) return {SealStep::kLandlock, errno};
+  // The ruleset and everything else that the zygote holds must not reach the guest.
+  if (!CloseAllBut({kept_fd, resources.workspace.get(), resources.egress.get()})) {
+    return {SealStep::kDescriptors, errno};
+  }
+  // Checked here: the filter refuses prctl.
+  self_report = HasNoPrivileges() ? kNoPrivileges : 0;
+  const bool refused_before = IsCloneRefused();
+  if (plan.seccomp && !InstallFilter(is_session ? plan.session_filter : plan.filter)) {
+    return {SealStep::kSeccomp, errno};
+  }
+  if (!refused_before && IsCloneRefused()) self_report |= kFilterRefuses;
+  if (LandlockRefusesRoot()) self_report |= kLandlockRefuses;
+  return {};
 }
 
 }  // namespace
@@ -242,28 +282,22 @@ core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& s
 
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
                        WorkerResources& resources, SelfReport& self_report) {
-  // The parent is the host's own spawning thread (CLONE_PARENT), so the worker dies with the host.
-  if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
-  if (SealFailure failure = OpenWorkerResources(plan, prepared, resources);
-      failure.step != SealStep::kNone) {
-    return failure;
-  }
-  if (plan.own_user && plan.namespaces && !EnterOwnUser()) return {SealStep::kUser, errno};
+  return Seal(plan, prepared, kept_fd, resources, self_report, false);
+}
+
+SealFailure SealSessionWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
+                              WorkerResources& resources, SelfReport& self_report) {
+  return Seal(plan, prepared, kept_fd, resources, self_report, true);
+}
+
+SealFailure SealSessionInit(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd) {
   if (plan.privileges && !DropPrivileges()) return {SealStep::kPrivileges, errno};
-  if (plan.rlimits && !ApplyRlimits(plan.ceiling, prepared.base_address_space, prepared.base_cpu)) {
+  if (plan.rlimits && !ApplyRlimits(plan.ceiling, prepared.base_address_space)) {
     return {SealStep::kRlimits, errno};
   }
   if (plan.landlock && !ApplyLandlock(plan, prepared)) return {SealStep::kLandlock, errno};
-  // The ruleset and everything else that the zygote holds must not reach the guest.
-  if (!CloseAllBut({kept_fd, resources.workspace.get(), resources.egress.get()})) {
-    return {SealStep::kDescriptors, errno};
-  }
-  // Checked here: the filter refuses prctl.
-  self_report = HasNoPrivileges() ? kNoPrivileges : 0;
-  const bool refused_before = IsCloneRefused();
-  if (plan.seccomp && !InstallFilter(plan.filter)) return {SealStep::kSeccomp, errno};
-  if (!refused_before && IsCloneRefused()) self_report |= kFilterRefuses;
-  if (LandlockRefusesRoot()) self_report |= kLandlockRefuses;
+  if (!CloseAllBut({kept_fd, -1, -1})) return {SealStep::kDescriptors, errno};
+  if (plan.seccomp && !InstallFilter(plan.init_filter)) return {SealStep::kSeccomp, errno};
   return {};
 }
 
@@ -306,7 +340,9 @@ std::string SealPlanToJson(const SealPlan& plan) {
                          {"open_files", plan.ceiling.open_files},
                          {"processes", plan.ceiling.processes},
                          {"zygote_filter", Encode(plan.zygote_filter)},
-                         {"filter", Encode(plan.filter)}};
+                         {"filter", Encode(plan.filter)},
+                         {"session_filter", Encode(plan.session_filter)},
+                         {"init_filter", Encode(plan.init_filter)}};
   if (plan.workspace) {
     json["workspace"] = {{"size", plan.workspace->size.count}, {"inodes", plan.workspace->inodes}};
   }
@@ -352,6 +388,8 @@ core::Result<SealPlan> SealPlanFromJson(std::string_view text) {
       plan.egress = core::EgressListener{json.at("door").at("port").get<uint16_t>()};
     plan.zygote_filter = Decode(json.at("zygote_filter"));
     plan.filter = Decode(json.at("filter"));
+    plan.session_filter = Decode(json.at("session_filter"));
+    plan.init_filter = Decode(json.at("init_filter"));
     return plan;
   } catch (const nlohmann::json::exception& failure) {
     return core::MakeError("read seal plan", failure.what());

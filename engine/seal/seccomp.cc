@@ -97,20 +97,24 @@ constexpr uint32_t kNativeArch = AUDIT_ARCH_AARCH64;
 //
 // clone3's flags are in memory, which a filter cannot read: that call "does not exist", as on
 // kernels before 5.3, and libc uses clone. What is refused is refused as by RefuseClone.
-void PrependThreadsOnly(std::vector<sock_filter>& filter) {
+void PrependClones(Clones clones, std::vector<sock_filter>& filter) {
   constexpr auto kLoad = static_cast<uint16_t>(BPF_LD | BPF_W | BPF_ABS);
   constexpr auto kEqual = static_cast<uint16_t>(BPF_JMP | BPF_JEQ | BPF_K);
   constexpr auto kAnyBit = static_cast<uint16_t>(BPF_JMP | BPF_JSET | BPF_K);
   constexpr auto kReturn = static_cast<uint16_t>(BPF_RET | BPF_K);
+  // Flags that are not wanted stand for those that are: an instruction more, the same distances.
+  const uint32_t threads = clones.threads ? kThreadFlags : kCopyFlags;
+  const uint32_t copies = clones.copies ? kCopyFlags : kThreadFlags;
   const sock_filter own[] = {
       BPF_STMT(kLoad, offsetof(seccomp_data, arch)),
-      BPF_JUMP(kEqual, kNativeArch, 0, 10),  // libseccomp's filter kills
+      BPF_JUMP(kEqual, kNativeArch, 0, 11),  // libseccomp's filter kills
       BPF_STMT(kLoad, offsetof(seccomp_data, nr)),
-      BPF_JUMP(kEqual, SYS_clone3, 4, 0),
-      BPF_JUMP(kEqual, SYS_clone, 0, 7),
+      BPF_JUMP(kEqual, SYS_clone3, 5, 0),
+      BPF_JUMP(kEqual, SYS_clone, 0, 8),
       // The kernel uses the lower half; both architectures are little-endian.
       BPF_STMT(kLoad, offsetof(seccomp_data, args)),
-      BPF_JUMP(kEqual, kThreadFlags, 2, 0),
+      BPF_JUMP(kEqual, threads, 3, 0),
+      BPF_JUMP(kEqual, copies, 2, 0),
       BPF_JUMP(kAnyBit, CLONE_VM, 2, 3),
       BPF_STMT(kReturn, SECCOMP_RET_ERRNO | ENOSYS),
       BPF_STMT(kReturn, SECCOMP_RET_ALLOW),
@@ -120,12 +124,23 @@ void PrependThreadsOnly(std::vector<sock_filter>& filter) {
   filter.insert(filter.begin(), std::begin(own), std::end(own));
 }
 
+bool AllowsAny(Clones clones) { return clones.threads || clones.copies; }
+
 bool IsClone(std::string_view name) { return name == "clone" || name == "clone3"; }
 
 core::Result<void> Refuse(scmp_filter_ctx filter, uint32_t action, const std::string& name) {
   core::Result<int> number = Resolve(name);
   if (!number) return number.error();
   return Check(seccomp_rule_add(filter, action, *number, 0), "refuse " + name);
+}
+
+// prlimit64 with new limits is refused; it also asks for the present ones.
+core::Result<void> RefuseLimits(scmp_filter_ctx filter) {
+  core::Result<void> done = Refuse(filter, SCMP_ACT_TRAP, "setrlimit");
+  if (!done) return done;
+  scmp_arg_cmp changes{2, SCMP_CMP_NE, 0, 0};
+  return Check(seccomp_rule_add_array(filter, SCMP_ACT_TRAP, SCMP_SYS(prlimit64), 1, &changes),
+               "refuse prlimit64");
 }
 
 // libseccomp asks the kernel which actions it supports. gVisor does not implement that query, but
@@ -177,7 +192,7 @@ core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::Sys
   const bool may_clone =
       std::any_of(allowed.begin(), allowed.end(),
                   [](const core::SyscallRule& rule) { return IsClone(rule.name); });
-  if (!may_clone && clones == Clones::kNone) {
+  if (!may_clone && !AllowsAny(clones)) {
     if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_TRAP); !done)
       return done.error();
   }
@@ -187,15 +202,18 @@ core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::Sys
     }
   }
   core::Result<std::vector<sock_filter>> compiled = Export(filter->get());
-  if (compiled && !may_clone && clones == Clones::kThreads) PrependThreadsOnly(*compiled);
+  if (compiled && !may_clone && AllowsAny(clones)) PrependClones(clones, *compiled);
   return compiled;
 }
 
 core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
                                                       const std::vector<std::string>& hostile,
-                                                      Clones clones) {
+                                                      Clones clones, bool fixes_limits) {
   core::Result<Filter> filter = Open(SCMP_ACT_ALLOW);
   if (!filter) return filter.error();
+  if (fixes_limits) {
+    if (core::Result<void> done = RefuseLimits(filter->get()); !done) return done.error();
+  }
   for (const std::string& name : refused) {
     if (IsClone(name)) continue;
     const bool kills = std::find(hostile.begin(), hostile.end(), name) != hostile.end();
@@ -203,12 +221,12 @@ core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::str
     if (core::Result<void> done = Refuse(filter->get(), action, name); !done) return done.error();
   }
   const bool refuses_clone = std::any_of(refused.begin(), refused.end(), IsClone);
-  if (refuses_clone && clones == Clones::kNone) {
+  if (refuses_clone && !AllowsAny(clones)) {
     if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_ALLOW); !done)
       return done.error();
   }
   core::Result<std::vector<sock_filter>> compiled = Export(filter->get());
-  if (compiled && refuses_clone && clones == Clones::kThreads) PrependThreadsOnly(*compiled);
+  if (compiled && refuses_clone && AllowsAny(clones)) PrependClones(clones, *compiled);
   return compiled;
 }
 

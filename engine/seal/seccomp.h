@@ -7,15 +7,18 @@
 //              kills.
 //   clone3, clone(CLONE_VM)   EPERM without the signal, since libc calls them with signals blocked
 //
-// With Clones::kThreads, for the full language:
-//   clone      for a thread of this process, with exactly the flags of pthread_create(): runs, and
-//              RLIMIT_NPROC bounds it. Any other clone as above
+// With Clones::threads, for the full language, and Clones::copies, for a session:
+//   clone      for a thread of this process, with exactly the flags of pthread_create(), or for a
+//              copy of it, with exactly kCopyFlags: runs, and RLIMIT_NPROC bounds it. Any other
+//              clone as above
 //   clone3     ENOSYS, since a filter cannot read its flags: libc then uses clone
 #ifndef BELLJAR_ENGINE_SEAL_SECCOMP_H_
 #define BELLJAR_ENGINE_SEAL_SECCOMP_H_
 
 #include <linux/filter.h>
+#include <sched.h>
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -24,19 +27,28 @@
 
 namespace belljar::seal {
 
-enum class Clones { kNone, kThreads };
+struct Clones {
+  bool threads = false;
+  bool copies = false;
+};
+
+// clone(2) of a session's worker (session_init.h): a process with a copy of its memory, whose
+// parent is the session's init too.
+inline constexpr uint32_t kCopyFlags = CLONE_PARENT;
 
 // Host. An unknown system call is an error that names it. `clones` has no effect if `allowed` names
 // clone or clone3, as for a zygote.
 core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::SyscallRule>& allowed,
                                                      const std::vector<std::string>& hostile,
-                                                     Clones clones = Clones::kNone);
+                                                     Clones clones = {});
 
 // Allows everything except `refused`: the hostile ones kill, the others are trapped. A stacked
-// filter can only restrict the ones below it (seccomp(2)).
+// filter can only restrict the ones below it (seccomp(2)). `fixes_limits`: also refuses to change
+// resource limits, which are then for others to raise.
 core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
                                                       const std::vector<std::string>& hostile,
-                                                      Clones clones = Clones::kNone);
+                                                      Clones clones = {},
+                                                      bool fixes_limits = false);
 
 // Zygote or worker. Needs no_new_privs. Async-signal-safe; false sets errno.
 bool InstallFilter(const std::vector<sock_filter>& filter);

@@ -63,7 +63,7 @@ void TryChannel(std::string_view bytes) {
     Require(Json::accept(arguments), "not valid JSON", arguments);
     return std::string("{}");
   };
-  outside::WorkerChannel channel(pair->first.get(), request, call);
+  outside::WorkerChannel channel(pair->first.get(), request, call, false);
   using Message = outside::WorkerChannel::Message;
   for (Message message = channel.Move(); message == Message::kNothing || message == Message::kCall;
        message = channel.Move()) {

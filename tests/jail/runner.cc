@@ -1,14 +1,20 @@
 // Runs programs from standard input with the kernel layers alone, all in one sandbox:
 //
 //   jail_runner PROFILE [LAYER TO OMIT]
+//   jail_runner PROFILE --session
 //
 // Each line is a JSON string, the source; the answer is a line with the outcome as JSON. For
 // tests/jail, where most of a `belljar run` would be the start of a zygote. Each program has a
 // worker of its own, which is sealed as always.
+//
+// With --session, it has a session of its own, where it is the first cell and once more the second:
+// the answer is two lines.
 #include <cstdio>
 #include <iostream>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
+#include <string_view>
 
 #include "engine/host/outcome.h"
 #include "engine/outside/profile_catalogue.h"
@@ -26,11 +32,25 @@ int Fail(const Error& error) {
   return 1;
 }
 
+int RunInSession(outside::Sandbox& sandbox, const host::Request& request) {
+  outside::SessionOptions options;
+  options.limits = request.limits;
+  const Result<std::shared_ptr<outside::Session>> session = sandbox.OpenSession(options);
+  if (!session) return Fail(session.error());
+  for (int cell = 1; cell <= 2; ++cell) {
+    const Result<host::Outcome> outcome = sandbox.RunCell(**session, request);
+    if (!outcome) return Fail(outcome.error());
+    std::cout << host::OutcomeToJson(*outcome) << std::endl;
+  }
+  return 0;
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
   if (argc < 2)
-    return Fail(belljar::core::MakeError("start", "usage: jail_runner PROFILE [LAYER]"));
+    return Fail(
+        belljar::core::MakeError("start", "usage: jail_runner PROFILE [LAYER | --session]"));
   const Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) return Fail(catalogue.error());
   Result<belljar::core::Profile> profile = catalogue->Choose(argv[1]);
@@ -41,7 +61,8 @@ int main(int argc, char** argv) {
   options.installation = catalogue->installation();
   options.language = outside::Language::kFull;
   options.spares = 1;
-  if (argc > 2) options.without_layers = {argv[2]};
+  const bool in_session = argc > 2 && std::string_view(argv[2]) == "--session";
+  if (argc > 2 && !in_session) options.without_layers = {argv[2]};
   Result<std::unique_ptr<outside::Sandbox>> sandbox = outside::Sandbox::Open(std::move(options));
   if (!sandbox) return Fail(sandbox.error());
 
@@ -49,6 +70,10 @@ int main(int argc, char** argv) {
     host::Request request;
     request.source = nlohmann::json::parse(line).get<std::string>();
     request.limits = (*sandbox)->profile().default_limits;
+    if (in_session) {
+      if (const int failed = RunInSession(**sandbox, request); failed != 0) return failed;
+      continue;
+    }
     const Result<host::Outcome> outcome = (*sandbox)->Run(request);
     if (!outcome) return Fail(outcome.error());
     std::cout << host::OutcomeToJson(*outcome) << std::endl;

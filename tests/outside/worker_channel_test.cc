@@ -70,7 +70,7 @@ class WorkerChannelTest : public testing::Test {
     return text;
   }
   WorkerChannel& channel() {
-    if (!channel_) channel_.emplace(host_.get(), request_, call_);
+    if (!channel_) channel_.emplace(host_.get(), request_, call_, false);
     return *channel_;
   }
 

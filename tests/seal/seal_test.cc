@@ -203,8 +203,7 @@ struct Filters {
   std::vector<sock_filter> zygote;
   std::vector<sock_filter> worker;
 };
-Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile(),
-                       Clones clones = Clones::kNone) {
+Filters ShippedFilters(const core::Profile& profile = tests::BasicProfile(), Clones clones = {}) {
   const auto is_spawning = [&](const std::string& name) {
     const auto& spawning = profile.spawning_syscalls;
     return std::find(spawning.begin(), spawning.end(), name) != spawning.end();
@@ -358,9 +357,6 @@ core::Profile WithThreads() {
   core::Profile profile = tests::BasicProfile();
   profile.allowed_syscalls.insert(profile.allowed_syscalls.end(), profile.thread_syscalls.begin(),
                                   profile.thread_syscalls.end());
-  profile.spawning_syscalls.insert(profile.spawning_syscalls.end(),
-                                   profile.thread_spawning_syscalls.begin(),
-                                   profile.thread_spawning_syscalls.end());
 #ifdef __SANITIZE_ADDRESS__
   // AddressSanitizer's own calls, about the shadow of a thread's stack.
   profile.allowed_syscalls.insert(profile.allowed_syscalls.end(),
@@ -370,7 +366,7 @@ core::Profile WithThreads() {
 }
 class FilterWithThreads : public ShippedFilter {
  protected:
-  FilterWithThreads() : ShippedFilter(ShippedFilters(WithThreads(), Clones::kThreads)) {}
+  FilterWithThreads() : ShippedFilter(ShippedFilters(WithThreads(), Clones{.threads = true})) {}
 };
 
 // What pthread_create() passes.

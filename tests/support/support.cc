@@ -41,21 +41,23 @@ bool ThreadSanitized() {
 #endif
 }
 
+core::Profile ShippedProfile(const std::string& name) {
+  core::Result<outside::Installation> installation = outside::Installation::Find();
+  if (!installation) {
+    fprintf(stderr, "%s\n", installation.error().ToString().c_str());
+    abort();
+  }
+  core::Result<core::Profile> profile =
+      profiles::LoadProfile(installation->profiles + "/" + name + ".toml", installation->profiles);
+  if (!profile) {
+    fprintf(stderr, "%s\n", profile.error().ToString().c_str());
+    abort();
+  }
+  return std::move(*profile);
+}
+
 core::Profile BasicProfile() {
-  static const core::Profile* basic = [] {
-    core::Result<outside::Installation> installation = outside::Installation::Find();
-    if (!installation) {
-      fprintf(stderr, "%s\n", installation.error().ToString().c_str());
-      abort();
-    }
-    core::Result<core::Profile> profile =
-        profiles::LoadProfile(installation->profiles + "/basic.toml", installation->profiles);
-    if (!profile) {
-      fprintf(stderr, "%s\n", profile.error().ToString().c_str());
-      abort();
-    }
-    return new core::Profile(std::move(*profile));
-  }();
+  static const core::Profile* basic = new core::Profile(ShippedProfile("basic"));
   return *basic;
 }
 

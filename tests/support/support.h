@@ -35,6 +35,8 @@ bool ThreadSanitized();
 // The profile "basic" of this build; aborts if it cannot be loaded, since all tests depend on it
 // (profiles_test reports why).
 core::Profile BasicProfile();
+// Another of this build's, likewise.
+core::Profile ShippedProfile(const std::string& name);
 
 // Basic, strict, all of Python: most tests here are about processes, not about the policy.
 outside::SandboxOptions FullPython();

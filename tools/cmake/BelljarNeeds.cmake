@@ -20,6 +20,15 @@ find_library(BELLJAR_LIBELF NAMES libelf.a)
 find_library(BELLJAR_LIBELF_SHARED NAMES elf)
 find_path(BELLJAR_LIBELF_INCLUDE NAMES gelf.h)
 find_library(BELLJAR_LIBZ NAMES libz.a)
+# Line editing, only in the command. Its archive needs the other two, and so does its package.
+find_library(BELLJAR_LIBEDIT NAMES libedit.a)
+find_path(BELLJAR_LIBEDIT_INCLUDE NAMES histedit.h)
+find_library(BELLJAR_LIBTINFO NAMES libtinfo.a)
+find_library(BELLJAR_LIBBSD NAMES libbsd.a)
+set(edit_FOUND FALSE)
+if(BELLJAR_LIBEDIT AND BELLJAR_LIBEDIT_INCLUDE AND BELLJAR_LIBTINFO AND BELLJAR_LIBBSD)
+  set(edit_FOUND TRUE)
+endif()
 
 # found, under which name, in which Debian package
 set(missing "")
@@ -40,6 +49,7 @@ belljar_need(prometheus-cpp_FOUND prometheus-cpp-dev)
 belljar_need(BELLJAR_LIBCRYPTO libssl-dev)
 belljar_need(BELLJAR_LIBELF libelf-dev)
 belljar_need(BELLJAR_LIBZ zlib1g-dev)
+belljar_need(edit_FOUND libedit-dev)
 if(missing)
   list(JOIN missing " " missing)
   message(FATAL_ERROR "Belljar is compiled from source, and these system libraries are missing. "

@@ -2,7 +2,7 @@
 
 Theory of operation
 -------------------
-C++ (`engine/inside/interpreter.cc`) calls six functions, in this order and each once:
+C++ (`engine/inside/interpreter.cc`) calls these functions, for a run in this order and each once:
 
     zygote   add_package_folders()  where the profile's packages are
              prepare()   before any guest code: builds the policy and imports all that a request
@@ -18,9 +18,13 @@ C++ (`engine/inside/interpreter.cc`) calls six functions, in this order and each
                                                   │               tracebacks, hints
                                                   └──────▶ report ◀────┘
 
-A worker is used once and then killed. So nothing here is undone after a request, nothing that the
-guest made is released (its finalizers would run among our frames), and no atexit handler or thread
-is waited for.
+A session's worker calls begin_session() after reseed(), then execute_cell() for each cell,
+answer_question() for what its host asks between cells (questions.py), and after_copy() in each copy
+of it that goes on (session_worker.h). A SIGINT interrupts the cell that runs (interrupts.py).
+
+A run's worker is used once and then killed. So nothing here is undone after a request, nothing that
+the guest made is released (its finalizers would run among our frames), and no atexit handler or
+thread is waited for.
 
 What runs here shares an interpreter with the guest. In the restricted language the guest cannot
 reach it. With `language: "full"` it can, and may break it: the host treats every report as hostile,
@@ -65,8 +69,28 @@ patterns.load()  # before the imports that compile them
 forking.pass_over_needless_handlers()  # before the imports that register them
 sendfile.hide()  # before the imports that look for it
 
-from .execute import execute, prepare, rehearse, specialise  # noqa: E402
+from .execute import (  # noqa: E402
+    after_copy,
+    begin_session,
+    execute,
+    execute_cell,
+    prepare,
+    rehearse,
+    specialise,
+)
 from .package_folders import add_package_folders  # noqa: E402
+from .questions import answer_question  # noqa: E402
 from .randomness import reseed  # noqa: E402
 
-__all__ = ["add_package_folders", "execute", "prepare", "rehearse", "reseed", "specialise"]
+__all__ = [
+    "add_package_folders",
+    "after_copy",
+    "answer_question",
+    "begin_session",
+    "execute",
+    "execute_cell",
+    "prepare",
+    "rehearse",
+    "reseed",
+    "specialise",
+]

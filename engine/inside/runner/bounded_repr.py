@@ -19,7 +19,11 @@ class _Full(Exception):
 
 def bounded_repr(value: object, max_characters: int) -> tuple[str, bool]:
     """The repr, and whether it was cut; then it ends in an ellipsis."""
-    writer = _Writer(max_characters)
+    return written(Writer(max_characters), value, max_characters)
+
+
+def written(writer: "Writer", value: object, max_characters: int) -> tuple[str, bool]:
+    """The same, as `writer` has it."""
     try:
         writer.write(value)
     except _Full:
@@ -29,11 +33,11 @@ def bounded_repr(value: object, max_characters: int) -> tuple[str, bool]:
     return "".join(writer.chunks), False
 
 
-def _cut(writer: "_Writer", max_characters: int) -> str:
+def _cut(writer: "Writer", max_characters: int) -> str:
     return "".join(writer.chunks)[: max_characters - 1] + "…"
 
 
-class _Writer:
+class Writer:
     __slots__ = ("chunks", "left", "open_ids")
 
     def __init__(self, max_characters: int) -> None:
@@ -42,8 +46,11 @@ class _Writer:
         self.open_ids: set[int] = set()  # containers that are being written: cycles
 
     def write(self, value: object) -> None:
-        write = _WRITERS.get(id(type(value)), _Writer._other)
-        write(self, value)
+        write = _WRITERS.get(id(type(value)))
+        if write is None:
+            self._other(value)
+        else:
+            write(self, value)
 
     def _emit(self, text: str) -> None:
         if len(text) > self.left:
@@ -118,13 +125,13 @@ class _Writer:
 
 
 # By identity, as in plain_data.py.
-_WRITERS: dict[int, Callable[[_Writer, Any], None]] = {
-    id(str): _Writer._text,
-    id(bytes): _Writer._text,
-    id(int): _Writer._int,
-    id(list): _Writer._list,
-    id(tuple): _Writer._tuple,
-    id(set): _Writer._set,
-    id(frozenset): _Writer._frozenset,
-    id(dict): _Writer._dict,
+_WRITERS: dict[int, Callable[[Writer, Any], None]] = {
+    id(str): Writer._text,
+    id(bytes): Writer._text,
+    id(int): Writer._int,
+    id(list): Writer._list,
+    id(tuple): Writer._tuple,
+    id(set): Writer._set,
+    id(frozenset): Writer._frozenset,
+    id(dict): Writer._dict,
 }

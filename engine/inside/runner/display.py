@@ -81,6 +81,18 @@ def prepare() -> None:
             _shown[id(getattr(loaded[module], name))] = show
 
 
+def forget_shown() -> None:
+    """After a cell: its figures are closed, as in a notebook, so that the next shows its own."""
+    _known.shown_figures.clear()
+    _known.saved_figures.clear()
+    _known.shown_plotly.clear()
+    try:
+        if _known.managers is not None:
+            _known.managers.Gcf.figs.clear()
+    except Exception:  # the program's own objects may be among the managers
+        pass
+
+
 class Display:
     """The artifacts of one run."""
 

@@ -10,29 +10,42 @@ import os
 import sys
 import warnings
 from _sitebuiltins import Quitter
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import forking, host_functions, locality, sendfile, tracebacks
+from . import (
+    attributes,
+    digests,
+    forking,
+    host_functions,
+    interrupts,
+    locality,
+    quiet_repr,
+    sendfile,
+    tracebacks,
+)
 from . import report as reports
+from . import variables as variables_of_session
 from .analysis import analyse
 from .bounded_repr import bounded_repr
 from .comments import addressed_comments
-from .display import Display
+from .display import Display, forget_shown
 from .display import prepare as prepare_display
 from .hints import Surroundings, hint_for, hint_for_syntax
 from .plain_data import decode as decode_value
 from .plain_data import encode, know_packages
-from .randomness import find_generators
+from .randomness import find_generators, reseed
 from .report import Report, bounded_findings, error_fields, finding_fields, refusal
 from .source import (
     RESULT_NAME,
     compile_full,
     complete_location,
     decode,
+    hides_its_value,
     nested_too_deeply,
 )
+from .sources import Sources
 from .tracebacks import (
     NOWHERE,
     describe,
@@ -47,6 +60,7 @@ from .tracebacks import (
 MAX_REPR = 16_384
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
 _MAX_NAME = 256  # of a variable that is handed over
+_NO_RESULT = object()
 # Of threads in the full language. libc's default of 8 MiB would use up the address space of a few;
 # this is enough for the default recursion limit.
 _STACK_SIZE = 1 << 20
@@ -110,6 +124,7 @@ class _Prepared:
     """What the zygote hands down to its workers."""
 
     policy: Any = None
+    modules: frozenset[str] = frozenset()  # of the profile
     modules_elsewhere: Mapping[str, str] = {}
     missing_modules: Mapping[str, str] = {}
     module_types: tuple[type, ...] = (ModuleType,)
@@ -122,6 +137,21 @@ class _Prepared:
 
 
 _prepared = _Prepared()
+
+
+class _Session:
+    """What stays from cell to cell."""
+
+    namespace: dict[str, Any] | None = None  # made by the first cell, whose language it is of
+    given: frozenset[str] = frozenset()  # names that are not the program's
+    beginning: Mapping[str, Any] = {}  # the namespace before the first cell
+    recursion_limit = 1000
+
+    def __init__(self) -> None:
+        self.sources = Sources()
+
+
+_session = _Session()
 
 
 def prepare(
@@ -142,6 +172,7 @@ def prepare(
     if policy.RESULT_NAME != RESULT_NAME:
         raise RuntimeError(f"belljar_policy stores the result in {policy.RESULT_NAME!r}")
     _prepared.policy = policy
+    _prepared.modules = frozenset(profile.get("modules", ()))
     _prepared.modules_elsewhere = {
         module: name for name, modules in reversed(other_profiles.items()) for module in modules
     }
@@ -153,11 +184,14 @@ def prepare(
     ]
     prepare_display()
     know_packages()
+    for part in (attributes, digests, quiet_repr, variables_of_session):
+        part.know_packages()
     if profile.get("packages"):
         find_generators()
     # What `import` hands to restricted code is not a real module.
     proxies = getattr(policy_package, "MODULE_TYPES", ())
     _prepared.module_types = (ModuleType, *proxies)
+    attributes.know_proxies(proxies)
     _prepared.no_input = _NoInput()
     _prepared.recursion_limit = sys.getrecursionlimit()
     forking.restore()
@@ -220,14 +254,59 @@ def execute(
     """
     try:
         try:
-            return _execute(request, source).to_bytes(request["max_report"])
+            return _execute(request, source, _run).to_bytes(request["max_report"])
         except MemoryError:
             return _out_of_memory
     except:  # noqa: E722
         return _unreportable
 
 
-def _execute(request: dict[str, Any], source: bytes) -> Report:
+def execute_cell(
+    request: dict[str, Any],
+    source: bytes,
+    *,
+    _out_of_memory: bytes = reports.OUT_OF_MEMORY,
+    _unreportable: bytes = reports.UNREPORTABLE,
+) -> bytes:
+    """Worker of a session, for each cell: the same as execute(), except that variables stay."""
+    try:
+        try:
+            return _execute(request, source, _run_cell).to_bytes(request["max_report"])
+        except MemoryError:
+            return _out_of_memory
+    except:  # noqa: E722
+        return _unreportable
+
+
+def begin_session() -> None:
+    """Worker of a session, before its first cell."""
+    _session.recursion_limit = sys.getrecursionlimit()
+    interrupts.install()
+
+
+def namespace_of_session() -> tuple[dict[str, Any], frozenset[str]]:
+    """For questions.py: the session's variables, and the names among them that are not the
+    program's."""
+    return _session.namespace or {}, _session.given
+
+
+def prepared_for_questions() -> tuple[Any, frozenset[str], tuple[type, ...]]:
+    """For questions.py: the policy, the profile's modules, and the types that stand for modules in
+    the restricted language."""
+    return _prepared.policy, _prepared.modules, _prepared.module_types[1:]
+
+
+def after_copy(reseeds: bool) -> None:
+    """A copy of a session's worker that goes on. With `reseeds` its random numbers are new ones,
+    as a branch's are; without, it goes on as the worker would have, as after a roll-back."""
+    if reseeds:
+        reseed()
+
+
+_Run = Callable[[CodeType | None, str, str, dict[str, Any]], Report]
+
+
+def _execute(request: dict[str, Any], source: bytes, run: _Run) -> Report:
     validates = request["mode"] == "validate"
     filename = request.get("filename") or "main.py"
     if len(source) > request["max_source"]:
@@ -248,7 +327,7 @@ def _execute(request: dict[str, Any], source: bytes) -> Report:
         return _validated(findings, text, filename, request)
     if findings:
         return _refused(findings, validates)
-    return _run(code, text, filename, request)
+    return run(code, text, filename, request)
 
 
 def _compile(
@@ -278,17 +357,96 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
     namespace.update(variables)
     given = frozenset(namespace)
     _arrange_surroundings(filename, request)
-    failure: BaseException | None = None
-    try:
-        if code is not None and code.co_flags & _CO_COROUTINE:
-            _run_coroutine(code, namespace, request["language"])
-        else:
-            exec(code, namespace)
-    except BaseException as error:
-        failure = error
+    failure = _run_code(code, namespace, request["language"])
     failure = _finish_threads(request["language"], failure)
     _prepared.kept = failure
     _leave_guest()
+    report = _ended(failure, text, filename, namespace, request)
+    if report.status == "memory_limit":
+        return report
+    report.variables = _variables(namespace, given)
+    functions = request.get("functions", ())
+    if host_functions.TAKES_VARIABLES in functions:
+        left = _left_behind(namespace, functions)
+        host_functions.hand_over(left, request["call_host"], request["max_result"])
+    value = None
+    if failure is None or report.exit_code is not None:
+        value = _result_of(namespace, variables)
+        if value is _NO_RESULT:
+            value = None
+        else:
+            _add_result(report, value, request)
+    _add_artifacts(report, value, request)
+    return report
+
+
+def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str, Any]) -> Report:
+    """As a cell of a notebook: in the session's namespace, `_` is its value, and only the value of
+    its last expression is its result, unless a semicolon follows. Threads are not waited for: they
+    go on with the next cell."""
+    variables = _given_variables(request)
+    is_quiet = hides_its_value(text)
+    _connect_stdin(request["stdin"])
+    if _session.namespace is None:
+        _session.namespace = _new_namespace(request["language"], filename)
+        _session.given = frozenset(_session.namespace)
+        _session.beginning = dict(_session.namespace)
+    namespace = _session.namespace
+    namespace.pop(RESULT_NAME, None)
+    namespace.update(variables)
+    _session.sources.remember(filename, text)
+    _session.given |= variables.keys()
+    _arrange_surroundings(filename, request)
+    _enter_guest()
+    failure = _run_code(code, namespace, request["language"])
+    _prepared.kept = failure
+    _leave_guest()
+    _session.recursion_limit = _prepared.recursion_limit_of_guest
+    report = _ended(failure, text, filename, namespace, request)
+    if report.status == "memory_limit":  # the namespace was emptied, of its __builtins__ too
+        namespace.update(_session.beginning)
+        return report
+    report.variables = _variables(namespace, _session.given)
+    value = None
+    if failure is None and not is_quiet:
+        value = namespace.get(RESULT_NAME)
+        if value is not None:
+            namespace["_"] = value
+            _add_result(report, value, request)
+    _add_artifacts(report, value, request)
+    forget_shown()
+    del failure  # its frames reach this one by f_back: a cycle, which only a collection would end
+    return report
+
+
+def _run_code(
+    code: CodeType | None, namespace: dict[str, Any], language: str
+) -> BaseException | None:
+    """How it failed, if it did. Only what runs in here can be interrupted."""
+    try:
+        interrupts.begin(None if language == "full" else namespace.get("__builtins__", {}))
+        if code is not None and code.co_flags & _CO_COROUTINE:
+            _run_coroutine(code, namespace, language)
+        else:
+            exec(code, namespace)
+    except BaseException as error:
+        return error
+    finally:
+        interrupts.end()
+    return None
+
+
+interrupts.never_in(_run_code)
+
+
+def _ended(
+    failure: BaseException | None,
+    text: str,
+    filename: str,
+    namespace: dict[str, Any],
+    request: dict[str, Any],
+) -> Report:
+    """The report so far; all that was printed is in the capture."""
     if failure is None:
         report = Report("ok")
     elif issubclass(type(failure), SystemExit):
@@ -298,21 +456,17 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
     else:
         report = _failed("exception", failure, text, filename, request)
     _flush()
-    report.variables = _variables(namespace, given)
-    functions = request.get("functions", ())
-    if host_functions.TAKES_VARIABLES in functions:
-        left = _left_behind(namespace, functions)
-        host_functions.hand_over(left, request["call_host"], request["max_result"])
-    value = None
-    if failure is None or report.exit_code is not None:
-        value = _add_result(report, namespace, variables, request)
-    if request.get("keep_artifact") is not None:
-        display = Display(request["keep_artifact"])
-        display.show_figures(value)
-        display.show_plotly()
-        display.show_value(value)
-        report.artifacts, report.artifacts_left_out = display.artifacts, display.left_out
     return report
+
+
+def _add_artifacts(report: Report, value: object, request: dict[str, Any]) -> None:
+    if request.get("keep_artifact") is None:
+        return
+    display = Display(request["keep_artifact"])
+    display.show_figures(value)
+    display.show_plotly()
+    display.show_value(value)
+    report.artifacts, report.artifacts_left_out = display.artifacts, display.left_out
 
 
 def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
@@ -390,6 +544,13 @@ def _finish_threads(language: str, failure: BaseException | None) -> BaseExcepti
     return failure
 
 
+def _enter_guest() -> None:
+    """Undoes _leave_guest() before the next cell."""
+    sys.setrecursionlimit(_session.recursion_limit)
+    gc.enable()
+    _prepared.kept = None  # here the finalizers of the last failure are the guest's again
+
+
 def _leave_guest() -> None:
     """From here on only our code runs, but for what we ask of the guest's objects."""
     sys.settrace(None)
@@ -435,17 +596,19 @@ def _left_behind(namespace: dict[str, Any], functions: Sequence[str]) -> dict[st
     }
 
 
-def _add_result(
-    report: Report, namespace: dict[str, Any], given: Mapping[str, Any], request: dict[str, Any]
-) -> Any:
+def _result_of(namespace: dict[str, Any], given: Mapping[str, Any]) -> Any:
+    """The last expression, or else the global `result`, or else _NO_RESULT."""
     value = namespace.get(RESULT_NAME)
-    if value is None:
-        if "result" not in namespace:
-            return None
-        value = namespace["result"]
-        # One of the caller's own variables or functions, as the program found it, is no result.
-        if "result" in given and value is given["result"]:
-            return None
+    if value is not None:
+        return value
+    if "result" not in namespace:
+        return _NO_RESULT
+    value = namespace["result"]
+    # One of the caller's own variables or functions, as the program found it, is no result.
+    return _NO_RESULT if "result" in given and value is given["result"] else value
+
+
+def _add_result(report: Report, value: object, request: dict[str, Any]) -> None:
     report.has_result = True
     try:
         report.result_json, report.truncated["result"] = encode(
@@ -454,7 +617,6 @@ def _add_result(
     except RecursionError:  # the guest has left little of the stack
         report.result_json = None
     report.result_repr, report.truncated["result_repr"] = bounded_repr(value, MAX_REPR)
-    return value
 
 
 def _failed(
@@ -470,6 +632,7 @@ def _failed(
     )
     try:
         # Again: the guest may have emptied the cache.
+        _session.sources.restore()
         linecache.cache[filename] = (len(text), None, [line + "\n" for line in lines], filename)
         described = describe(failure, filename, lines)
     except Exception:

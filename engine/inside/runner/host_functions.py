@@ -74,7 +74,9 @@ def _encode_call(
     return encode({"args": args, "kwargs": kwargs}, max_bytes, exact=True, max_depth=depth)
 
 
-def _exception(error: dict[str, str]) -> Exception:
+def _exception(error: dict[str, str]) -> BaseException:
+    if error["type"] == "KeyboardInterrupt":  # a cell's call, that was interrupted
+        return KeyboardInterrupt(error["message"])
     kind = _EXCEPTIONS.get(error["type"])
     if kind is None:
         return RuntimeError(f"{error['type']}: {error['message']}")

@@ -64,7 +64,7 @@ class Report:
         try:
             return (_encode(document)[:-1] + ending).encode()
         except UnicodeEncodeError:
-            return (_encode(_without_surrogates(document))[:-1] + ending).encode()
+            return (_encode(without_surrogates(document))[:-1] + ending).encode()
 
 
 def error_fields(
@@ -122,14 +122,14 @@ def _shortened(value: Any) -> Any:
     return value
 
 
-def _without_surrogates(value: Any) -> Any:
+def without_surrogates(value: Any) -> Any:
     """Lone surrogates, which no JSON in UTF-8 can hold, become their escapes."""
     if type(value) is str:
         return value.encode("utf-8", "backslashreplace").decode()
     if type(value) is list:
-        return [_without_surrogates(item) for item in value]
+        return [without_surrogates(item) for item in value]
     if type(value) is dict:
-        return {key: _without_surrogates(item) for key, item in value.items()}
+        return {key: without_surrogates(item) for key, item in value.items()}
     return value
 
 

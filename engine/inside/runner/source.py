@@ -6,6 +6,7 @@ its mark, newlines as "\\n". Everything that is wrong with it is a SyntaxError w
 
 import ast
 import re
+import warnings
 from types import CodeType
 
 # A name that no source text can spell; belljar_policy uses the same.
@@ -20,6 +21,8 @@ _UTF8_MARK = b"\xef\xbb\xbf"
 _ENCODING_COOKIE = re.compile(
     rb"(?:[ \t\f]*(?:#[^\r\n]*)?(?:\r\n|\r|\n))??[ \t\f]*#[^\r\n]*?coding[:=][ \t]*([-\w.]+)"
 )
+# After an expression, whose place is without the parentheses around it.
+_SEMICOLON = re.compile(r"(?:[\s)\\]|#[^\n]*(?:\n|\Z))*;")
 # Compared as text: asking `codecs` would import an encoding on the request path.
 _SUPPORTED_ENCODINGS = frozenset({"utf-8", "utf8", "u8", "utf-8-sig", "ascii", "us-ascii"})
 
@@ -49,6 +52,23 @@ def compile_full(text: str, filename: str) -> CodeType:
         target = ast.copy_location(ast.Name(RESULT_NAME, ast.Store()), last.value)
         module.body[-1] = ast.copy_location(ast.Assign([target], last.value), last)
     return compile(module, filename, "exec", AWAITS, True)
+
+
+def hides_its_value(text: str) -> bool:
+    """Whether a semicolon follows the last expression: a notebook's sign for "do not show it"."""
+    if ";" not in text:
+        return False
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # they were shown when it was compiled
+            last = compile(text, "", "exec", ast.PyCF_ONLY_AST | AWAITS, True).body[-1]
+    except Exception:  # compiled all the same: little of the stack is left
+        return False
+    if type(last) is not ast.Expr or last.end_lineno is None or last.end_col_offset is None:
+        return False
+    rest = text.split("\n")[last.end_lineno - 1 :]
+    rest[0] = rest[0].encode()[last.end_col_offset :].decode()
+    return _SEMICOLON.match("\n".join(rest)) is not None
 
 
 def nested_too_deeply(filename: str) -> SyntaxError:

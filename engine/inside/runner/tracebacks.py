@@ -38,8 +38,9 @@ _MAX_GROUP_WIDTH = 15  # this and the next two as in Lib/traceback.py
 _MAX_GROUP_DEPTH = 10
 _MAX_REPEATED = 3
 
-# Text that the program had compiled while it ran: library/doctest.py, timeit.py, scopes.py.
-_LATER_TEXT = ("<doctest ", "<timeit-src>", "<string>")
+# Text that the program had compiled while it ran (library/doctest.py, timeit.py, scopes.py), and
+# the other cells of its session.
+_LATER_TEXT = ("<doctest ", "<timeit-src>", "<string>", "In[")
 
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"

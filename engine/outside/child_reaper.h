@@ -22,12 +22,10 @@
 // our side; this is never reported as an outcome of the guest (ExitReport::reaper_ended).
 //
 // x86-64 only.
-#ifndef BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
-#define BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
+#ifndef BELLJAR_ENGINE_OUTSIDE_CHILD_REAPER_H_
+#define BELLJAR_ENGINE_OUTSIDE_CHILD_REAPER_H_
 
-#include <sys/resource.h>
 #include <sys/types.h>
-#include <sys/wait.h>
 
 #include <atomic>
 #include <functional>
@@ -36,32 +34,31 @@
 #include <string>
 
 #include "engine/core/fd.h"
+#include "engine/core/reaper.h"
 #include "engine/core/result.h"
 
 struct clone_args;  // <linux/sched.h>
 
-namespace belljar::core {
+namespace belljar::outside {
 
-class ChildReaper {
+class ChildReaper : public core::Reaper {
  public:
   // Ends with the calling thread or this process. Its children then end too, by their parent-death
   // signals.
-  static Result<std::shared_ptr<ChildReaper>> Start();
+  static core::Result<std::shared_ptr<ChildReaper>> Start();
   ChildReaper(const ChildReaper&) = delete;
-  ~ChildReaper();
+  ~ChildReaper() override;
 
-  pid_t pid() const { return pid_; }
-  // False from the moment it is asked to end: it accepts no further requests.
-  bool IsAlive() const;
-  // Asks it to end. Needs no permission to signal it. Any thread.
-  void End() const;
+  pid_t pid() const override { return pid_; }
+  bool IsAlive() const override;
+  // Needs no permission to signal it.
+  void End() const override;
 
   // Like CloneProcess; the copy calls `child`, which does not return. Otherwise returns the pid, or
   // -1 with errno: ECHILD means that the reaper itself has ended; the system call never returns it.
   pid_t Clone(const clone_args& arguments, const std::function<void()>& child);
 
-  // waitid with __WALL, for a child that has ended or is about to. False sets errno. Any thread.
-  bool Reap(idtype_t type, int id, siginfo_t* info, rusage* usage);
+  bool Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) override;
 
  private:
   struct Order;
@@ -72,16 +69,16 @@ class ChildReaper {
 
   std::unique_ptr<Channel> channel_;
   std::unique_ptr<char[]> stack_;
-  UniqueFd orders_;
-  UniqueFd ended_;  // its pidfd
+  core::UniqueFd orders_;
+  core::UniqueFd ended_;  // its pidfd
   mutable std::atomic<bool> is_ending_ = false;
   pid_t pid_ = -1;
   std::mutex mutex_;  // one order at a time
 };
 
 // The error of `operation`, which failed because the reaper has ended.
-Error ParentEnded(std::string operation);
+core::Error ParentEnded(std::string operation);
 
-}  // namespace belljar::core
+}  // namespace belljar::outside
 
-#endif  // BELLJAR_ENGINE_CORE_CHILD_REAPER_H_
+#endif  // BELLJAR_ENGINE_OUTSIDE_CHILD_REAPER_H_

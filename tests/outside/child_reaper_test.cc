@@ -1,4 +1,4 @@
-// engine/core/child_reaper.h: children that the process around us does not see; and descriptors
+// engine/outside/child_reaper.h: children that the process around us does not see; and descriptors
 // that a child of fork lets go of.
 #include <fcntl.h>
 #include <grp.h>
@@ -22,17 +22,17 @@
 #include <thread>
 #include <vector>
 
-#include "engine/core/child_reaper.h"
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
+#include "engine/outside/child_reaper.h"
 
-namespace belljar::core {
+namespace belljar::outside {
 namespace {
 
 using Child = std::function<void()>;
 
 // As a zygote is cloned: with the exit signal that an exec would give it anyway.
-Process Begin(const std::shared_ptr<ChildReaper>& reaper, const Child& child) {
+core::Process Begin(const std::shared_ptr<ChildReaper>& reaper, const Child& child) {
   int pidfd = -1;
   clone_args arguments{};
   arguments.flags = CLONE_PIDFD;
@@ -40,14 +40,14 @@ Process Begin(const std::shared_ptr<ChildReaper>& reaper, const Child& child) {
   arguments.exit_signal = SIGCHLD;
   const pid_t pid = reaper->Clone(arguments, child);
   EXPECT_GT(pid, 0) << strerror(errno);
-  return Process(pid, UniqueFd(pidfd), reaper);
+  return core::Process(pid, core::UniqueFd(pidfd), reaper);
 }
 
 // One that has started, and waits until it is killed, as by its parent's death: the seal sets that
 // for a worker.
-Process BeginWaiting(const std::shared_ptr<ChildReaper>& reaper) {
-  const UniqueFd ready(eventfd(0, EFD_CLOEXEC));
-  Process child = Begin(reaper, [&] {
+core::Process BeginWaiting(const std::shared_ptr<ChildReaper>& reaper) {
+  const core::UniqueFd ready(eventfd(0, EFD_CLOEXEC));
+  core::Process child = Begin(reaper, [&] {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     eventfd_write(ready.get(), 1);
     for (;;) pause();
@@ -60,7 +60,7 @@ Process BeginWaiting(const std::shared_ptr<ChildReaper>& reaper) {
 TEST(ChildReaper, ItsChildrenAreNobodyElses) {
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
-  Process sleeping = Begin(*reaper, [] {
+  core::Process sleeping = Begin(*reaper, [] {
     pause();
     _exit(1);
   });
@@ -71,7 +71,7 @@ TEST(ChildReaper, ItsChildrenAreNobodyElses) {
   sleeping.Stop();
   EXPECT_EQ(waitpid(-1, nullptr, 0), -1);
   EXPECT_EQ(errno, ECHILD);
-  const ExitReport report = sleeping.Wait();
+  const core::ExitReport report = sleeping.Wait();
   EXPECT_TRUE(report.known);
   EXPECT_EQ(report.signal, SIGKILL);
 }
@@ -79,8 +79,8 @@ TEST(ChildReaper, ItsChildrenAreNobodyElses) {
 TEST(ChildReaper, TellsHowAChildEnded) {
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
-  Process child = Begin(*reaper, [] { _exit(7); });
-  const ExitReport report = child.Wait();
+  core::Process child = Begin(*reaper, [] { _exit(7); });
+  const core::ExitReport report = child.Wait();
   EXPECT_TRUE(report.known);
   EXPECT_EQ(report.exit_code, 7);
   EXPECT_GT(report.max_rss_bytes, 0u);
@@ -93,7 +93,7 @@ TEST(ChildReaper, ReapsWhereChildrenAreIgnored) {
   sigaction(SIGCHLD, &ignored, &before);
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
-  Process child = Begin(*reaper, [] { _exit(8); });
+  core::Process child = Begin(*reaper, [] { _exit(8); });
   EXPECT_EQ(child.Wait().exit_code, 8);
   sigaction(SIGCHLD, &before, nullptr);
 }
@@ -131,7 +131,7 @@ TEST(ChildReaper, ServesSeveralThreads) {
 
 TEST(ChildReaper, EndsWithTheThreadThatStartedItAndItsChildrenToo) {
   std::shared_ptr<ChildReaper> reaper;
-  std::optional<Process> child;
+  std::optional<core::Process> child;
   std::thread([&] {
     reaper = *ChildReaper::Start();
     child = BeginWaiting(reaper);
@@ -166,13 +166,13 @@ int StatusOf(const Child& child) {
 }
 
 TEST(InheritedDescriptors, AChildClosesWhatIsOwned) {
-  UniqueFd owned(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  core::UniqueFd owned(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int number = owned.get();
   const int other = open("/dev/null", O_RDONLY | O_CLOEXEC);
-  UniqueFd given(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  core::UniqueFd given(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int away = given.Release();
   EXPECT_EQ(StatusOf([&] {
-              CloseInheritedDescriptors();
+              core::CloseInheritedDescriptors();
               const bool good = fcntl(number, F_GETFD) < 0 && fcntl(other, F_GETFD) >= 0 &&
                                 fcntl(away, F_GETFD) >= 0;
               _exit(good ? 5 : 6);
@@ -193,7 +193,7 @@ int StatusAfter(const Child& give_up) {
   return StatusOf([&] {
     auto reaper = ChildReaper::Start();
     if (!reaper) _exit(6);
-    Process child = BeginWaiting(*reaper);
+    core::Process child = BeginWaiting(*reaper);
     // It has looked, and seen nothing.
     usleep(1'200'000);
     if (!(*reaper)->IsAlive()) _exit(7);
@@ -219,7 +219,7 @@ TEST(ChildReaper, EndsWithAProgramThatMayNotSignalIt) {
   if (geteuid() != 0) GTEST_SKIP() << "takes root";
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
-  const UniqueFd out(ends[0]), in(ends[1]);
+  const core::UniqueFd out(ends[0]), in(ends[1]);
   EXPECT_EQ(StatusOf([&] {
               auto reaper = ChildReaper::Start();
               if (!reaper || setresuid(1000, 1000, 1000) != 0) _exit(6);
@@ -231,7 +231,7 @@ TEST(ChildReaper, EndsWithAProgramThatMayNotSignalIt) {
             5);
   pid_t pid = -1;
   ASSERT_EQ(read(out.get(), &pid, sizeof pid), static_cast<ssize_t>(sizeof pid));
-  const UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+  const core::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
   if (pidfd) {
     EXPECT_TRUE(HasEnded(pidfd.get()));
   }
@@ -242,7 +242,7 @@ TEST(ChildReaper, WhatMayNotBeSignalledIsKilledAllTheSame) {
   EXPECT_EQ(StatusOf([] {
               auto reaper = ChildReaper::Start();
               if (!reaper) _exit(6);
-              Process child = BeginWaiting(*reaper);
+              core::Process child = BeginWaiting(*reaper);
               if (setresuid(1000, 1000, 1000) != 0) _exit(7);
               child.Destroy();  // returns
               _exit(5);
@@ -272,7 +272,7 @@ int StatusThrough(const Change& change) {
         arguments.exit_signal = SIGCHLD;
         const pid_t pid = reaper->Clone(arguments, [] { _exit(4); });
         if (pid <= 0) return false;  // errno is ECHILD where the parent has ended
-        if (Process(pid, UniqueFd(pidfd), reaper).Wait().exit_code != 4) return false;
+        if (core::Process(pid, core::UniqueFd(pidfd), reaper).Wait().exit_code != 4) return false;
       }
       return true;
     };
@@ -335,20 +335,20 @@ TEST(ChildReaper, EndsWhenTheProgramsUserChangesAndItsSavedOneDoesNot) {
 // The list of groups precedes most rights in /proc/PID/status, and may be of any length.
 TEST(ChildReaper, SeesTheRightsOfAProgramInManyGroups) {
   if (geteuid() != 0) GTEST_SKIP() << "takes root";
-  EXPECT_EQ(StatusOf([] {
-              std::vector<gid_t> groups(20'000);
-              for (size_t i = 0; i < groups.size(); ++i)
-                groups[i] = static_cast<gid_t>(100'000 + i);
-              if (setgroups(groups.size(), groups.data()) != 0) _exit(6);
-              const auto reaper = ChildReaper::Start();
-              if (!reaper) _exit(7);
-              usleep(1'200'000);
-              if (!(*reaper)->IsAlive()) _exit(8);
-              prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-              const UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, (*reaper)->pid(), 0)));
-              _exit(!ended || HasEnded(ended.get()) ? 5 : 9);
-            }),
-            5);
+  EXPECT_EQ(
+      StatusOf([] {
+        std::vector<gid_t> groups(20'000);
+        for (size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<gid_t>(100'000 + i);
+        if (setgroups(groups.size(), groups.data()) != 0) _exit(6);
+        const auto reaper = ChildReaper::Start();
+        if (!reaper) _exit(7);
+        usleep(1'200'000);
+        if (!(*reaper)->IsAlive()) _exit(8);
+        prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
+        const core::UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, (*reaper)->pid(), 0)));
+        _exit(!ended || HasEnded(ended.get()) ? 5 : 9);
+      }),
+      5);
 }
 
 TEST(ChildReaper, OneThatIsEndedIsNotAlive) {
@@ -365,9 +365,9 @@ TEST(ChildReaper, OneThatIsEndedIsNotAlive) {
 TEST(ChildReaper, AChildThatEndsWithItSaysSo) {
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
-  Process child = BeginWaiting(*reaper);
+  core::Process child = BeginWaiting(*reaper);
   kill((*reaper)->pid(), SIGKILL);
-  const ExitReport report = child.Wait();
+  const core::ExitReport report = child.Wait();
   EXPECT_FALSE(report.known);
   EXPECT_TRUE(report.reaper_ended);
 }
@@ -375,20 +375,20 @@ TEST(ChildReaper, AChildThatEndsWithItSaysSo) {
 TEST(ChildReaper, AChildThatIsKilledByItselfSaysNothingOfTheParent) {
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
-  Process child = Begin(*reaper, [] {
+  core::Process child = Begin(*reaper, [] {
     kill(getpid(), SIGKILL);
     _exit(1);
   });
-  const ExitReport report = child.Wait();
+  const core::ExitReport report = child.Wait();
   EXPECT_EQ(report.signal, SIGKILL);
   EXPECT_FALSE(report.reaper_ended);
 }
 
 TEST(InheritedDescriptors, ANewOwnersFileIsNotClosedByTheOldOne) {
-  UniqueFd owned(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  core::UniqueFd owned(open("/dev/null", O_RDONLY | O_CLOEXEC));
   EXPECT_EQ(StatusOf([&] {
-              CloseInheritedDescriptors();
-              const UniqueFd next(open("/dev/null", O_RDONLY | O_CLOEXEC));
+              core::CloseInheritedDescriptors();
+              const core::UniqueFd next(open("/dev/null", O_RDONLY | O_CLOEXEC));
               const bool same = next.get() == owned.get();
               owned.Reset();
               _exit(same && fcntl(next.get(), F_GETFD) >= 0 ? 5 : 6);
@@ -397,9 +397,9 @@ TEST(InheritedDescriptors, ANewOwnersFileIsNotClosedByTheOldOne) {
 }
 
 TEST(InheritedDescriptors, AnOwnerThatIsLeftClosesNoOthersFile) {
-  UniqueFd owned(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  core::UniqueFd owned(open("/dev/null", O_RDONLY | O_CLOEXEC));
   EXPECT_EQ(StatusOf([&] {
-              CloseInheritedDescriptors();
+              core::CloseInheritedDescriptors();
               const int next = open("/dev/null", O_RDONLY | O_CLOEXEC);
               const bool same = next == owned.get();
               owned.Reset();
@@ -409,13 +409,13 @@ TEST(InheritedDescriptors, AnOwnerThatIsLeftClosesNoOthersFile) {
 }
 
 TEST(InheritedDescriptors, WhatIsMovedIsStillOwned) {
-  UniqueFd first(open("/dev/null", O_RDONLY | O_CLOEXEC));
+  core::UniqueFd first(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int number = first.get();
-  UniqueFd second(std::move(first));
-  UniqueFd third;
+  core::UniqueFd second(std::move(first));
+  core::UniqueFd third;
   third = std::move(second);
   EXPECT_EQ(StatusOf([&] {
-              CloseInheritedDescriptors();
+              core::CloseInheritedDescriptors();
               _exit(fcntl(number, F_GETFD) < 0 ? 5 : 6);
             }),
             5);
@@ -424,4 +424,4 @@ TEST(InheritedDescriptors, WhatIsMovedIsStillOwned) {
 }
 
 }  // namespace
-}  // namespace belljar::core
+}  // namespace belljar::outside

@@ -1,4 +1,4 @@
-#include "engine/core/child_reaper.h"
+#include "engine/outside/child_reaper.h"
 
 #include <fcntl.h>
 #include <linux/sched.h>
@@ -21,7 +21,7 @@
 
 #include "engine/core/socket.h"
 
-namespace belljar::core {
+namespace belljar::outside {
 namespace {
 
 constexpr size_t kStack = 64 << 10;
@@ -126,12 +126,12 @@ void KeepRights(const Text& status, Text& rights) {
 // The rights of the process whose /proc/PID/status descriptor it borrows.
 class Rights {
  public:
-  static Result<std::unique_ptr<Rights>> Read(int status) {
-    const Result<std::string> now = ReadAll(status, kMaxStatus);
+  static core::Result<std::unique_ptr<Rights>> Read(int status) {
+    const core::Result<std::string> now = core::ReadAll(status, kMaxStatus);
     if (!now) return now.error();
     std::unique_ptr<Rights> rights(new Rights(status, now->size() + kSpareStatus));
     if (!rights->status_text_.Read(status)) {
-      return MakeError("read /proc/self/status", "it cannot be read twice");
+      return core::MakeError("read /proc/self/status", "it cannot be read twice");
     }
     KeepRights(rights->status_text_, rights->at_first_);
     return rights;
@@ -167,9 +167,9 @@ struct ChildReaper::Order {
 // The reaper's descriptors, by number. It shares the program's descriptor table, so it notices if
 // the program has closed one.
 struct ChildReaper::Channel {
-  UniqueFd socket;   // the other end of orders_
-  UniqueFd program;  // its pidfd, readable once it has ended
-  UniqueFd status;   // its /proc/PID/status
+  core::UniqueFd socket;   // the other end of orders_
+  core::UniqueFd program;  // its pidfd, readable once it has ended
+  core::UniqueFd status;   // its /proc/PID/status
   std::unique_ptr<Rights> rights;
 };
 
@@ -211,18 +211,18 @@ int ChildReaper::Main(void* given) {
   }
 }
 
-Result<std::shared_ptr<ChildReaper>> ChildReaper::Start() {
+core::Result<std::shared_ptr<ChildReaper>> ChildReaper::Start() {
   std::shared_ptr<ChildReaper> parent(new ChildReaper());
-  auto pair = CreateSocketPair(SOCK_STREAM);
+  auto pair = core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
   parent->orders_ = std::move(pair->first);
   parent->channel_ = std::make_unique<Channel>();
   Channel& channel = *parent->channel_;
   channel.socket = std::move(pair->second);
   channel.program.Reset(static_cast<int>(syscall(SYS_pidfd_open, getpid(), 0)));
-  if (!channel.program) return SystemError("open a pidfd of this process");
+  if (!channel.program) return core::SystemError("open a pidfd of this process");
   channel.status.Reset(open("/proc/self/status", O_RDONLY | O_CLOEXEC));
-  if (!channel.status) return SystemError("open /proc/self/status");
+  if (!channel.status) return core::SystemError("open /proc/self/status");
   auto rights = Rights::Read(channel.status.get());
   if (!rights) return rights.error();
   channel.rights = std::move(*rights);
@@ -237,7 +237,7 @@ Result<std::shared_ptr<ChildReaper>> ChildReaper::Start() {
                        parent->channel_.get(), &pidfd);
   const int refused = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (parent->pid_ < 0) return SystemErrorOf(refused, "clone a parent for zygotes");
+  if (parent->pid_ < 0) return core::SystemErrorOf(refused, "clone a parent for zygotes");
   parent->ended_.Reset(pidfd);
   return parent;
 }
@@ -285,11 +285,11 @@ pid_t ChildReaper::Clone(const clone_args& arguments, const std::function<void()
   return -1;
 }
 
-bool ChildReaper::Reap(idtype_t type, int id, siginfo_t* info, rusage* usage) {
+bool ChildReaper::Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) {
   siginfo_t ignored;
   Order order;
-  order.type = type;
-  order.id = id;
+  order.type = pidfd >= 0 ? P_PIDFD : P_PID;
+  order.id = pidfd >= 0 ? pidfd : pid;
   order.info = info ? info : &ignored;
   order.usage = usage;
   const long result = Submit(order);
@@ -298,10 +298,11 @@ bool ChildReaper::Reap(idtype_t type, int id, siginfo_t* info, rusage* usage) {
   return false;
 }
 
-Error ParentEnded(std::string operation) {
-  return MakeError(std::move(operation),
-                   "belljar-parent, the process whose children the workers are, has ended and they "
-                   "with it: somebody has killed it, or this program has given up rights");
+core::Error ParentEnded(std::string operation) {
+  return core::MakeError(
+      std::move(operation),
+      "belljar-parent, the process whose children the workers are, has ended and they "
+      "with it: somebody has killed it, or this program has given up rights");
 }
 
-}  // namespace belljar::core
+}  // namespace belljar::outside

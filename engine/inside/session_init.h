@@ -1,0 +1,20 @@
+// The init of a session: the first process of its PID namespace, cloned from the zygote, before any
+// byte of a guest. It clones the session's worker, seals itself, and then only reaps: the worker
+// and all copies of it are its children (CLONE_PARENT), and it tells the host how each of them
+// ended. When it ends, the kernel kills all others of the namespace (pid_namespaces(7)); it ends
+// when the host closes its socket, and with the host.
+#ifndef BELLJAR_ENGINE_INSIDE_SESSION_INIT_H_
+#define BELLJAR_ENGINE_INSIDE_SESSION_INIT_H_
+
+#include "engine/core/fd.h"
+#include "engine/inside/worker.h"
+
+namespace belljar::inside {
+
+// `socket` and `capture_memory` are the worker's (worker.h), `control` (SEQPACKET) is for the init.
+[[noreturn]] void RunSessionInit(const WorkerStart& start, core::UniqueFd control,
+                                 core::UniqueFd socket, core::UniqueFd capture_memory);
+
+}  // namespace belljar::inside
+
+#endif  // BELLJAR_ENGINE_INSIDE_SESSION_INIT_H_

@@ -1,0 +1,26 @@
+// The worker of a session: runs one cell after the other, and copies itself when the host asks.
+//
+// A copy is a clone of the worker: the same memory, the same seal, a socket of its own. It waits
+// without running any Python. From then on it is a checkpoint: it can be copied any number of
+// times, and a copy of it that is woken goes on where the worker was.
+//
+//   worker ──cell──▶ worker ──copy──▶ worker ──cell──▶ …
+//                      └─▶ checkpoint ──copy──▶ checkpoint
+//                              └─▶ copy ──wake──▶ worker ──cell──▶ …
+//
+// All of this is guest code's neighbour: the host believes none of it. What holds is the kernel's:
+// the filter allows this one form of clone, RLIMIT_NPROC says when, and the host stops, counts and
+// kills the processes (outside/session_family.h).
+#ifndef BELLJAR_ENGINE_INSIDE_SESSION_WORKER_H_
+#define BELLJAR_ENGINE_INSIDE_SESSION_WORKER_H_
+
+#include "engine/core/capture_layout.h"
+
+namespace belljar::inside {
+
+// Serves the host's orders on `socket`, whose number stays the same in all copies.
+[[noreturn]] void ServeSession(int socket, core::CaptureLayout layout);
+
+}  // namespace belljar::inside
+
+#endif  // BELLJAR_ENGINE_INSIDE_SESSION_WORKER_H_

@@ -1,0 +1,84 @@
+#include "engine/outside/background_tasks.h"
+
+#include <utility>
+
+#include "engine/outside/start_thread.h"
+
+namespace belljar::outside {
+namespace {
+
+constexpr size_t kMostThreads = 16;
+
+}  // namespace
+
+core::Result<std::unique_ptr<BackgroundTasks>> BackgroundTasks::Start(std::string operation) {
+  std::unique_ptr<BackgroundTasks> tasks(new BackgroundTasks);
+  core::Result<std::thread> thread =
+      StartThread(std::move(operation), [tasks = tasks.get()] { tasks->Work(); });
+  if (!thread) return thread.error();
+  tasks->threads_.push_back(std::move(*thread));
+  return tasks;
+}
+
+BackgroundTasks::~BackgroundTasks() {
+  {
+    const std::lock_guard lock(mutex_);
+    is_ending_ = true;
+  }
+  changed_.notify_all();
+  // None is added any more.
+  for (std::thread& thread : threads_) thread.join();
+}
+
+// Requires mutex_. If none can be started, the others do the work.
+void BackgroundTasks::NeedThread() {
+  if (idle_ > 0 || threads_.size() >= kMostThreads || is_ending_) return;
+  core::Result<std::thread> thread = StartThread("work in the background", [this] { Work(); });
+  if (thread) threads_.push_back(std::move(*thread));
+}
+
+void BackgroundTasks::Add(std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    tasks_.push_back(std::move(task));
+    NeedThread();
+  }
+  changed_.notify_one();
+}
+
+void BackgroundTasks::AddAt(core::Deadline due, std::function<void()> task) {
+  {
+    const std::lock_guard lock(mutex_);
+    timed_.emplace(due, std::move(task));
+  }
+  changed_.notify_one();
+}
+
+void BackgroundTasks::Work() {
+  std::unique_lock lock(mutex_);
+  for (;;) {
+    while (!timed_.empty() && timed_.begin()->first <= core::Clock::now()) {
+      tasks_.push_back(std::move(timed_.extract(timed_.begin()).mapped()));
+    }
+    if (tasks_.empty()) {
+      if (is_ending_) return;
+      ++idle_;
+      if (timed_.empty()) {
+        changed_.wait(lock);
+      } else {
+        changed_.wait_until(lock, timed_.begin()->first);
+      }
+      --idle_;
+      continue;
+    }
+    {
+      const std::function<void()> task = std::exchange(tasks_.front(), {});
+      tasks_.pop_front();
+      lock.unlock();
+      task();
+    }
+    lock.lock();
+  }
+}
+
+}  // namespace belljar::outside
