@@ -14,6 +14,7 @@
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "server/core/resource_store.h"
+#include "server/core/session_registry.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
 #include "server/mcp/service.h"
@@ -21,6 +22,7 @@
 #include "server/operations/log.h"
 #include "server/operations/metrics.h"
 #include "server/stdio/stdio_transport.h"
+#include "server/tools/opened_session.h"
 #include "server/tools/output_schemas.h"
 #include "server/tools/tools.h"
 
@@ -51,9 +53,10 @@ void RaiseDescriptorLimit() {
 
 // Clients can connect without a token, so the descriptors that calls need are reserved: per call
 // the worker's socket, pipes and capture, and two events. A container's channels to the guest and
-// to the engine need no more.
+// to the engine need no more. Sessions may need many, of which few servers have all: they get at
+// most half of what is left.
 size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
-  constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kMin = 16;
+  constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kOfCheckpoint = 3, kMin = 16;
   const ExecutionConfig& execution = config.execution;
   const size_t containers = config.container.enabled ? config.container.max_containers : 0;
   const size_t workers = running + (execution.spares + containers) *
@@ -62,7 +65,10 @@ size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
   rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config.http->max_connections;
   const size_t left = std::max<size_t>(limit.rlim_cur, kept + kMin) - kept;
-  return std::min(config.http->max_connections, left);
+  const SessionsConfig& sessions = config.sessions;
+  const size_t of_sessions =
+      sessions.enabled ? sessions.total * (kOfWorker + kOfCheckpoint * sessions.checkpoints) : 0;
+  return std::min(config.http->max_connections, left - std::min(of_sessions, left / 2));
 }
 
 // Returns the memory of large bodies and answers to the system at once. By default glibc raises its
@@ -112,20 +118,31 @@ class Server {
         metrics_({host::kBelljarVersion, host::kPythonVersion}),
         observers_({&metrics_, log_.get()}),
         sandboxes_(std::move(sandboxes)),
+        sessions_(config.sessions),
         queue_({Running(config), config.execution.waiting}),
         service_(
             {.version = host::kBelljarVersion, .instructions = kInstructions},
-            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_),
+            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
+                             config_.sessions.enabled ? &sessions_ : nullptr),
             queue_,
             [this](const Caller& caller, const CallQueue::Refusal& refusal) {
               log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
                                refusal.waiting);
             },
-            &resources_) {}
+            &resources_) {
+    sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
+                                const std::string& why) {
+      observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
+    });
+  }
+
+  // Sessions are closed in time from now on.
+  core::Result<void> WatchSessions() { return sessions_.Start(); }
 
   ~Server() {
     service_.CancelAll();
-    queue_.Drain(Clock::now() + kLastMoment);
+    if (queue_.Drain(Clock::now() + kLastMoment)) return;
+    sessions_.CloseAll("the server was stopped");  // which calls may still wait for
   }
 
   mcp::McpService& service() { return service_; }
@@ -135,7 +152,7 @@ class Server {
 
   void ReadMetricsFrom(std::function<size_t()> http_connections) {
     metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
-                       std::move(http_connections)});
+                       std::move(http_connections), SessionCount()});
   }
 
   // Calls are answered without delay once the first worker exists.
@@ -178,6 +195,11 @@ class Server {
   }
 
  private:
+  std::function<size_t()> SessionCount() const {
+    if (!config_.sessions.enabled) return {};
+    return [this] { return sessions_.open(); };
+  }
+
   std::vector<operations::SpareGauge> Spares() const {
     std::vector<operations::SpareGauge> gauges;
     for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
@@ -192,6 +214,7 @@ class Server {
   operations::CallObservers observers_;
   const std::unique_ptr<tools::Sandboxes> sandboxes_;
   ResourceStore resources_;
+  SessionRegistry sessions_;
   CallQueue queue_;
   mcp::McpService service_;
 };
@@ -304,13 +327,15 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   // Outlives the server, whose last calls may still use it for their answers.
   boost::asio::io_context io(1);
   Server server(config, std::move(*log), catalogue, std::move(*sandboxes));
+  if (core::Result<void> watched = server.WatchSessions(); !watched) return watched.error();
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
 }
 
 std::string FullAnswerSchemas() {
-  const nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
-                                          {"validate_code", tools::FullValidationSchema()},
-                                          {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
+  nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
+                                    {"validate_code", tools::FullValidationSchema()},
+                                    {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
+  schemas.update(tools::SessionSchemas());
   return schemas.dump();
 }
 

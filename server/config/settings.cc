@@ -171,6 +171,33 @@ std::vector<Setting> MakeSettings() {
        "cache folder for installed packages", BELLJAR_FIELD(config.packages.folder), 0, 0,
        PathViolation},
 
+      {"sessions.enabled", "", "", "", "", "",
+       "offer sessions, in which names, imports and files stay from call to call",
+       BELLJAR_FIELD(config.sessions.enabled)},
+      {"sessions.per_token", "", "", "N", "", "",
+       "maximum number of open sessions of one token, or of the client over stdio",
+       BELLJAR_FIELD(config.sessions.per_owner), 1, 10'000},
+      {"sessions.most", "", "", "N", "", "",
+       "maximum number of open sessions; when it is reached, the longest idle one of a token that "
+       "has more than the caller is closed",
+       BELLJAR_FIELD(config.sessions.total), 1, 10'000},
+      {"sessions.idle", "", "", "TIME", "", "", "close a session after this time without a call",
+       BELLJAR_FIELD(config.sessions.idle), kSecond, kDay},
+      {"sessions.lifetime", "", "", "TIME", "", "",
+       "close a session after this time, as soon as no call uses it",
+       BELLJAR_FIELD(config.sessions.lifetime), kSecond, kDay},
+      {"sessions.checkpoints", "", "", "N", "", "",
+       "number of checkpoints that a session keeps; the oldest is dropped first",
+       BELLJAR_FIELD(config.sessions.checkpoints), 1, 256},
+      {"sessions.memory", "", "", "SIZE", "twice its memory limit", "\"1g\"",
+       "memory of a session with its checkpoints and branches, as the kernel counts it; beyond it "
+       "checkpoints are dropped",
+       BELLJAR_FIELD(config.sessions.memory), 1, kGibi << 10},
+      {"sessions.total_memory", "", "", "SIZE", "half of this machine's", "\"8g\"",
+       "memory of all sessions together; beyond it opening or branching one closes the longest "
+       "idle ones of the token that has most, or is refused",
+       BELLJAR_FIELD(config.sessions.total_memory), 1, kGibi << 10},
+
       {"answers.characters", "", "--answer-characters", "N", "", "",
        "length of stdout, stderr, the value and the error in an answer, each; the middle of what "
        "is "

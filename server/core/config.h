@@ -76,6 +76,21 @@ struct PackagesConfig {
   std::string folder;  // for installed packages; empty: this user's cache
 };
 
+// Sessions: Pythons that stay from call to call (docs/mcp.md).
+struct SessionsConfig {
+  bool enabled = true;
+  size_t per_owner = 8;  // open sessions of one token, branches included
+  size_t total = 100;
+  std::chrono::milliseconds idle{30 * 60'000};           // without a call; then it is closed
+  std::chrono::milliseconds lifetime{12 * 60 * 60'000};  // then it is closed, used or not
+  size_t checkpoints = 16;                               // of each; the oldest go first
+  // Of a session with its checkpoints and branches, as the kernel counts it; nullopt: twice its
+  // memory limit.
+  std::optional<core::Bytes> memory;
+  // Of all sessions together; nullopt: half of the machine's, or of what its cgroup allows.
+  std::optional<core::Bytes> total_memory;
+};
+
 // The form of the tools' answers.
 struct AnswersConfig {
   // Of each part of an answer that a program makes as long as it likes: stdout, stderr, the value,
@@ -96,6 +111,7 @@ struct ServerConfig {
   ExecutionConfig execution;
   ContainerConfig container;
   PackagesConfig packages;
+  SessionsConfig sessions;
   AnswersConfig answers;
   LogConfig log;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM

@@ -22,11 +22,22 @@ struct CallRecord {
   std::optional<std::string> failure;      // Belljar's own failure, instead of an outcome
 };
 
+// What has happened to a session, besides its cells. The views are valid only during
+// SessionChanged.
+struct SessionRecord {
+  std::string_view action;  // "opened", "closed", "branched", "rolled_back", …
+  std::string_view caller;
+  std::string_view session;
+  std::string_view profile;
+  std::string_view detail;  // why it was closed, the checkpoint, …; may be empty
+};
+
 class CallObserver {
  public:
   virtual ~CallObserver() = default;
   // Any thread, concurrently; must not block for long.
   virtual void Called(const CallRecord& record) = 0;
+  virtual void SessionChanged(const SessionRecord& record) { (void)record; }
 };
 
 }  // namespace belljar::server

@@ -35,6 +35,8 @@ class ResourceStore {
   ResourceStore();
   explicit ResourceStore(Bounds bounds);
 
+  core::Bytes max_each() const { return bounds_.each; }
+
   // When the store is full, the oldest entry of the largest owner is dropped, so an owner never
   // loses entries to a larger one. False: the resource exceeds the maximum size.
   bool Keep(const std::string& owner, const Resource& resource);

@@ -17,6 +17,9 @@ class CallObservers : public CallObserver {
   void Called(const CallRecord& record) override {
     for (CallObserver* observer : observers_) observer->Called(record);
   }
+  void SessionChanged(const SessionRecord& record) override {
+    for (CallObserver* observer : observers_) observer->SessionChanged(record);
+  }
 
  private:
   const std::vector<CallObserver*> observers_;

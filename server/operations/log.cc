@@ -152,6 +152,11 @@ void AddOutcome(const host::Outcome& outcome, Fields& fields) {
     fields["container"] = {{"runtime", Bounded(outcome.container->runtime)},
                            {"warm", outcome.container->warm}};
   }
+  if (outcome.session) {
+    fields["session"] = outcome.session->id;
+    fields["cell"] = outcome.session->cell;
+    if (outcome.session->restored) fields["restored"] = true;
+  }
   fields["isolation"] = outcome.isolation.mode;
   fields["language"] = outcome.isolation.language;
   const Fields missing = NamesOf(outcome.isolation.layers, false);
@@ -277,6 +282,16 @@ void Log::Called(const CallRecord& record) {
     if (record.code.size() > kMaxCodeBytes) fields["code_bytes"] = record.code.size();
   }
   Write(level, "execution", fields);
+}
+
+void Log::SessionChanged(const SessionRecord& record) {
+  if (!Writes(LogLevel::kInfo)) return;
+  Fields fields = {{"action", record.action},
+                   {"token", Bounded(record.caller)},
+                   {"session", Bounded(record.session)},
+                   {"profile", Bounded(record.profile)}};
+  if (!record.detail.empty()) fields["detail"] = Bounded(record.detail);
+  Write(LogLevel::kInfo, "session", fields);
 }
 
 void Log::AuthenticationFailed(std::string_view peer, std::string_view reason) {

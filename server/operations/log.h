@@ -66,6 +66,7 @@ class Log : public CallObserver {
 
   void Started(const StartRecord& record);
   void Called(const CallRecord& record) override;
+  void SessionChanged(const SessionRecord& record) override;
   // Both are rate-limited; the next entry reports how many were suppressed. `reason` is a fixed
   // text of the transport, never client input.
   void AuthenticationFailed(std::string_view peer, std::string_view reason);

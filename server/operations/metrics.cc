@@ -315,6 +315,9 @@ std::string Metrics::Text() const {
     page.One(MetricType::Gauge, "belljar_http_connections", "Open HTTP connections.",
              sources_.http_connections());
   }
+  if (sources_.sessions) {
+    page.One(MetricType::Gauge, "belljar_sessions_open", "Open sessions.", sources_.sessions());
+  }
   AddProcess(page);
   return page.Text();
 }

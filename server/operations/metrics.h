@@ -43,6 +43,7 @@ struct MetricsSources {
   std::function<CallQueue::Counters()> calls;
   std::function<std::vector<SpareGauge>()> spares;
   std::function<size_t()> http_connections;
+  std::function<size_t()> sessions;
 };
 
 class Metrics : public CallObserver {

@@ -32,22 +32,24 @@ core::Result<const EnabledProfile*> Chosen(Sandboxes& sandboxes, const Arguments
   const std::string* const code = arguments.Text("code");
   // A combination may have no image for a container.
   const bool in_container = arguments.Boolean("use_container").value_or(false);
-  if (name || !code || in_container) return sandboxes.Choose(name, caller);
+  if (name || in_container) return sandboxes.Choose(name, caller);
   const auto files = arguments.Files("files");
   const auto domains = arguments.Texts("allowed_domains");
-  return sandboxes.ChooseFor(
-      {.source = *code, .files = files && !files->empty(), .network = domains && !domains->empty()},
-      caller);
+  return sandboxes.ChooseFor({.source = code ? std::string_view(*code) : std::string_view(),
+                              .files = files && !files->empty(),
+                              .network = domains && !domains->empty()},
+                             caller);
 }
 
 // What the caller sends to use what `profile` has, in addition to what it used. Empty if it has it.
 std::string HowToName(const Sandboxes& sandboxes, const std::string& profile,
-                      const EnabledProfile& used) {
+                      const EnabledProfile& used, bool in_session) {
   const std::string joined = ProfileName(used.profile.name + "+" + profile);
   if (joined == used.profile.name) return "";
   const std::vector<std::string>& combinations = sandboxes.combinations();
   const bool can_be_joined = std::ranges::find(combinations, joined) != combinations.end();
-  return "Send \"profile\": \"" + (can_be_joined ? joined : profile) + "\".";
+  return std::string(in_session ? "A session keeps its profile: open another with" : "Send") +
+         " \"profile\": \"" + (can_be_joined ? joined : profile) + "\".";
 }
 
 // The outcome of a run that was cancelled before it had a worker.
@@ -62,8 +64,38 @@ host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfi
   return outcome;
 }
 
-// Tells the caller about a profile that starts with this call, until it has, until the call is
-// cancelled, or until Run would no longer wait. Whether it failed is Run's to say.
+// The policy names the profile that would allow what was refused, but does not know which profiles
+// this caller may use.
+void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, const EnabledProfile& used,
+                     bool in_session, host::Outcome& outcome) {
+  for (host::Finding& finding : outcome.findings) {
+    if (finding.profile.empty()) continue;
+    std::string why = sandboxes.WhyNot(finding.profile, caller);
+    if (why.empty()) why = HowToName(sandboxes, finding.profile, used, in_session);
+    if (why.empty()) continue;
+    const std::string explained = finding.hint + (finding.hint.empty() ? "" : " ") + why;
+    if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
+    finding.hint = explained;
+  }
+}
+
+core::Result<outside::RunOptions> OptionsOf(const outside::OutputSink* sink, const ToolCall& call) {
+  outside::RunOptions options;
+  options.sink = sink;
+  // The answer contains the rest and follows at once. Clients that read a notification together
+  // with the answer consider it stray: the official TypeScript clients report an error.
+  options.sink_gets_the_rest = false;
+  options.deferred = call.deferred;
+  if (call.cancellation) {
+    const core::Result<int> cancel_fd = call.cancellation->fd();
+    if (!cancel_fd) return cancel_fd.error();
+    options.cancel_fd = *cancel_fd;
+  }
+  return options;
+}
+
+}  // namespace
+
 void TellStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call) {
   constexpr std::chrono::milliseconds kLook{250};
   constexpr int kLooksBetween = 12;  // each notification: 3 s
@@ -76,23 +108,6 @@ void TellStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const T
     if (looks % kLooksBetween == 4) call.on_status("starting profile " + profile.profile.name);
   }
 }
-
-// The policy names the profile that would allow what was refused, but does not know which profiles
-// this caller may use.
-void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, const EnabledProfile& used,
-                     host::Outcome& outcome) {
-  for (host::Finding& finding : outcome.findings) {
-    if (finding.profile.empty()) continue;
-    std::string why = sandboxes.WhyNot(finding.profile, caller);
-    if (why.empty()) why = HowToName(sandboxes, finding.profile, used);
-    if (why.empty()) continue;
-    const std::string explained = finding.hint + (finding.hint.empty() ? "" : " ") + why;
-    if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
-    finding.hint = explained;
-  }
-}
-
-}  // namespace
 
 Parameter CodeParameter(const Sandboxes& sandboxes, std::string description) {
   const uint64_t longest = MaxSource(sandboxes);
@@ -123,14 +138,18 @@ const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& argum
     problems.push_back(chosen.error().ToString());
     return nullptr;
   }
-  const core::Profile& profile = (*chosen)->profile;
-  const core::Bytes most = (*chosen)->limits.source;
+  return CheckCode(**chosen, arguments, problems) ? *chosen : nullptr;
+}
+
+bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
+               std::vector<std::string>& problems) {
+  const core::Bytes most = profile.limits.source;
   const std::string* code = arguments.Text("code");
-  if (!code || code->size() <= most.count) return *chosen;
+  if (!code || code->size() <= most.count) return true;
   problems.push_back("code is " + std::to_string(code->size()) +
-                     " bytes long; the maximum of profile " + profile.name + " is " +
+                     " bytes long; the maximum of profile " + profile.profile.name + " is " +
                      most.ToString());
-  return nullptr;
+  return false;
 }
 
 core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile,
@@ -143,19 +162,28 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
       in_container ? sandboxes.containers().Get(*in_container) : sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
   if (call.on_status && !in_container) TellStart(**sandbox, profile, call);
-  outside::RunOptions options;
-  options.sink = sink;
-  // The answer contains the rest and follows at once. Clients that read a notification together
-  // with the answer consider it stray: the official TypeScript clients report an error.
-  options.sink_gets_the_rest = false;
-  options.deferred = call.deferred;
-  if (cancellation) {
-    const core::Result<int> cancel_fd = cancellation->fd();
-    if (!cancel_fd) return cancel_fd.error();
-    options.cancel_fd = *cancel_fd;
+  core::Result<outside::RunOptions> options = OptionsOf(sink, call);
+  if (!options) return options.error();
+  core::Result<host::Outcome> outcome = (*sandbox)->Run(request, *options);
+  if (outcome) ExplainProfiles(sandboxes, call.caller, profile, false, *outcome);
+  return outcome;
+}
+
+core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
+                                    const host::Request& request, const outside::OutputSink* sink,
+                                    const ToolCall& call, const outside::Patience& patience) {
+  const EnabledProfile& profile = session.profile();
+  if (call.cancellation && call.cancellation->cancelled()) {
+    return CancelledBeforehand(sandboxes, profile, request);
   }
-  core::Result<host::Outcome> outcome = (*sandbox)->Run(request, options);
-  if (outcome) ExplainProfiles(sandboxes, call.caller, profile, *outcome);
+  core::Result<outside::RunOptions> options = OptionsOf(sink, call);
+  if (!options) return options.error();
+  core::Result<host::Outcome> outcome =
+      session.sandbox()->RunCell(session.session(), request, *options, patience);
+  if (!outcome && outcome.error().error_number == ECANCELED) {
+    return CancelledBeforehand(sandboxes, profile, request);
+  }
+  if (outcome) ExplainProfiles(sandboxes, call.caller, profile, true, *outcome);
   return outcome;
 }
 

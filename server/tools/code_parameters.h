@@ -13,6 +13,7 @@
 #include "server/core/observer.h"
 #include "server/core/tool.h"
 #include "server/tools/arguments.h"
+#include "server/tools/opened_session.h"
 #include "server/tools/sandboxes.h"
 
 namespace belljar::server::tools {
@@ -25,11 +26,25 @@ Parameter ProfileParameter(const Sandboxes& sandboxes);
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, std::vector<std::string>& problems);
 
+// False, with a problem added, if the code exceeds the limit of the profile.
+bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
+               std::vector<std::string>& problems);
+
+// Tells the caller about a profile that starts with this call, until it has, until the call is
+// cancelled, or until Run would no longer wait. Whether it failed is Run's to say.
+// Precondition: call.on_status.
+void TellStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call);
+
 // Runs the request in the profile's sandbox, or in a container for `in_container` if that is not
 // null. `sink` may be null. A call that is already cancelled takes no worker.
 core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile,
                                 const host::Request& request, const outside::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container = nullptr);
+
+// Runs the request as a cell. An error of the engine's about the session: SessionFault.
+core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
+                                    const host::Request& request, const outside::OutputSink* sink,
+                                    const ToolCall& call, const outside::Patience& patience);
 
 // Reports the call to the observer, after the answer if the call supports it. `observer` may be
 // null. `tool` must be a literal.

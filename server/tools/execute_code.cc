@@ -1,15 +1,14 @@
 #include "server/tools/execute_code.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 
 #include "engine/core/text.h"
-#include "engine/egress/egress_rules.h"
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/outside/workspace.h"
 #include "server/tools/artifact_contents.h"
+#include "server/tools/call_limits.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/detail.h"
 #include "server/tools/failures.h"
@@ -20,92 +19,19 @@
 namespace belljar::server::tools {
 namespace {
 
-using std::chrono::milliseconds;
 using Type = Parameter::Type;
 
 constexpr const char* kExecuteName = "execute_code";
 
-constexpr double kMinTimeout = 0.1;
-// In addition to the interpreter's memory; with less even small programs fail.
-constexpr core::Bytes kMinMemory = core::Bytes::Mebi(8);
 // Larger messages are refused by the transports anyway.
 constexpr core::Bytes kMaxStdin = core::Bytes::Mebi(16);
-// Base64 adds a third, and the message also contains the code.
-constexpr core::Bytes kMaxFileContent = core::Bytes::Mebi(12);
-constexpr size_t kMaxFiles = 100;
-// A DNS name with a "*." prefix and a port.
-constexpr size_t kMaxDomain = 270;
 
-double Seconds(milliseconds time) { return std::chrono::duration<double>(time).count(); }
-
-// Whole seconds are written without a decimal point.
-nlohmann::ordered_json SecondsJson(milliseconds time) {
-  if (time.count() % 1000 == 0) return time.count() / 1000;
-  return Seconds(time);
-}
-
-// The maximum over all profiles: the profile of a call is known only later.
-core::Limits MaxLimits(const Sandboxes& sandboxes) {
-  core::Limits maximum = sandboxes.default_profile().profile.maximum_limits;
-  for (const EnabledProfile& each : sandboxes.enabled()) {
-    maximum.timeout = std::max(maximum.timeout, each.profile.maximum_limits.timeout);
-    maximum.memory = std::max(maximum.memory, each.profile.maximum_limits.memory);
-  }
-  return maximum;
-}
-
-std::vector<Parameter> LimitParameters(const Sandboxes& sandboxes) {
-  const core::Limits& defaults = sandboxes.default_profile().limits;
-  const core::Limits maximum = MaxLimits(sandboxes);
-  return {
-      {.name = "timeout",
-       .type = Type::kNumber,
-       .description = "Seconds, of wall clock and of CPU time.",
-       .default_value = SecondsJson(defaults.timeout),
-       .minimum = kMinTimeout,
-       .maximum = Seconds(maximum.timeout),
-       .choices = {}},
-      {.name = "memory_limit",
-       .type = Type::kSize,
-       .description = "Memory for the code: bytes, or with k, m or g, up to " +
-                      maximum.memory.ToString() + ".",
-       .default_value = defaults.memory.ToString(),
-       .minimum = static_cast<double>(kMinMemory.count),
-       .maximum = static_cast<double>(maximum.memory.count),
-       .choices = {}},
-  };
-}
-
-bool Has(const Sandboxes& sandboxes, bool (*has)(const core::Profile&)) {
-  const std::vector<EnabledProfile>& enabled = sandboxes.enabled();
-  return std::any_of(enabled.begin(), enabled.end(),
-                     [&](const EnabledProfile& each) { return has(each.profile); });
-}
-
-bool HasNetwork(const core::Profile& profile) { return profile.egress.has_value(); }
-bool HasWorkspace(const core::Profile& profile) { return profile.workspace.has_value(); }
-
-// Parameters that apply only to profiles of certain tiers.
-std::vector<Parameter> TierParameters(const Sandboxes& sandboxes) {
-  return {
-      {.name = "files",
-       .type = Type::kFiles,
-       .description = "Files to create in the working directory, with profile filesystem. Up to " +
-                      SizeText(kMaxFileContent) + " in all.",
-       .default_value = {},
-       .max_bytes = kMaxFileContent.count,
-       .max_items = kMaxFiles,
-       .is_unlisted = !Has(sandboxes, HasWorkspace),
-       .choices = {}},
-      {.name = "allowed_domains",
-       .type = Type::kTextList,
-       .description = "Chooses profile network, with only these of the hosts that it allows.",
-       .default_value = {},
-       .max_bytes = kMaxDomain,
-       .max_items = 100,
-       .is_unlisted = !Has(sandboxes, HasNetwork),
-       .choices = {}},
-  };
+Parameter WorkspaceParameter(const Sandboxes& sandboxes) {
+  Parameter files =
+      FilesParameter("Files to create in the working directory, with profile filesystem. Up to " +
+                     SizeText(kMaxFileContent) + " in all.");
+  files.is_unlisted = !Has(sandboxes, HasWorkspace);
+  return files;
 }
 
 std::string PackagesText(const Sandboxes& sandboxes) {
@@ -164,27 +90,34 @@ std::vector<Parameter> ContainerParameters(const Sandboxes& sandboxes) {
   };
 }
 
-std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const AnswersConfig& answers) {
+constexpr const char* kNewSession = "new";
+
+std::vector<Parameter> CellParameters(bool has_sessions) {
+  Parameter session = SessionParameter();
+  session.description =
+      "A session, in which names, imports and files stay from call to call; \"new\" opens one.";
+  session.required = false;
+  Parameter wait = WaitParameter();
+  session.is_unlisted = wait.is_unlisted = !has_sessions;
+  return {std::move(session), std::move(wait)};
+}
+
+std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const AnswersConfig& answers,
+                                         bool has_sessions) {
   std::vector<Parameter> parameters = {CodeParameter(sandboxes, "A whole Python program.")};
   const auto add = [&](std::vector<Parameter> more) {
     for (Parameter& parameter : more) parameters.push_back(std::move(parameter));
   };
-  add(LimitParameters(sandboxes));
+  add({TimeoutParameter(sandboxes), MemoryParameter(sandboxes)});
   add({{.name = "capture_output",
         .type = Type::kBoolean,
         .description = "false: only the value is returned.",
         .default_value = true,
         .choices = {}},
-       {.name = "allowed_imports",
-        .type = Type::kTextList,
-        .description = "The only modules that the code may import.",
-        .default_value = {},
-        .max_bytes = 200,
-        .max_items = 500,
-        .choices = {}}});
+       ImportsParameter()});
   add(InputParameters());
-  add(TierParameters(sandboxes));
-  add({ProfileParameter(sandboxes)});
+  add({WorkspaceParameter(sandboxes), DomainsParameter(sandboxes), ProfileParameter(sandboxes)});
+  add(CellParameters(has_sessions));
   add(ContainerParameters(sandboxes));
   add({DetailParameter(
       answers, "full: the complete object, with isolation, limits, usage and all output.")});
@@ -218,9 +151,11 @@ std::string OtherProfilesText(const Sandboxes& sandboxes) {
   return " Others that are enabled, chosen by what the code imports or by profile:\n" + text;
 }
 
-std::string DescriptionText(const Sandboxes& sandboxes) {
+std::string DescriptionText(const Sandboxes& sandboxes, bool has_sessions) {
   const core::Limits& defaults = sandboxes.default_profile().limits;
-  return "Runs a Python program in a fresh process: nothing is left of earlier calls. Answers with "
+  return "Runs a Python program in a fresh process: nothing is left of earlier calls" +
+         std::string(has_sessions ? ", except in a session" : "") +
+         ". Answers with "
          "what it printed and the value of its last expression (or of the variable named result), "
          "or with its error, the line and a hint.\n\n" +
          LanguageText(sandboxes) + "get_sandbox_info lists the modules." +
@@ -234,11 +169,12 @@ std::string DescriptionText(const Sandboxes& sandboxes) {
          "stdout:\narea\n\nvalue:\n12.566370614359172";
 }
 
-ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable& parameters) {
+ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable& parameters,
+                                bool has_sessions) {
   ToolDescription description;
   description.name = kExecuteName;
   description.title = "Run Python code";
-  description.description = DescriptionText(sandboxes);
+  description.description = DescriptionText(sandboxes, has_sessions);
   description.input_schema = parameters.Schema();
   description.output_schema = AnswerSchema();
   // All effects of a run are confined to its worker, which is destroyed, unless the profile has a
@@ -269,58 +205,6 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   return result;
 }
 
-core::Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profile,
-                        std::vector<std::string>& problems) {
-  const core::Limits& maximum = profile.profile.maximum_limits;
-  const auto over = [&](const char* name, const std::string& value, const std::string& maximum) {
-    problems.push_back(std::string(name) + " is " + value + "; the maximum of profile " +
-                       profile.profile.name + " is " + maximum);
-  };
-  core::RequestedLimits requested;
-  if (const std::optional<double> seconds = arguments.Number("timeout")) {
-    requested.timeout = milliseconds(std::llround(*seconds * 1000));
-    if (*requested.timeout > maximum.timeout) {
-      over("timeout", core::FormatDuration(*requested.timeout),
-           core::FormatDuration(maximum.timeout));
-    }
-  }
-  requested.memory = arguments.Size("memory_limit");
-  if (requested.memory && *requested.memory > maximum.memory) {
-    over("memory_limit", requested.memory->ToString(), maximum.memory.ToString());
-  }
-  return core::WithRequested(profile.limits, maximum, requested);
-}
-
-// `is_complete`: there are no modules besides the profile's. Packages would add modules whose names
-// are not known yet.
-std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledProfile& profile,
-                                      outside::Language language, bool is_complete,
-                                      std::vector<std::string>& problems) {
-  const std::optional<ModuleList> requested = arguments.Texts("allowed_imports");
-  if (!requested) return profile.modules;
-  if (language == outside::Language::kFull) {
-    problems.push_back("allowed_imports restricts the language policy, which is disabled " +
-                       std::string(profile.profile.full_language
-                                       ? "in profile " + profile.profile.name
-                                       : "on this server") +
-                       "; omit it");
-    return std::nullopt;
-  }
-  const ModuleList known = profile.modules ? GivenModules(profile.profile, *profile.modules)
-                                           : outside::ModuleNames(profile.profile);
-  for (const std::string& module : is_complete ? *requested : ModuleList()) {
-    const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
-      return name == module || name.starts_with(module + ".");
-    });
-    if (found) continue;
-    const std::string suggestion = host::Suggestion(module, known);
-    problems.push_back("allowed_imports: profile " + profile.profile.name + " has no module " +
-                       core::Quoted(module) +
-                       (suggestion.empty() ? "; get_sandbox_info lists its modules" : suggestion));
-  }
-  return profile.modules ? Intersection(profile.profile, *profile.modules, *requested) : requested;
-}
-
 std::string_view RootOf(std::string_view module) { return module.substr(0, module.find('.')); }
 
 // Whether the module or one of its parent packages is a module of the profile.
@@ -330,61 +214,20 @@ bool IsOfProfile(const core::Profile& profile, std::string_view module) {
       [&](const core::ModuleExports& each) { return RootOf(each.name) == RootOf(module); });
 }
 
-// The profiles for which `has` is true, as alternatives for a call whose profile lacks the feature:
-// combined with that profile if possible, so that the call loses nothing.
-std::string ProfilesWith(const Sandboxes& sandboxes, const Caller& caller,
-                         const core::Profile& named, bool (*has)(const core::Profile&)) {
-  const std::vector<std::string>& combinations = sandboxes.combinations();
-  std::string names;
-  for (const EnabledProfile& each : sandboxes.enabled()) {
-    const std::string& alone = each.profile.name;
-    if (!has(each.profile) || !Sandboxes::Permits(caller, alone)) continue;
-    const std::string joined = ProfileName(named.name + "+" + alone);
-    const bool can_be_joined =
-        std::find(combinations.begin(), combinations.end(), joined) != combinations.end();
-    names += (names.empty() ? "" : ", ") + (can_be_joined ? joined : alone);
-  }
-  return names;
-}
-
-// Empty if the domains are within those that the operator allows.
-std::string DomainsProblem(const Sandboxes& sandboxes, const std::vector<std::string>& domains) {
-  const core::Result<egress::EgressRules> rules = egress::EgressRules::Make(sandboxes.network());
-  if (!rules) return rules.error().ToString();
-  const core::Result<egress::AllowList> narrower = rules->Narrow(domains);
-  return narrower ? "" : narrower.error().ToString();
-}
-
-// Files and domains are rejected where they could have no effect, since the caller relies on them.
-// An empty list changes nothing, so it is accepted.
-void TakeTiers(const Arguments& arguments, const Sandboxes& sandboxes, const Caller& caller,
+// Files are rejected where they could have no effect, since the caller relies on them. An empty
+// list changes nothing, so it is accepted.
+void TakeFiles(const Arguments& arguments, const Sandboxes& sandboxes, const Caller& caller,
                const core::Profile& profile, host::Request& request,
                std::vector<std::string>& problems) {
-  const auto refuse = [&](const char* argument, const char* what,
-                          bool (*has)(const core::Profile&)) {
-    const std::string names = ProfilesWith(sandboxes, caller, profile, has);
-    problems.push_back(std::string(argument) + ": profile " + profile.name + " has no " + what +
-                       (names.empty() ? "; no profile that this caller may use has one"
-                                      : "; use one that has: " + names));
-  };
-  if (auto files = arguments.Files("files")) {
-    if (!profile.workspace && !files->empty()) {
-      refuse("files", "workspace", HasWorkspace);
-    }
-    request.files = std::move(*files);
-    const core::Result<void> checked = outside::CheckFiles(request.files, profile);
-    if (profile.workspace && !checked) problems.push_back(checked.error().ToString());
+  auto files = arguments.Files("files");
+  if (!files) return;
+  if (!profile.workspace && !files->empty()) {
+    problems.push_back(
+        LacksFeature("files", "workspace", sandboxes, caller, profile, HasWorkspace));
   }
-  if (auto domains = arguments.Texts("allowed_domains")) {
-    if (!profile.egress && !domains->empty()) {
-      refuse("allowed_domains", "network", HasNetwork);
-    }
-    if (std::string problem = profile.egress ? DomainsProblem(sandboxes, *domains) : "";
-        !problem.empty()) {
-      problems.push_back("allowed_domains: " + problem);
-    }
-    if (profile.egress) request.allowed_domains = std::move(domains);
-  }
+  request.files = std::move(*files);
+  const core::Result<void> checked = outside::CheckFiles(request.files, profile);
+  if (profile.workspace && !checked) problems.push_back(checked.error().ToString());
 }
 
 }  // namespace
@@ -405,6 +248,7 @@ ToolResult ExecuteCode::ResultOf(host::Outcome& outcome, const Plan& plan,
     result.structured = host::OutcomeToJson(outcome);
   } else {
     host::AnswerOptions options{answers_.characters};
+    options.is_new_session = plan.opens_session;
     options.uris = KeepLongParts(outcome, options.characters, caller.name, resources_);
     std::set<std::string> taken;
     for (const auto& [part, uri] : options.uris) taken.insert(uri);
@@ -420,27 +264,96 @@ ToolResult ExecuteCode::ResultOf(host::Outcome& outcome, const Plan& plan,
 }
 
 ExecuteCode::ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers,
-                         ResourceStore& resources, CallObserver* observer)
+                         ResourceStore& resources, SessionRegistry* sessions,
+                         CallObserver* observer)
     : sandboxes_(sandboxes),
       answers_(answers),
       resources_(resources),
+      sessions_(sessions),
       observer_(observer),
-      parameters_(ExecuteParameters(sandboxes, answers)),
-      description_(DescribeExecute(sandboxes, parameters_)) {}
+      parameters_(ExecuteParameters(sandboxes, answers, sessions != nullptr)),
+      description_(DescribeExecute(sandboxes, parameters_, sessions != nullptr)) {}
 
-ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller& caller,
+ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCall& call,
                                        std::vector<std::string>& problems) const {
   Plan plan;
+  const std::string* const session = arguments.Text("session");
+  plan.opens_session = session && *session == kNewSession;
+  plan.patience = TakePatience(arguments);
+  if (session && !sessions_) {
+    problems.push_back(
+        "session: this server has no sessions; an operator enables them with sessions.enabled");
+    return plan;
+  }
+  if (session && arguments.Boolean("use_container").value_or(false)) {
+    problems.push_back("use_container: a session has no container; omit one of the two");
+    return plan;
+  }
+  if (session && !plan.opens_session) {
+    core::Result<SessionUse> found = SessionUse::Find(*sessions_, *session, call);
+    if (!found) {
+      problems.push_back(found.error().ToString());
+      return plan;
+    }
+    plan.session.emplace(std::move(*found));
+    PrepareCell(arguments, call.caller, plan, problems);
+  } else {
+    PrepareTerms(arguments, call.caller, plan, problems);
+  }
+  if (plan.profile) PrepareInput(arguments, call.caller, plan, problems);
+  return plan;
+}
+
+// Profile, limits, modules and hosts: as the arguments say.
+void ExecuteCode::PrepareTerms(const Arguments& arguments, const Caller& caller, Plan& plan,
+                               std::vector<std::string>& problems) const {
   plan.profile = ChooseProfile(sandboxes_, arguments, caller, problems);
-  if (!plan.profile) return plan;
-  host::Request& request = plan.request;
-  request.limits = TakeLimits(arguments, *plan.profile, problems);
+  if (!plan.profile) return;
+  plan.request.limits = TakeLimits(arguments, *plan.profile, problems);
   plan.in_container = arguments.Boolean("use_container").value_or(false);
   if (const auto packages = arguments.Texts("packages")) {
     plan.packages = sandboxes_.packages().Take(*packages, plan.in_container, problems);
   }
-  request.allowed_imports = TakeImports(
+  plan.request.allowed_imports = TakeImports(
       arguments, *plan.profile, sandboxes_.LanguageOf(*plan.profile), !plan.packages, problems);
+  plan.request.allowed_domains =
+      TakeDomains(arguments, sandboxes_, caller, plan.profile->profile, problems);
+}
+
+// The same, as the session has them.
+void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, Plan& plan,
+                              std::vector<std::string>& problems) const {
+  const SessionTerms& terms = (*plan.session)->terms();
+  const auto refuse = [&](const char* argument, const std::string& has) {
+    problems.push_back(std::string(argument) + " is fixed when a session is opened" + has +
+                       "; omit it, or open another session with it");
+  };
+  if (const std::string* const name = arguments.Text("profile")) {
+    const core::Result<const EnabledProfile*> named = sandboxes_.Choose(name, caller);
+    if (!named) {
+      problems.push_back(named.error().ToString());
+    } else if (*named != terms.profile) {
+      refuse("profile", ", and this one has " + terms.profile->profile.name);
+    }
+  }
+  const std::optional<core::Bytes> memory = arguments.Size("memory_limit");
+  if (memory && *memory != terms.limits.memory) {
+    refuse("memory_limit", ", and this one has " + terms.limits.memory.ToString());
+  }
+  for (const char* argument : {"allowed_imports", "allowed_domains", "packages"}) {
+    if (arguments.Texts(argument)) refuse(argument, "");
+  }
+  plan.request.limits = TakeLimits(arguments, *terms.profile, problems);
+  plan.request.limits.memory = terms.limits.memory;
+  plan.request.allowed_imports = terms.allowed_imports;
+  plan.request.allowed_domains = terms.allowed_domains;
+  if (CheckCode(*terms.profile, arguments, problems)) plan.profile = terms.profile;
+}
+
+// What the program starts with.
+void ExecuteCode::PrepareInput(const Arguments& arguments, const Caller& caller, Plan& plan,
+                               std::vector<std::string>& problems) const {
+  host::Request& request = plan.request;
   if (const std::string* input = arguments.Text("stdin")) {
     const core::Bytes bound = request.limits.memory;
     if (input->size() > bound.count) {
@@ -455,11 +368,10 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const Caller&
   if (const core::Result<void> checked = host::CheckArguments(request); !checked) {
     problems.push_back(checked.error().ToString());
   }
-  TakeTiers(arguments, sandboxes_, caller, plan.profile->profile, request, problems);
+  TakeFiles(arguments, sandboxes_, caller, plan.profile->profile, request, problems);
   if (const std::string* code = arguments.Text("code")) request.source = *code;
   plan.capture_output = arguments.Boolean("capture_output").value_or(true);
   plan.is_full = WantsFull(answers_, arguments, problems);
-  return plan;
 }
 
 // Modules of requested packages are importable in addition to the lists of modules, which do not
@@ -483,6 +395,9 @@ core::Result<container::packages::PreparedPackages> ExecuteCode::Install(
 
 core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const outside::OutputSink* sink,
                                                  const ToolCall& call) const {
+  if (plan.session) {
+    return RunCell(sandboxes_, **plan.session, plan.request, sink, call, plan.patience);
+  }
   if (!plan.packages) {
     return Run(sandboxes_, *plan.profile, plan.request, sink, call,
                plan.in_container ? &plan.profile->profile : nullptr);
@@ -496,10 +411,45 @@ core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const outside::Outp
   return outcome;
 }
 
-ToolResult ExecuteCode::Failure(const Plan& plan, const core::Error& error) const {
+ToolResult ExecuteCode::Failure(const Plan& plan, const core::Error& error,
+                                const Caller& caller) const {
   if (plan.packages) return PackagesFailed(kExecuteName, error);
   if (plan.in_container) return ContainerFailed(kExecuteName, error);
+  if (plan.session) {
+    return SessionFailed(kExecuteName, error, **plan.session, *sessions_, caller, plan.patience);
+  }
   return SandboxFailed(kExecuteName, plan.profile->profile.name, error);
+}
+
+core::Result<ToolResult> ExecuteCode::CallSession(Plan& plan, const ToolCall& call) const {
+  if (plan.opens_session) {
+    core::Result<SessionUse> opened =
+        SessionUse::Open(sandboxes_, *sessions_, observer_,
+                         {plan.profile, plan.request.limits, plan.request.allowed_imports,
+                          plan.request.allowed_domains},
+                         call);
+    if (!opened) return NotOpened(kExecuteName, *plan.profile, opened.error());
+    plan.session.emplace(std::move(*opened));
+  }
+  core::Result<ToolResult> result = RunAndAnswer(plan, call);
+  // Nobody knows its id.
+  const bool is_lost = call.cancellation && call.cancellation->cancelled();
+  if (plan.opens_session && is_lost) {
+    (void)sessions_->Close(call.caller.name, (*plan.session)->id(), kCancelledOpening);
+  }
+  return result;
+}
+
+core::Result<ToolResult> ExecuteCode::RunAndAnswer(Plan& plan, const ToolCall& call) const {
+  const bool streams = call.on_output && plan.capture_output;
+  OutputForwarder forwarder(call.on_output);
+  core::Result<host::Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
+  ToolResult result =
+      outcome ? ResultOf(*outcome, plan, call.caller) : Failure(plan, outcome.error(), call.caller);
+  const bool has_run = outcome || !plan.session || !IsCallersFault(outcome.error(), **plan.session);
+  if (!has_run) return result;
+  Record(observer_, kExecuteName, call, *plan.profile, std::move(plan.request), std::move(outcome));
+  return result;
 }
 
 core::Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
@@ -509,15 +459,10 @@ core::Result<ToolResult> ExecuteCode::Call(const ToolCall& call) {
   if (problems.empty() && in_container && !sandboxes_.containers().state().enabled) {
     return NoContainer(sandboxes_);
   }
-  Plan plan = Prepare(arguments, call.caller, problems);
+  Plan plan = Prepare(arguments, call, problems);
   if (!problems.empty()) return RefusedArguments(kExecuteName, problems);
-  const bool streams = call.on_output && plan.capture_output;
-  OutputForwarder forwarder(call.on_output);
-  core::Result<host::Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
-  ToolResult result =
-      outcome ? ResultOf(*outcome, plan, call.caller) : Failure(plan, outcome.error());
-  Record(observer_, kExecuteName, call, *plan.profile, std::move(plan.request), std::move(outcome));
-  return result;
+  const bool is_cell = plan.session || plan.opens_session;
+  return is_cell ? CallSession(plan, call) : RunAndAnswer(plan, call);
 }
 
 }  // namespace belljar::server::tools

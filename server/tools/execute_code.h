@@ -1,4 +1,5 @@
-// execute_code: runs a piece of code in a fresh worker. The result is the outcome.
+// execute_code: runs a piece of code in a fresh worker, or as a cell of a session. The result is
+// the outcome.
 #ifndef BELLJAR_SERVER_TOOLS_EXECUTE_CODE_H_
 #define BELLJAR_SERVER_TOOLS_EXECUTE_CODE_H_
 
@@ -10,18 +11,20 @@
 #include "server/core/config.h"
 #include "server/core/observer.h"
 #include "server/core/resource_store.h"
+#include "server/core/session_registry.h"
 #include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
+#include "server/tools/session_calls.h"
 
 namespace belljar::server::tools {
 
 class ExecuteCode final : public Tool {
  public:
-  // All but `answers` are borrowed; `observer` may be null. Artifacts of runs are stored in
-  // `resources`.
+  // All but `answers` are borrowed; `observer` may be null, and `sessions`: there are none.
+  // Artifacts of runs are stored in `resources`.
   ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers, ResourceStore& resources,
-              CallObserver* observer);
+              SessionRegistry* sessions, CallObserver* observer);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
@@ -35,23 +38,36 @@ class ExecuteCode final : public Tool {
     bool in_container = false;
     bool is_full = false;  // the answer
     std::optional<Requirements> packages;
+    std::optional<SessionUse> session;
+    bool opens_session = false;  // there was none
+    outside::Patience patience;
   };
   // Appends to `problems` if the arguments are invalid; the plan must not be used then.
-  Plan Prepare(const Arguments& arguments, const Caller& caller,
+  Plan Prepare(const Arguments& arguments, const ToolCall& call,
                std::vector<std::string>& problems) const;
+  void PrepareTerms(const Arguments& arguments, const Caller& caller, Plan& plan,
+                    std::vector<std::string>& problems) const;
+  void PrepareCell(const Arguments& arguments, const Caller& caller, Plan& plan,
+                   std::vector<std::string>& problems) const;
+  void PrepareInput(const Arguments& arguments, const Caller& caller, Plan& plan,
+                    std::vector<std::string>& problems) const;
 
   // Installs the requested packages before the run. Errors are reported to the caller.
   core::Result<container::packages::PreparedPackages> Install(Plan& plan,
                                                               const ToolCall& call) const;
   core::Result<host::Outcome> RunPlan(Plan& plan, const outside::OutputSink* sink,
                                       const ToolCall& call) const;
-  ToolResult Failure(const Plan& plan, const core::Error& error) const;
+  ToolResult Failure(const Plan& plan, const core::Error& error, const Caller& caller) const;
+  // Runs a cell, in a new session if the plan says so.
+  core::Result<ToolResult> CallSession(Plan& plan, const ToolCall& call) const;
+  core::Result<ToolResult> RunAndAnswer(Plan& plan, const ToolCall& call) const;
 
   ToolResult ResultOf(host::Outcome& outcome, const Plan& plan, const Caller& caller) const;
 
   Sandboxes& sandboxes_;
   const AnswersConfig answers_;
   ResourceStore& resources_;
+  SessionRegistry* const sessions_;
   CallObserver* const observer_;
   const ParameterTable parameters_;
   const ToolDescription description_;

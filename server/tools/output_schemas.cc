@@ -331,6 +331,132 @@ constexpr const char* kFullSandboxInfo = R"({
     "container_mode", "packages", "isolation"]
 })";
 
+constexpr const char* kSuccess = R"({
+  "type": "object",
+  "properties": {"success": {"const": true}},
+  "required": ["success"]
+})";
+
+constexpr const char* kSessions = R"({
+  "open_session": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string", "description": "Its id, for the argument session"},
+      "profile": {"type": "string"},
+      "memory_limit": {"type": "string"},
+      "idle_timeout": {"type": "integer", "description": "Seconds without a call after which it is closed"},
+      "lifetime": {"type": "integer", "description": "Seconds after which it is closed in any case"}
+    },
+    "required": ["success", "session", "profile", "memory_limit", "idle_timeout", "lifetime"]
+  },
+  "list_sessions": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "sessions": {
+        "type": "array",
+        "description": "Those of this caller, the oldest first",
+        "items": {
+          "type": "object",
+          "properties": {
+            "session": {"type": "string"},
+            "profile": {"type": "string"},
+            "cells": {"type": "integer", "description": "So far"},
+            "checkpoints": {"type": "integer", "description": "Those that are held"},
+            "busy": {"type": "boolean", "description": "Whether a call uses it"},
+            "idle": {"type": "integer", "description": "Seconds since the last one"},
+            "closes_in": {"type": "integer", "description": "Seconds, without a call"},
+            "memory_bytes": {"type": "integer", "description": "As the kernel counts it"},
+            "branch_of": {"type": "string", "description": "The session that it has branched off"}
+          },
+          "required": ["session", "profile", "cells", "checkpoints", "busy"]
+        }
+      }
+    },
+    "required": ["success", "sessions"]
+  },
+  "close_session": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string"},
+      "closed": {"type": "boolean"},
+      "interrupted": {"type": "boolean", "description": "With interrupt: whether a cell was running"}
+    },
+    "required": ["success", "session"]
+  },
+  "checkpoint": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string"},
+      "checkpoint": {"type": ["string", "null"], "description": "keep: that of the present state; roll_back: that whose state the session now has"},
+      "checkpoints": {
+        "type": "array",
+        "description": "list: those that are held, the one that goes first at the beginning",
+        "items": {
+          "type": "object",
+          "properties": {
+            "checkpoint": {"type": "string"},
+            "cell": {"type": "integer", "description": "After which it was made"},
+            "made": {"type": "string", "description": "UTC"},
+            "label": {"type": "string"},
+            "parent": {"type": "string", "description": "The checkpoint that its cell started from"},
+            "current": {"type": "boolean", "description": "The session is in this state"}
+          },
+          "required": ["checkpoint", "cell", "made"]
+        }
+      },
+      "branches": {"type": "array", "items": {"type": "string"}, "description": "branch: ids of the new sessions"},
+      "variables": {
+        "type": "array",
+        "description": "compare: those that differ. From the code",
+        "items": {
+          "type": "object",
+          "properties": {
+            "name": {"type": "string"},
+            "change": {"enum": ["added", "changed", "removed", "unknown"]},
+            "before": {"type": "object", "description": "type and repr"},
+            "after": {"type": "object"}
+          },
+          "required": ["name", "change"]
+        }
+      },
+      "files": {"type": "object", "description": "compare: paths that were added, changed, removed"},
+      "cells": {"type": "array", "items": {"type": "integer"}, "description": "compare: after how many cells each of the two is"},
+      "left_out": {"type": "integer", "description": "compare: differences that are not listed"}
+    },
+    "required": ["success", "session"]
+  },
+  "session_files": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string"},
+      "files": {
+        "type": "array",
+        "description": "list: those that there are; write, copy: those that were written",
+        "items": {
+          "type": "object",
+          "properties": {"path": {"type": "string"}, "size": {"type": "integer", "description": "Bytes"}},
+          "required": ["path", "size"]
+        }
+      },
+      "left_out": {"type": "integer", "description": "Files that are not listed; export: whose names a tar file cannot have"},
+      "count": {"type": "integer", "description": "export: files in the archive"},
+      "to": {"type": "string", "description": "copy: the other session"},
+      "path": {"type": "string"},
+      "size": {"type": "integer", "description": "read, export: bytes"},
+      "media_type": {"type": "string"},
+      "text": {"type": "string", "description": "read: the whole content, if it is text and not too long"},
+      "uri": {"type": "string", "description": "read, export: resource with the content, for resources/read; kept for a limited time"},
+      "deleted": {"type": "boolean"}
+    },
+    "required": ["success", "session"]
+  }
+})";
+
 }  // namespace
 
 Json OutcomeSchema() {
@@ -360,6 +486,10 @@ Json FullValidationSchema() {
 }
 
 Json SandboxInfoSchema() { return Json::parse(kSandboxInfo); }
+
+Json SuccessSchema() { return Json::parse(kSuccess); }
+
+Json SessionSchemas() { return Json::parse(kSessions); }
 
 Json FullSandboxInfoSchema() { return Json::parse(kFullSandboxInfo); }
 

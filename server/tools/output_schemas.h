@@ -11,11 +11,14 @@ namespace belljar::server::tools {
 nlohmann::ordered_json AnswerSchema();       // of execute_code
 nlohmann::ordered_json ValidationSchema();   // of validate_code
 nlohmann::ordered_json SandboxInfoSchema();  // of get_sandbox_info
+nlohmann::ordered_json SuccessSchema();      // of the tools for sessions
 
 // Every key of the full objects with its meaning and unit.
 nlohmann::ordered_json OutcomeSchema();  // of OutcomeToJson (engine/host/outcome.h)
 nlohmann::ordered_json FullValidationSchema();
 nlohmann::ordered_json FullSandboxInfoSchema();
+// Of the tools for sessions: by tool.
+nlohmann::ordered_json SessionSchemas();
 
 }  // namespace belljar::server::tools
 

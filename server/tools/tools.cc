@@ -1,7 +1,10 @@
 #include "server/tools/tools.h"
 
+#include "server/tools/checkpoint_tool.h"
 #include "server/tools/execute_code.h"
 #include "server/tools/sandbox_info.h"
+#include "server/tools/session_files.h"
+#include "server/tools/session_tools.h"
 #include "server/tools/validate_code.h"
 
 namespace belljar::server::tools {
@@ -9,11 +12,18 @@ namespace belljar::server::tools {
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const outside::ProfileCatalogue& catalogue,
                                              const AnswersConfig& answers, ResourceStore& resources,
-                                             CallObserver* observer) {
+                                             CallObserver* observer, SessionRegistry* sessions) {
   std::vector<std::unique_ptr<Tool>> tools;
-  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, answers, resources, observer));
+  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, answers, resources, sessions, observer));
   tools.push_back(std::make_unique<ValidateCode>(sandboxes, answers, observer));
   tools.push_back(std::make_unique<SandboxInfo>(sandboxes, catalogue, answers));
+  if (!sessions) return tools;
+  tools.push_back(std::make_unique<OpenSession>(sandboxes, *sessions, observer));
+  tools.push_back(std::make_unique<ListSessions>(*sessions));
+  tools.push_back(std::make_unique<CloseSession>(*sessions, observer));
+  tools.push_back(std::make_unique<CheckpointTool>(*sessions, observer));
+  tools.push_back(
+      std::make_unique<SessionFiles>(sandboxes, *sessions, answers, resources, observer));
   return tools;
 }
 

@@ -1,7 +1,7 @@
 // The tools of a server, in the order in which clients see them.
 //
 //   auto sandboxes = Sandboxes::Open(config.execution, catalogue);
-//   auto tools = MakeTools(**sandboxes, catalogue, config.answers, resources, &metrics);
+//   auto tools = MakeTools(**sandboxes, catalogue, config.answers, resources, &metrics, &sessions);
 #ifndef BELLJAR_SERVER_TOOLS_TOOLS_H_
 #define BELLJAR_SERVER_TOOLS_TOOLS_H_
 
@@ -11,17 +11,20 @@
 #include "server/core/config.h"
 #include "server/core/observer.h"
 #include "server/core/resource_store.h"
+#include "server/core/session_registry.h"
 #include "server/core/tool.h"
 #include "server/tools/sandboxes.h"
 
 namespace belljar::server::tools {
 
-// execute_code, validate_code, get_sandbox_info. `sandboxes`, `resources` and `observer`, which may
-// be null, must outlive them; `catalogue` need not.
+// execute_code, validate_code, get_sandbox_info and, if there are `sessions`, open_session,
+// list_sessions, close_session, checkpoint and session_files. `sandboxes`, `resources`, `observer`
+// and `sessions`, the latter two of which may be null, must outlive them; `catalogue` need not.
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const outside::ProfileCatalogue& catalogue,
                                              const AnswersConfig& answers, ResourceStore& resources,
-                                             CallObserver* observer);
+                                             CallObserver* observer,
+                                             SessionRegistry* sessions = nullptr);
 
 }  // namespace belljar::server::tools
 

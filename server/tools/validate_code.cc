@@ -139,7 +139,7 @@ std::string AnswerText(const host::Outcome& outcome, const EnabledProfile& profi
   return "not valid:\n" + host::FindingsText(outcome.findings);
 }
 
-std::string Dump(const Json& object) {
+std::string DumpAnswer(const Json& object) {
   return core::SafeJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
@@ -165,7 +165,7 @@ std::string LeanText(const host::Outcome& outcome, const host::Request& request,
     object["recommendations"] = {all.front()};
   }
   if (is_cut) object["truncated"] = true;
-  return Dump(object);
+  return DumpAnswer(object);
 }
 
 std::string FullText(const host::Outcome& outcome, const host::Request& request,
@@ -177,7 +177,7 @@ std::string FullText(const host::Outcome& outcome, const host::Request& request,
                        {"recommendations", Recommendations(outcome)},
                        {"profile", profile.profile.name},
                        {"truncated", !outcome.truncated.empty()}};
-  return Dump(object);
+  return DumpAnswer(object);
 }
 
 std::vector<Parameter> ValidateParameters(const Sandboxes& sandboxes,

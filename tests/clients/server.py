@@ -12,6 +12,17 @@ from pathlib import Path
 BELLJAR = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
 TOKEN = "only-for-tests-0123456789abcdefghijklmnop"
 TICKS = os.sysconf("SC_CLK_TCK")
+# What it offers with the default settings.
+TOOLS = {
+    "checkpoint",
+    "close_session",
+    "execute_code",
+    "get_sandbox_info",
+    "list_sessions",
+    "open_session",
+    "session_files",
+    "validate_code",
+}
 
 
 def free_port() -> int:

@@ -6,7 +6,7 @@ import subprocess
 
 import pytest
 
-from tests.clients.server import BELLJAR
+from tests.clients.server import BELLJAR, TOOLS
 
 # The third, `auto`, asks which of these it is and then does the same.
 ERAS = ["legacy", "modern"]
@@ -47,11 +47,7 @@ def inspect(request, build, target, tmp_path):
 def test_tools_are_listed_and_their_schemas_are_portable(inspect):
     # 6 would be its exit status for a schema that some clients cannot take.
     result, said = inspect("--method", "tools/list", "--strict")
-    assert {tool["name"] for tool in result["tools"]} == {
-        "execute_code",
-        "validate_code",
-        "get_sandbox_info",
-    }
+    assert {tool["name"] for tool in result["tools"]} == TOOLS
     # It warns of what some model providers cannot read; they read what goes in, not what comes out.
     assert "Path: inputSchema" not in said
 

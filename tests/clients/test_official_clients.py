@@ -7,8 +7,8 @@ import jsonschema
 import pytest
 
 from tests.clients.official import DOT, PEERS, SPINNING_IS_KILLED_WITHIN, Conversation, Peer, talk
+from tests.clients.server import TOOLS
 
-TOOLS = {"execute_code", "get_sandbox_info", "validate_code"}
 INVALID_PARAMS = -32602
 
 

@@ -143,7 +143,28 @@ def test_a_table_of_a_thousand_rows(build):
 
 def test_the_list_of_tools(build, server):
     (tokens,) = count(build, [compact(server.ask("tools/list"))])
+    assert tokens <= 3500
+
+
+def test_the_list_of_tools_without_sessions(build):
+    server = Server(**ALL, BELLJAR_SESSIONS_ENABLED="false")
+    try:
+        (tokens,) = count(build, [compact(server.ask("tools/list"))])
+    finally:
+        server.close()
     assert tokens <= 2500
+
+
+def test_a_cell_costs_little_more_than_a_run(build, plain):
+    first = plain.call("execute_code", code="print('hi')", session="new")
+    session = first["structuredContent"]["session"]["id"]
+    second = plain.call("execute_code", code="print('hi')", session=session)
+    (text, _, _), (next_text, _, structured) = parts(first), parts(second)
+    in_first, in_next, in_object = count(build, [text, next_text, structured])
+    assert in_first <= 75  # with the id, of 32 random digits
+    assert in_next <= 40
+    assert in_object <= 175
+    plain.call("close_session", session=session)
 
 
 def test_what_the_sandbox_offers(build, server):
@@ -176,6 +197,9 @@ def count_subschemas(schema: dict[str, Any]) -> int:
         ("execute_code", {"code": "for i in range(30_000): print(i)"}),
         ("validate_code", {"code": "import glob"}),
         ("get_sandbox_info", {}),
+        ("execute_code", {"code": "1", "session": "new"}),
+        ("open_session", {}),
+        ("list_sessions", {}),
     ],
 )
 def test_a_client_in_python_validates_it_quickly(plain, tool, arguments):

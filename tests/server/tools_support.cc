@@ -18,20 +18,38 @@ void Books::Called(const server::CallRecord& record) {
   entries_.push_back(std::move(entry));
 }
 
+void Books::SessionChanged(const server::SessionRecord& record) {
+  const std::lock_guard lock(mutex_);
+  changes_.push_back(std::string(record.action) + " " + std::string(record.caller) + " " +
+                     std::string(record.session) + " " + std::string(record.detail));
+}
+
+std::vector<std::string> Books::TakeChanges() {
+  const std::lock_guard lock(mutex_);
+  return std::exchange(changes_, {});
+}
+
 std::vector<Books::Entry> Books::Take() {
   const std::lock_guard lock(mutex_);
   return std::exchange(entries_, {});
 }
 
 Tools::Tools(const server::ExecutionConfig& config, const server::ContainerConfig& container,
-             const server::PackagesConfig& packages, const server::AnswersConfig& answers) {
+             const server::PackagesConfig& packages, const server::AnswersConfig& answers,
+             const server::SessionsConfig& sessions, server::SessionRegistry::Clocks clocks)
+    : sessions_(sessions, std::move(clocks)) {
   const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
   if (!catalogue) throw std::runtime_error(catalogue.error().ToString());
   core::Result<std::unique_ptr<server::tools::Sandboxes>> sandboxes =
       server::tools::Sandboxes::Open(config, *catalogue, container, packages);
   if (!sandboxes) throw std::runtime_error(sandboxes.error().ToString());
   sandboxes_ = std::move(*sandboxes);
-  tools_ = server::tools::MakeTools(*sandboxes_, *catalogue, answers, resources_, &books_);
+  tools_ = server::tools::MakeTools(*sandboxes_, *catalogue, answers, resources_, &books_,
+                                    sessions.enabled ? &sessions_ : nullptr);
+  sessions_.TellCloses([this](const std::string& owner, const server::RegisteredSession& session,
+                              const std::string& why) {
+    books_.SessionChanged({"closed", owner, session.id(), "", why});
+  });
 }
 
 server::Tool& Tools::Get(const std::string& name) {

@@ -27,11 +27,15 @@ class Books : public server::CallObserver {
     std::optional<std::string> failure;
   };
   void Called(const server::CallRecord& record) override;
+  void SessionChanged(const server::SessionRecord& record) override;
   std::vector<Entry> Take();
+  // "action caller session detail"
+  std::vector<std::string> TakeChanges();
 
  private:
   std::mutex mutex_;
   std::vector<Entry> entries_;
+  std::vector<std::string> changes_;
 };
 
 struct Answered {
@@ -46,7 +50,9 @@ class Tools {
   explicit Tools(const server::ExecutionConfig& config,
                  const server::ContainerConfig& container = {},
                  const server::PackagesConfig& packages = {},
-                 const server::AnswersConfig& answers = {});
+                 const server::AnswersConfig& answers = {},
+                 const server::SessionsConfig& sessions = {},
+                 server::SessionRegistry::Clocks clocks = {});
 
   server::Tool& Get(const std::string& name);
   // Fails the test where the machine fails, or where the answer is not what the schema says.
@@ -58,11 +64,13 @@ class Tools {
   std::vector<std::unique_ptr<server::Tool>>& all() { return tools_; }
   Books& books() { return books_; }
   server::ResourceStore& resources() { return resources_; }
+  server::SessionRegistry& sessions() { return sessions_; }
 
  private:
   Books books_;
   server::ResourceStore resources_;
   std::unique_ptr<server::tools::Sandboxes> sandboxes_;
+  server::SessionRegistry sessions_;
   std::vector<std::unique_ptr<server::Tool>> tools_;
 };
 

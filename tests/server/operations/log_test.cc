@@ -131,6 +131,31 @@ TEST(Log, MissingLayersEventsAndFailuresAreReported) {
   EXPECT_EQ(failure["failure"], *failed.failure);
 }
 
+TEST(Log, ASessionAndItsCells) {
+  host::Outcome outcome = tests::GoodOutcome();
+  outcome.session = host::SessionReport{
+      .id = "5e55", .cell = 3, .checkpoint = "c2", .restored = true, .note = "hunter2"};
+  const std::vector<std::string> lines = Lines(Written({}, [&](Log& log) {
+    log.SessionChanged({"opened", "team-a", "5e55", "basic", ""});
+    log.SessionChanged({"closed", "team-a", "5e55", "basic", "nobody had used it"});
+    log.Called(tests::RecordOf(outcome));
+  }));
+  ASSERT_EQ(lines.size(), 3u);
+  const json opened = json::parse(lines[0]), closed = json::parse(lines[1]);
+  EXPECT_EQ(opened["event"], "session");
+  EXPECT_EQ(opened["action"], "opened");
+  EXPECT_EQ(opened["token"], "team-a");
+  EXPECT_EQ(opened["session"], "5e55");
+  EXPECT_EQ(opened["profile"], "basic");
+  EXPECT_FALSE(opened.contains("detail"));
+  EXPECT_EQ(closed["detail"], "nobody had used it");
+  const json cell = json::parse(lines[2]);
+  EXPECT_EQ(cell["session"], "5e55");
+  EXPECT_EQ(cell["cell"], 3);
+  EXPECT_EQ(cell["restored"], true);
+  EXPECT_EQ(lines[2].find("hunter2"), std::string::npos);
+}
+
 TEST(Log, CodeIsHeldOnlyIfConfiguredAndBounded) {
   LogConfig config;
   config.code = true;

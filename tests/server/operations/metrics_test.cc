@@ -178,6 +178,7 @@ TEST(Metrics, SourcesAreReadAtEachScrape) {
             return std::vector<SpareGauge>{{"basic", 3, 4}, {"data-science", 0, 2}};
           },
       .http_connections = [] { return size_t{12}; },
+      .sessions = [] { return size_t{6}; },
   });
   EXPECT_EQ(Value(Parse(metrics.Text()), "belljar_calls_running"), 3);
   running = 4;
@@ -188,6 +189,7 @@ TEST(Metrics, SourcesAreReadAtEachScrape) {
   EXPECT_EQ(Value(samples, "belljar_spares_waiting", {"profile=\"basic\""}), 3);
   EXPECT_EQ(Value(samples, "belljar_spares_wanted", {"profile=\"data-science\""}), 2);
   EXPECT_EQ(Value(samples, "belljar_http_connections"), 12);
+  EXPECT_EQ(Value(samples, "belljar_sessions_open"), 6);
 }
 
 TEST(Metrics, HttpAnswersByCode) {

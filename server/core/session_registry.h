@@ -1,0 +1,200 @@
+// SessionRegistry: the open sessions of a server: whose they are, how many there may be, and how
+// long they stay.
+//
+//   SessionRegistry registry(config.sessions);
+//   registry.Start();
+//   Result<SessionRegistry::Places> places = registry.Reserve(caller.name);   // the limits
+//   SessionRegistry::Use use = registry.Add(*places, session);                // opened meanwhile
+//   Result<SessionRegistry::Use> use = registry.Find(caller.name, id);        // a later call
+//
+// A session belongs to its owner. For anyone else it does not exist: errors, and the time that they
+// take, are the same. While it is used it is neither closed for its age nor to make room; who asks
+// for a session that has gone is told when and why.
+#ifndef BELLJAR_SERVER_CORE_SESSION_REGISTRY_H_
+#define BELLJAR_SERVER_CORE_SESSION_REGISTRY_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "server/core/config.h"
+
+namespace belljar::server {
+
+// "30 minutes", "90 seconds": whole ones, rounded down.
+std::string DurationInWords(std::chrono::steady_clock::duration time);
+
+// A session as the registry sees it. Any thread, concurrently.
+class RegisteredSession {
+ public:
+  virtual ~RegisteredSession() = default;
+  virtual const std::string& id() const = 0;  // unguessable
+  // Why it has ended by itself; empty: it has not.
+  virtual std::string ended() const = 0;
+  // Ends it, with what runs. Once; may take some time.
+  virtual void Close(const std::string& why) = 0;
+  // Bytes, of all sessions of its family together: one that was opened, and its branches. Takes a
+  // few milliseconds, without waiting for what the session does.
+  virtual uint64_t family_memory() const { return 0; }
+  virtual const std::string& family() const { return id(); }
+};
+
+class SessionRegistry {
+ private:
+  struct Entry;
+
+ public:
+  struct Clocks {
+    std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;
+    std::function<std::chrono::system_clock::time_point()> wall = std::chrono::system_clock::now;
+  };
+  // An owner keeps this many notes on sessions that have gone; the oldest are forgotten.
+  static constexpr size_t kRemembered = 256;
+  // The memory of sessions is measured when some are to be opened, at most so often.
+  static constexpr std::chrono::seconds kMeasuredEvery{3};
+
+  explicit SessionRegistry(const SessionsConfig& config) : SessionRegistry(config, Clocks()) {}
+  SessionRegistry(const SessionsConfig& config, Clocks clocks);
+  // Closes all sessions. No Use and no Places may exist.
+  ~SessionRegistry();
+  SessionRegistry(const SessionRegistry&) = delete;
+
+  // Starts a thread that closes what is due. It sleeps until something is. Without it, CloseDue
+  // does the same when it is called.
+  core::Result<void> Start();
+  void CloseDue();
+  // Told about each session that has gone, with its reason, on any thread; at most once.
+  using Listener = std::function<void(const std::string& owner, const RegisteredSession& session,
+                                      const std::string& why)>;
+  void TellCloses(Listener listener) { on_close_ = std::move(listener); }
+
+  // Places for sessions that are about to be opened. Those that are not used become free again.
+  class Places {
+   public:
+    Places(Places&& other) noexcept
+        : registry_(other.registry_),
+          owner_(std::move(other.owner_)),
+          left_(std::exchange(other.left_, 0)) {}
+    Places& operator=(Places&&) = delete;
+    ~Places();
+
+   private:
+    friend class SessionRegistry;
+    Places(SessionRegistry& registry, std::string owner, size_t count)
+        : registry_(registry), owner_(std::move(owner)), left_(count) {}
+    SessionRegistry& registry_;
+    std::string owner_;
+    size_t left_;
+  };
+
+  // Keeps a session as long as it exists, even if it is closed. Copies count as one more.
+  class Use {
+   public:
+    Use(const Use& other);
+    Use(Use&& other) noexcept : registry_(other.registry_), entry_(std::move(other.entry_)) {}
+    Use& operator=(const Use&) = delete;
+    ~Use();
+    RegisteredSession& operator*() const { return *session(); }
+    const std::shared_ptr<RegisteredSession>& session() const;
+
+   private:
+    friend class SessionRegistry;
+    Use(SessionRegistry& registry, std::shared_ptr<Entry> entry)
+        : registry_(&registry), entry_(std::move(entry)) {}
+    SessionRegistry* registry_;
+    std::shared_ptr<Entry> entry_;
+  };
+
+  // If the server is full, the longest idle session of the owner with the most sessions is closed,
+  // unless the caller would have as many. If the sessions have more memory than all may have, the
+  // longest idle ones of the owner with the most memory are closed, unless that is the caller. An
+  // error is the caller's: a sentence about the limit.
+  core::Result<Places> Reserve(const std::string& owner, size_t count = 1);
+  // Takes one of the places. Precondition: one is left.
+  Use Add(Places& places, std::shared_ptr<RegisteredSession> session);
+
+  // An error is the caller's: a sentence on why there is none.
+  core::Result<Use> Find(const std::string& owner, const std::string& id);
+
+  // Without waiting for its end.
+  core::Result<void> Close(const std::string& owner, const std::string& id, const std::string& why);
+
+  // Of every owner, used or not.
+  void CloseAll(const std::string& why);
+
+  struct Listed {
+    std::shared_ptr<RegisteredSession> session;
+    bool is_used = false;
+    std::chrono::seconds idle{0};
+    std::chrono::seconds closes_in{0};  // if nobody uses it meanwhile
+  };
+  // The oldest first.
+  std::vector<Listed> List(const std::string& owner);
+
+  size_t open() const;
+  const SessionsConfig& config() const { return config_; }
+
+ private:
+  using Time = std::chrono::steady_clock::time_point;
+  struct Gone {
+    std::string id;
+    std::chrono::system_clock::time_point when;
+    std::string why;
+  };
+  struct Owner {
+    size_t reserved = 0;
+    size_t open = 0;
+    std::deque<Gone> gone;  // the oldest first
+  };
+  using Key = std::pair<std::string, std::string>;  // owner, id
+  using Entries = std::map<Key, std::shared_ptr<Entry>>;
+
+  Entries::iterator Remove(Entries::iterator entry, std::string why);
+  Entries::iterator FindOpen(const std::string& owner, const std::string& id);
+  void RemoveDue();
+  Time EndOf(const Entry& entry) const;
+  bool MakeRoom(const std::string& owner, size_t held_by_owner);
+  void Measure(std::unique_lock<std::mutex>& lock);
+  bool FreeMemory(const std::string& owner);
+  void EndUse(Entry& entry);
+  void CloseRemoved(std::unique_lock<std::mutex>& lock);
+  void CloseOne(std::unique_lock<std::mutex>& lock);
+  void Watch();
+  core::Error NoSuch(const std::string& owner, const std::string& id) const;
+
+  const SessionsConfig config_;
+  const core::Bytes max_memory_;
+  const Clocks clocks_;
+  Listener on_close_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable wake_;
+  Entries entries_;
+  std::map<std::string, Owner> owners_;
+  size_t reserved_ = 0;
+  uint64_t added_ = 0;
+  std::optional<Time> measured_;  // when
+  struct Removed {
+    std::shared_ptr<Entry> entry;
+    std::string why;
+  };
+  std::deque<Removed> removed_;  // to be closed, without the mutex
+  bool stops_ = false;
+  std::thread thread_;
+};
+
+}  // namespace belljar::server
+
+#endif  // BELLJAR_SERVER_CORE_SESSION_REGISTRY_H_

@@ -1,0 +1,66 @@
+// OpenedSession: a session of the engine, as the server keeps it: with the sandbox that it needs,
+// and with what was fixed when it was opened.
+#ifndef BELLJAR_SERVER_TOOLS_OPENED_SESSION_H_
+#define BELLJAR_SERVER_TOOLS_OPENED_SESSION_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/core/limits.h"
+#include "engine/outside/sandbox.h"
+#include "server/core/session_registry.h"
+#include "server/tools/sandboxes.h"
+
+namespace belljar::server::tools {
+
+// What holds for all cells of a session.
+struct SessionTerms {
+  const EnabledProfile* profile = nullptr;
+  core::Limits limits;  // of its cells, except for the time that they ask for
+  std::optional<ModuleList> allowed_imports;
+  std::optional<std::vector<std::string>> allowed_domains;
+};
+
+class OpenedSession final : public RegisteredSession {
+ public:
+  // `sandbox` has opened the session. The server may have replaced it meanwhile; it stays here.
+  OpenedSession(SessionTerms terms, std::shared_ptr<outside::Sandbox> sandbox,
+                std::shared_ptr<outside::Session> session, const OpenedSession* branch_of = nullptr)
+      : terms_(std::move(terms)),
+        branch_of_(branch_of ? branch_of->id() : ""),
+        sandbox_(std::move(sandbox)),
+        session_(std::move(session)),
+        family_(branch_of ? branch_of->family() : session_->id()) {}
+
+  const std::string& id() const override { return session_->id(); }
+  std::string ended() const override { return session_->closed(); }
+  void Close(const std::string& why) override { session_->Close(why); }
+  uint64_t family_memory() const override { return session_->info().memory_bytes; }
+  const std::string& family() const override { return family_; }
+
+  const SessionTerms& terms() const { return terms_; }
+  const EnabledProfile& profile() const { return *terms_.profile; }
+  const std::shared_ptr<outside::Sandbox>& sandbox() const { return sandbox_; }
+  outside::Session& session() const { return *session_; }
+  const std::string& branch_of() const { return branch_of_; }  // empty: it is no branch
+
+ private:
+  const SessionTerms terms_;
+  const std::string branch_of_;
+  const std::shared_ptr<outside::Sandbox> sandbox_;  // outlives the session
+  const std::shared_ptr<outside::Session> session_;
+  const std::string family_;  // the id of the session that all of it have branched off
+};
+
+// Of one that the tools have opened.
+inline const std::string& ProfileOf(const RegisteredSession& session) {
+  return static_cast<const OpenedSession&>(session).profile().profile.name;
+}
+
+}  // namespace belljar::server::tools
+
+#endif  // BELLJAR_SERVER_TOOLS_OPENED_SESSION_H_

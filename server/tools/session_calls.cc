@@ -1,0 +1,169 @@
+#include "server/tools/session_calls.h"
+
+#include <algorithm>
+#include <cerrno>
+#include <cmath>
+#include <utility>
+
+#include "engine/core/text.h"
+#include "server/tools/code_parameters.h"
+#include "server/tools/failures.h"
+
+namespace belljar::server::tools {
+namespace {
+
+constexpr double kMostWait = 300;  // seconds
+constexpr int kUsualWait = 60;
+// After the answer to a cell its checkpoint is made, which no caller takes for being busy.
+constexpr std::chrono::milliseconds kOwnWork{250};
+constexpr size_t kMaxSessionText = 100;  // bytes; an id has 32
+
+}  // namespace
+
+Parameter SessionParameter() {
+  return {.name = "session",
+          .type = Parameter::Type::kText,
+          .description = "Its id.",
+          .required = true,
+          .default_value = {},
+          .max_bytes = kMaxSessionText,
+          .choices = {}};
+}
+
+Parameter WaitParameter() {
+  return {.name = "wait",
+          .type = Parameter::Type::kNumber,
+          .description = "Seconds to wait while the session is busy; 0: fail at once.",
+          .default_value = kUsualWait,
+          .minimum = 0,
+          .maximum = kMostWait,
+          .choices = {}};
+}
+
+outside::Patience TakePatience(const Arguments& arguments) {
+  const double seconds = arguments.Number("wait").value_or(kUsualWait);
+  const std::chrono::milliseconds wanted(std::llround(seconds * 1000));
+  outside::Patience patience;
+  patience.at_most = std::max(wanted, kOwnWork);
+  return patience;
+}
+
+core::Result<outside::Patience> TakePatience(const Arguments& arguments, const ToolCall& call) {
+  outside::Patience patience = TakePatience(arguments);
+  if (call.cancellation) {
+    const core::Result<int> cancel_fd = call.cancellation->fd();
+    if (!cancel_fd) return cancel_fd.error();
+    patience.cancel_fd = *cancel_fd;
+  }
+  return patience;
+}
+
+SessionUse::SessionUse(SessionRegistry::Use use, const ToolCall* call)
+    : use_(std::make_shared<const SessionRegistry::Use>(std::move(use))) {
+  // Deferred steps end before any of them is destroyed.
+  if (call && call->deferred) call->deferred->Add([kept = use_] { (void)kept; });
+}
+
+core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry& registry,
+                                          CallObserver* observer, SessionTerms terms,
+                                          const ToolCall& call) {
+  core::Result<SessionRegistry::Places> places = registry.Reserve(call.caller.name);
+  if (!places) return places.error();
+  core::Result<std::shared_ptr<outside::Sandbox>> sandbox = sandboxes.Get(*terms.profile);
+  if (!sandbox) return sandbox.error();
+  if (call.on_status) TellStart(**sandbox, *terms.profile, call);
+  outside::SessionOptions options;
+  options.limits = terms.limits;
+  options.checkpoints = registry.config().checkpoints;
+  options.total_memory = registry.config().memory.value_or(core::Bytes{0});
+  outside::RunOptions run;
+  if (call.cancellation) {
+    const core::Result<int> cancel_fd = call.cancellation->fd();
+    if (!cancel_fd) return cancel_fd.error();
+    run.cancel_fd = *cancel_fd;
+  }
+  core::Result<std::shared_ptr<outside::Session>> session = (*sandbox)->OpenSession(options, run);
+  if (!session) return session.error();
+  SessionUse use(registry.Add(*places, std::make_shared<OpenedSession>(
+                                           std::move(terms), std::move(*sandbox), *session)),
+                 &call);
+  RecordSession(observer, "opened", call.caller, *use);
+  return use;
+}
+
+core::Result<SessionUse> SessionUse::Find(SessionRegistry& registry, const std::string& id,
+                                          const ToolCall& call) {
+  core::Result<SessionRegistry::Use> use = registry.Find(call.caller.name, id);
+  if (!use) return use.error();
+  return SessionUse(std::move(*use), &call);
+}
+
+std::vector<SessionUse> SessionUse::Adopt(SessionRegistry& registry,
+                                          SessionRegistry::Places& places, const SessionUse& parent,
+                                          std::vector<std::shared_ptr<outside::Session>> branches) {
+  std::vector<SessionUse> uses;
+  for (std::shared_ptr<outside::Session>& branch : branches) {
+    auto opened = std::make_shared<OpenedSession>(parent->terms(), parent->sandbox(),
+                                                  std::move(branch), &*parent);
+    uses.push_back(SessionUse(registry.Add(places, std::move(opened)), nullptr));
+  }
+  return uses;
+}
+
+void RecordSession(CallObserver* observer, std::string_view action, const Caller& caller,
+                   const OpenedSession& session, std::string_view detail) {
+  if (!observer) return;
+  observer->SessionChanged(
+      {action, caller.name, session.id(), session.profile().profile.name, detail});
+}
+
+bool IsCallersFault(const core::Error& error, const OpenedSession& session) {
+  const int number = error.error_number;
+  return number == 0 || number == EBUSY || number == ETIMEDOUT || number == ENOENT ||
+         number == ECANCELED || !session.ended().empty();
+}
+
+ToolResult SessionFailed(std::string_view tool, const core::Error& error,
+                         const OpenedSession& session, SessionRegistry& registry,
+                         const Caller& caller, const outside::Patience& patience) {
+  const std::string name = "session " + core::Quoted(session.id());
+  const bool has_waited = patience.at_most > kOwnWork;
+  if (error.error_number == ECANCELED) return RefusedCall(tool, "the call was cancelled");
+  if (error.error_number == EBUSY || (error.error_number == ETIMEDOUT && !has_waited)) {
+    return RefusedCall(tool, name +
+                                 " is busy with another call; send a \"wait\" of more than 0, "
+                                 "or call again later");
+  }
+  if (error.error_number == ETIMEDOUT) {
+    return RefusedCall(tool, name + " was busy with other calls for the " +
+                                 DurationInWords(patience.at_most) +
+                                 " that this one could wait; call again later, or end what runs "
+                                 "with close_session and interrupt");
+  }
+  if (const std::string why = session.ended(); !why.empty()) {
+    // It knows since when.
+    const core::Result<SessionRegistry::Use> found = registry.Find(caller.name, session.id());
+    return RefusedCall(tool, found ? name + " was closed: " + why : found.error().ToString());
+  }
+  if (!IsCallersFault(error, session)) {
+    return SandboxFailed(tool, session.profile().profile.name, error);
+  }
+  return RefusedCall(tool, error.detail.empty() ? error.ToString() : error.detail);
+}
+
+ToolResult NotOpened(std::string_view tool, const EnabledProfile& profile,
+                     const core::Error& error) {
+  if (error.error_number != 0) return SandboxFailed(tool, profile.profile.name, error);
+  return RefusedCall(
+      tool, "no session was opened: " + (error.detail.empty() ? error.ToString() : error.detail));
+}
+
+ToolResult RefusedCall(std::string_view tool, std::string sentence) {
+  ToolResult result;
+  result.is_error = true;
+  result.text = std::string(tool) + ": " + std::move(sentence);
+  if (!result.text.ends_with('?') && !result.text.ends_with('.')) result.text += ".";
+  return result;
+}
+
+}  // namespace belljar::server::tools

@@ -1,0 +1,80 @@
+// What the tools that use sessions share: their arguments, opening one, finding that of a call, and
+// what a model is told when that fails.
+#ifndef BELLJAR_SERVER_TOOLS_SESSION_CALLS_H_
+#define BELLJAR_SERVER_TOOLS_SESSION_CALLS_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/outside/session.h"
+#include "server/core/observer.h"
+#include "server/core/session_registry.h"
+#include "server/core/tool.h"
+#include "server/tools/arguments.h"
+#include "server/tools/opened_session.h"
+#include "server/tools/sandboxes.h"
+
+namespace belljar::server::tools {
+
+inline constexpr char kCancelledOpening[] = "the call that opened it was cancelled";
+
+// `session` of the tools other than execute_code.
+Parameter SessionParameter();
+// `wait`: how long a call waits for its turn.
+Parameter WaitParameter();
+outside::Patience TakePatience(const Arguments& arguments);
+// The same, which ends when the call is cancelled. An error is this machine's.
+core::Result<outside::Patience> TakePatience(const Arguments& arguments, const ToolCall& call);
+
+// A call's use of a session, which belongs to its caller. The session stays at least as long, and
+// until the deferred work of the call is done.
+class SessionUse {
+ public:
+  // Opens one. An error without a number is a sentence for the caller.
+  static core::Result<SessionUse> Open(Sandboxes& sandboxes, SessionRegistry& registry,
+                                       CallObserver* observer, SessionTerms terms,
+                                       const ToolCall& call);
+  // An error is a sentence for the caller.
+  static core::Result<SessionUse> Find(SessionRegistry& registry, const std::string& id,
+                                       const ToolCall& call);
+  // Takes over sessions that have branched off `parent`, one of the places for each.
+  static std::vector<SessionUse> Adopt(SessionRegistry& registry, SessionRegistry::Places& places,
+                                       const SessionUse& parent,
+                                       std::vector<std::shared_ptr<outside::Session>> branches);
+
+  OpenedSession& operator*() const { return static_cast<OpenedSession&>(**use_); }
+  OpenedSession* operator->() const { return &**this; }
+
+ private:
+  SessionUse(SessionRegistry::Use use, const ToolCall* call);
+
+  // Shared, so that deferred work can keep it.
+  std::shared_ptr<const SessionRegistry::Use> use_;
+};
+
+// For the operator's log.
+void RecordSession(CallObserver* observer, std::string_view action, const Caller& caller,
+                   const OpenedSession& session, std::string_view detail = "");
+
+// Whether an error of the engine's about a session is its caller's: it is busy, it has closed
+// meanwhile, or has no such checkpoint or file. Any other is this machine's.
+bool IsCallersFault(const core::Error& error, const OpenedSession& session);
+
+// What the caller is told about such an error. `registry` knows more about a session that has
+// closed.
+ToolResult SessionFailed(std::string_view tool, const core::Error& error,
+                         const OpenedSession& session, SessionRegistry& registry,
+                         const Caller& caller, const outside::Patience& patience);
+
+// The session could not be opened.
+ToolResult NotOpened(std::string_view tool, const EnabledProfile& profile,
+                     const core::Error& error);
+
+// An answer that is only text, about an error of the caller's.
+ToolResult RefusedCall(std::string_view tool, std::string sentence);
+
+}  // namespace belljar::server::tools
+
+#endif  // BELLJAR_SERVER_TOOLS_SESSION_CALLS_H_

@@ -1,0 +1,165 @@
+#include "server/tools/session_tools.h"
+
+#include <utility>
+
+#include "engine/core/text.h"
+#include "server/tools/call_limits.h"
+#include "server/tools/code_parameters.h"
+#include "server/tools/output_schemas.h"
+
+namespace belljar::server::tools {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr const char* kOpenName = "open_session";
+constexpr const char* kListName = "list_sessions";
+constexpr const char* kCloseName = "close_session";
+
+int64_t WholeSeconds(std::chrono::milliseconds time) { return time.count() / 1000; }
+
+ToolDescription DescribeSessions(const char* name, const char* title, std::string text,
+                                 const ParameterTable& parameters) {
+  ToolDescription description;
+  description.name = name;
+  description.title = title;
+  description.description = std::move(text);
+  description.input_schema = parameters.Schema();
+  description.output_schema = SuccessSchema();
+  return description;
+}
+
+std::vector<Parameter> OpenParameters(const Sandboxes& sandboxes) {
+  Parameter profile = ProfileParameter(sandboxes);
+  return {std::move(profile), MemoryParameter(sandboxes), ImportsParameter(),
+          DomainsParameter(sandboxes)};
+}
+
+ToolDescription DescribeOpen(const SessionRegistry& registry, const ParameterTable& parameters) {
+  const SessionsConfig& config = registry.config();
+  return DescribeSessions(
+      kOpenName, "Open a session",
+      "Opens a Python that stays: execute_code with its id as session goes on where the call "
+      "before ended. A cell that is stopped by a limit leaves the session as it was before. What "
+      "is set here holds for all its cells. Closes after " +
+          DurationInWords(config.idle) + " without a call.",
+      parameters);
+}
+
+ToolDescription DescribeList(const ParameterTable& parameters) {
+  ToolDescription description = DescribeSessions(kListName, "List your open sessions",
+                                                 "Lists your open sessions.", parameters);
+  description.read_only = description.idempotent = true;
+  return description;
+}
+
+std::vector<Parameter> CloseParameters() {
+  return {SessionParameter(),
+          {.name = "interrupt",
+           .type = Parameter::Type::kBoolean,
+           .description = "true: only ends the cell that runs, with a KeyboardInterrupt.",
+           .default_value = false,
+           .choices = {}}};
+}
+
+ToolDescription DescribeClose(const ParameterTable& parameters) {
+  ToolDescription description = DescribeSessions(
+      kCloseName, "Close a session", "Closes a session, or only interrupts its cell.", parameters);
+  description.destructive = description.idempotent = true;
+  return description;
+}
+
+ToolResult Answered(const Json& object) { return {core::SafeJson(object.dump()), "", false, {}}; }
+
+Json SessionListed(const SessionRegistry::Listed& listed) {
+  const auto& session = static_cast<const OpenedSession&>(*listed.session);
+  const outside::Session::Info info = session.session().info();
+  Json json = {{"session", session.id()},
+               {"profile", session.profile().profile.name},
+               {"cells", info.cells},
+               {"checkpoints", info.checkpoints},
+               {"busy", listed.is_used},
+               {"idle", listed.idle.count()},
+               {"closes_in", listed.closes_in.count()},
+               {"memory_bytes", info.memory_bytes}};
+  if (!session.branch_of().empty()) json["branch_of"] = session.branch_of();
+  return json;
+}
+
+}  // namespace
+
+OpenSession::OpenSession(Sandboxes& sandboxes, SessionRegistry& registry, CallObserver* observer)
+    : sandboxes_(sandboxes),
+      registry_(registry),
+      observer_(observer),
+      parameters_(OpenParameters(sandboxes)),
+      description_(DescribeOpen(registry, parameters_)) {}
+
+core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
+  std::vector<std::string> problems;
+  const Arguments arguments = parameters_.Check(call.arguments, problems);
+  const EnabledProfile* const profile = ChooseProfile(sandboxes_, arguments, call.caller, problems);
+  if (!profile) return RefusedArguments(kOpenName, problems);
+  SessionTerms terms;
+  terms.profile = profile;
+  terms.limits = TakeLimits(arguments, *profile, problems);
+  terms.allowed_imports =
+      TakeImports(arguments, *profile, sandboxes_.LanguageOf(*profile), true, problems);
+  terms.allowed_domains =
+      TakeDomains(arguments, sandboxes_, call.caller, profile->profile, problems);
+  if (!problems.empty()) return RefusedArguments(kOpenName, problems);
+  const core::Bytes memory = terms.limits.memory;
+  core::Result<SessionUse> opened =
+      SessionUse::Open(sandboxes_, registry_, observer_, std::move(terms), call);
+  if (!opened) return NotOpened(kOpenName, *profile, opened.error());
+  if (call.cancellation && call.cancellation->cancelled()) {
+    (void)registry_.Close(call.caller.name, (*opened)->id(), kCancelledOpening);  // nobody knows it
+  }
+  return Answered({{"success", true},
+                   {"session", (*opened)->id()},
+                   {"profile", profile->profile.name},
+                   {"memory_limit", memory.ToString()},
+                   {"idle_timeout", WholeSeconds(registry_.config().idle)},
+                   {"lifetime", WholeSeconds(registry_.config().lifetime)}});
+}
+
+ListSessions::ListSessions(SessionRegistry& registry)
+    : registry_(registry), parameters_({}), description_(DescribeList(parameters_)) {}
+
+core::Result<ToolResult> ListSessions::Call(const ToolCall& call) {
+  std::vector<std::string> problems;
+  (void)parameters_.Check(call.arguments, problems);
+  if (!problems.empty()) return RefusedArguments(kListName, problems);
+  Json sessions = Json::array();
+  for (const SessionRegistry::Listed& each : registry_.List(call.caller.name)) {
+    sessions.push_back(SessionListed(each));
+  }
+  return Answered({{"success", true}, {"sessions", std::move(sessions)}});
+}
+
+CloseSession::CloseSession(SessionRegistry& registry, CallObserver* observer)
+    : registry_(registry),
+      observer_(observer),
+      parameters_(CloseParameters()),
+      description_(DescribeClose(parameters_)) {}
+
+core::Result<ToolResult> CloseSession::Call(const ToolCall& call) {
+  std::vector<std::string> problems;
+  const Arguments arguments = parameters_.Check(call.arguments, problems);
+  if (!problems.empty()) return RefusedArguments(kCloseName, problems);
+  const std::string& id = *arguments.Text("session");
+  core::Result<SessionUse> session = SessionUse::Find(registry_, id, call);
+  if (!session) return RefusedCall(kCloseName, session.error().ToString());
+  Json object = {{"success", true}, {"session", id}};
+  if (arguments.Boolean("interrupt").value_or(false)) {
+    object["interrupted"] = (*session)->session().Interrupt();
+    RecordSession(observer_, "interrupted", call.caller, **session);
+    return Answered(object);
+  }
+  const core::Result<void> closed = registry_.Close(call.caller.name, id, "by close_session");
+  if (!closed) return RefusedCall(kCloseName, closed.error().ToString());
+  object["closed"] = true;
+  return Answered(object);
+}
+
+}  // namespace belljar::server::tools
