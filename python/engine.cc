@@ -4,6 +4,8 @@
 #include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <utility>
+
 #include "python/errors.h"
 
 namespace belljar::python {
@@ -69,6 +71,34 @@ core::Result<host::Outcome> Engine::Run(const host::Request& request, outside::R
   return outcome;
 }
 
+core::Result<std::shared_ptr<outside::Session>> Engine::OpenSession(
+    const outside::SessionOptions& session_options, outside::RunOptions options,
+    const PendingCall& call) {
+  options.cancel_fd = call.cancellation().fd();
+  core::Result<std::shared_ptr<outside::Session>> session =
+      opened_.sandbox->OpenSession(session_options, options);
+  if (session) Add(*session);
+  return session;
+}
+
+void Engine::Add(const std::shared_ptr<outside::Session>& session) {
+  bool is_late = false;
+  {
+    const std::lock_guard lock(mutex_);
+    is_late = is_closing_;
+    std::erase_if(sessions_, [](const auto& each) { return each.expired(); });
+    sessions_.push_back(session);
+  }
+  if (is_late) session->Close(kSandboxClosed);
+}
+
+core::Result<host::Outcome> Engine::RunCell(outside::Session& session, const host::Request& request,
+                                            outside::RunOptions options, outside::Patience patience,
+                                            const PendingCall& call) const {
+  options.cancel_fd = call.cancellation().fd();
+  return opened_.sandbox->RunCell(session, request, options, patience);
+}
+
 core::Result<void> Engine::WaitForSpare(core::Deadline deadline) const {
   return opened_.sandbox->WaitForSpare(deadline);
 }
@@ -83,6 +113,15 @@ bool Engine::IsWithinRun() { return t_pending_calls > 0; }
 bool Engine::Close(core::Deadline deadline) {
   std::unique_lock lock(mutex_);
   is_closing_ = true;
+  const std::vector<std::weak_ptr<outside::Session>> sessions = std::exchange(sessions_, {});
+  lock.unlock();
+  // First: cells that are killed with their session need no time to end.
+  for (const std::weak_ptr<outside::Session>& each : sessions) {
+    if (const std::shared_ptr<outside::Session> session = each.lock()) {
+      session->Close(kSandboxClosed);
+    }
+  }
+  lock.lock();
   for (const Cancellation* const cancellation : pending_calls_) cancellation->Cancel();
   if (!call_ended_.wait_until(lock, deadline, [&] { return pending_calls_.empty(); })) return false;
   // Of two that close, one ends the workers, which takes a while, and the other waits for it.

@@ -26,6 +26,9 @@
 
 namespace belljar::python {
 
+// Why its sessions are closed.
+inline constexpr char kSandboxClosed[] = "its sandbox was closed";
+
 // What the runs of a sandbox have that are asked for with nothing but their source.
 struct Defaults {
   host::Request request;
@@ -81,13 +84,25 @@ class Engine : public std::enable_shared_from_this<Engine> {
     std::list<const Cancellation*>::iterator record_;
   };
 
-  // The first two within a pending call. Run sets the cancellation's descriptor in `options`.
+  // These two within a pending call. Run sets the cancellation's descriptor in `options`.
   core::Result<host::Outcome> Run(const host::Request& request, outside::RunOptions options,
                                   const PendingCall& call) const;
   core::Result<void> WaitForSpare(core::Deadline deadline) const;
+
+  // Within a pending call, and so is whatever takes a session's turn. Sessions, and branches that
+  // are added, are closed with the engine.
+  core::Result<std::shared_ptr<outside::Session>> OpenSession(
+      const outside::SessionOptions& session_options, outside::RunOptions options,
+      const PendingCall& call);
+  void Add(const std::shared_ptr<outside::Session>& session);
+  core::Result<host::Outcome> RunCell(outside::Session& session, const host::Request& request,
+                                      outside::RunOptions options, outside::Patience patience,
+                                      const PendingCall& call) const;
+
   outside::Backend::Counters counters() const;
 
-  // Kills what runs, waits until it has left its thread, and ends the workers; again: nothing.
+  // Kills what runs, waits until it has left its thread, and ends sessions and workers; again:
+  // nothing.
   // False: at the deadline something was still there, and the engine stays until it is destroyed,
   // or Close comes again. Within a run the deadline is now: what is waited for might wait for this.
   bool Close(core::Deadline deadline);
@@ -104,6 +119,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::list<const Cancellation*> pending_calls_;
   // Unused and owned by no pending call; as many as there were calls at a time.
   std::vector<std::unique_ptr<const Cancellation>> cancellations_;
+  std::vector<std::weak_ptr<outside::Session>> sessions_;
   bool is_closing_ = false;
   bool is_closed_ = false;
 };

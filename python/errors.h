@@ -13,6 +13,16 @@ struct HostFailure {
   core::Error error;
 };
 
+// belljar.SessionClosed.
+struct ClosedFailure {
+  core::Error error;
+};
+
+// belljar.SessionBusy.
+struct BusyFailure {
+  core::Error error;
+};
+
 // ValueError: the caller's.
 struct BadArgument {
   core::Error error;

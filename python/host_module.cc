@@ -22,6 +22,7 @@
 #include "engine/outside/installation.h"
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/unnamed_profile.h"
+#include "engine/profiles/profile_names.h"
 #include "python/answer_objects.h"
 #include "python/engine.h"
 #include "python/errors.h"
@@ -31,6 +32,7 @@
 #include "python/request_objects.h"
 #include "python/result_objects.h"
 #include "python/run.h"
+#include "python/sessions.h"
 
 namespace belljar::python {
 namespace {
@@ -116,6 +118,17 @@ py::object WantedProfile(const Engine& engine, const py::bytes& source, bool fil
   return name == opened.profile.name ? py::object(py::none()) : py::object(TextObject(name));
 }
 
+// The profile of the sessions of a sandbox without a named one, all that are enabled, since nobody
+// knows their cells yet; None: this engine's.
+py::object ProfileOfSessions(const Engine& engine) {
+  const Opened& opened = engine.opened();
+  if (opened.enabled.empty()) return py::none();
+  std::string name = opened.profile.name;
+  for (const core::Profile& each : opened.enabled) name += "+" + each.name;
+  name = profiles::ProfileName(name);
+  return name == opened.profile.name ? py::object(py::none()) : py::object(TextObject(name));
+}
+
 void CloseEngine(Engine& engine) {
   if (!engine.is_of_this_process()) return;
   // A callback, or a signal handler during a run, must not wait: its own run has to end first, or
@@ -153,35 +166,46 @@ py::dict CountersOf(const Engine& engine) {
   return object;
 }
 
-// The class BelljarError, of the package as it was imported last.
-PyObject*& BelljarError() {
-  static PyObject* type = nullptr;
-  return type;
+// The exceptions of the package as it was imported last.
+struct ErrorTypes {
+  PyObject* failed = nullptr;  // BelljarError, whose subclasses the others are
+  PyObject* session_closed = nullptr;
+  PyObject* session_busy = nullptr;
+};
+ErrorTypes& Types() {
+  static ErrorTypes types;
+  return types;
 }
 
 void KnowPackage(const py::module_& results, const py::module_& plain, const py::module_& errors) {
   KnowResults(results, plain);
-  py::object error = errors.attr("BelljarError");
-  BelljarError() = error.release().ptr();  // the one before may be in use
+  const auto type = [&](const char* name) {
+    return py::object(errors.attr(name)).release().ptr();  // the one before may be in use
+  };
+  Types() = {type("BelljarError"), type("SessionClosed"), type("SessionBusy")};
 }
 
 // Makes it without its __init__: an interpreter that ends takes threads amid what runs in Python,
 // and whoever is handling an exception of C++ may not be taken (gil.h).
-void RaiseBelljarError(const core::Error& error) {
-  auto* const type = reinterpret_cast<PyTypeObject*>(BelljarError());
+void RaiseBelljarError(PyObject* kind, const core::Error& error) {
+  auto* const type = reinterpret_cast<PyTypeObject*>(kind);
   const py::tuple arguments = py::make_tuple(TextObject(error.ToString()));
   const py::object raised = Owned(type->tp_new(type, arguments.ptr(), nullptr));
   const int number = error.error_number;
   raised.attr("operation") = TextObject(error.operation);
   raised.attr("errno") = number == 0 ? py::object(py::none()) : py::int_(number);
-  PyErr_SetObject(BelljarError(), raised.ptr());
+  PyErr_SetObject(kind, raised.ptr());
 }
 
 void Translate(std::exception_ptr thrown) {
   try {
     if (thrown) std::rethrow_exception(thrown);
   } catch (const HostFailure& failure) {
-    RaiseBelljarError(failure.error);
+    RaiseBelljarError(Types().failed, failure.error);
+  } catch (const ClosedFailure& failure) {
+    RaiseBelljarError(Types().session_closed, failure.error);
+  } catch (const BusyFailure& failure) {
+    RaiseBelljarError(Types().session_busy, failure.error);
   } catch (const BadArgument& bad) {
     PyErr_SetObject(PyExc_ValueError, TextObject(bad.error.ToString()).ptr());
   }
@@ -250,10 +274,13 @@ void Define(py::module_& module) {
       .def("close", &CloseEngine)
       .def("counters", &CountersOf)
       .def("wanted_profile", &WantedProfile, py::arg("source"), py::arg("files"))
+      .def("profile_of_sessions", &ProfileOfSessions)
       .def_property_readonly("facts",
                              [](const Engine& engine) { return TextObject(engine.opened().facts); })
       .def_property_readonly(
           "packages", [](const Engine& engine) { return py::cast(engine.opened().packages); });
+
+  DefineSessions(module);
 
   module.add_object("run", Owned(PyCFunction_New(&g_run, nullptr)));
   module.def("validate", &Validate, py::arg("engine"), py::arg("asked"), py::arg("watch_signals"));

@@ -98,6 +98,11 @@ std::vector<Pair> PairsFrom(const py::handle& list) {
   return given;
 }
 
+void CheckFiles(const std::vector<host::InputFile>& files, const core::Profile& profile) {
+  const core::Result<void> checked = outside::CheckFiles(files, profile);
+  if (!checked) Refuse("files: " + checked.error().ToString());
+}
+
 std::chrono::milliseconds Milliseconds(const py::handle& count) {
   return std::chrono::milliseconds(py::cast<int64_t>(count));
 }
@@ -188,20 +193,44 @@ Defaults DefaultsFrom(const py::dict& requested, const core::Profile& profile,
 }
 
 RunRequest RunRequestFrom(const py::dict& requested, const Engine& engine) {
+  return RunRequestFrom(requested, engine, engine.defaults().limits);
+}
+
+RunRequest RunRequestFrom(const py::dict& requested, const Engine& engine,
+                          core::RequestedLimits limits) {
   const Opened& opened = engine.opened();
   RunRequest read{.request = engine.defaults().request};
-  core::RequestedLimits limits = engine.defaults().limits;
   for (const auto& [key, value] : requested) Take(TextView(key), value, read, limits);
   host::Request& request = read.request;
   request.limits = LimitsFrom(limits, opened.profile);
   CheckImports(request.allowed_imports, opened.profile, opened.language);
   CheckDomains(request.allowed_domains, opened);
   OrBadArgument(host::CheckArguments(request));
-  if (const core::Result<void> checked = outside::CheckFiles(request.files, opened.profile);
-      !checked) {
-    Refuse("files: " + checked.error().ToString());
-  }
+  CheckFiles(request.files, opened.profile);
   return read;
+}
+
+SessionRequest SessionRequestFrom(const py::dict& requested, const Engine& engine) {
+  SessionRequest session{.options = {}, .limits = engine.defaults().limits};
+  RunRequest read;
+  for (const auto& [key, value] : requested) {
+    const std::string_view name = TextView(key);
+    if (name == "checkpoints") {
+      session.options.checkpoints = py::cast<size_t>(value);
+    } else if (name == "total_memory") {
+      session.options.total_memory = core::Bytes{py::cast<uint64_t>(value)};
+    } else {
+      Take(name, value, read, session.limits);
+    }
+  }
+  session.options.limits = LimitsFrom(session.limits, engine.profile());
+  return session;
+}
+
+std::vector<host::InputFile> FilesFrom(const py::handle& list, const core::Profile& profile) {
+  std::vector<host::InputFile> files = PairsFrom<host::InputFile>(list);
+  CheckFiles(files, profile);
+  return files;
 }
 
 int64_t ParseMilliseconds(const std::string& text) {

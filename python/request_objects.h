@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "engine/host/request.h"
 #include "python/engine.h"
@@ -31,6 +32,21 @@ struct RunRequest {
 // Of the dict that a run is asked for with, which holds what is not usual: see _wire.py. Throws
 // BadArgument.
 RunRequest RunRequestFrom(const pybind11::dict& requested, const Engine& engine);
+
+// With these limits in place of the engine's.
+RunRequest RunRequestFrom(const pybind11::dict& requested, const Engine& engine,
+                          core::RequestedLimits limits);
+
+struct SessionRequest {
+  outside::SessionOptions options;
+  core::RequestedLimits limits;  // those of its cells that are not the profile's
+};
+
+// Of the dict that a session is asked for with. Throws BadArgument.
+SessionRequest SessionRequestFrom(const pybind11::dict& requested, const Engine& engine);
+
+// Pairs of a path and its content, for the workspace. Throws BadArgument.
+std::vector<host::InputFile> FilesFrom(const pybind11::handle& list, const core::Profile& profile);
 
 // "5s", "1.5", "500ms": milliseconds. "64m": bytes. Throw BadArgument.
 int64_t ParseMilliseconds(const std::string& text);

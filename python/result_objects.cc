@@ -118,12 +118,36 @@ void VisitFields(host::TableOf<Judgement>, Visit visit) {
   visit(host::Row<host::kInPython>("error", &Judgement::error));
 }
 
+// What a cell has of its session.
+struct CellReport {
+  const host::SessionReport& report;
+  const std::string& id() const { return report.id; }
+  uint64_t cell() const { return report.cell; }
+  const std::string& checkpoint() const { return report.checkpoint; }
+  bool restored() const { return report.restored; }
+  const std::string& note() const { return report.note; }
+};
+
+template <typename Visit>
+void VisitFields(host::TableOf<CellReport>, Visit visit) {
+  visit(host::Row<host::kInPython>("id", &CellReport::id));
+  visit(host::Row<host::kInPython>("cell", &CellReport::cell));
+  visit(host::Row<host::kInPython | host::kNullable>("checkpoint", &CellReport::checkpoint));
+  visit(host::Row<host::kInPython>("restored", &CellReport::restored));
+  visit(host::Row<host::kInPython | host::kNullable>("note", &CellReport::note));
+}
+
 constexpr std::pair<const char*, const char*> kResultByHand[] = {
-    {"value", "Any"}, {"has_value", "bool"}, {"truncated", "tuple[str, ...]"}};
+    {"value", "Any"},
+    {"has_value", "bool"},
+    {"truncated", "tuple[str, ...]"},
+    {"session", "SessionReport | None"}};
 template <>
 constexpr ClassNames kClass<host::Outcome> = {"Result", kResultByHand};
 template <>
 constexpr ClassNames kClass<Judgement> = {"Validation"};
+template <>
+constexpr ClassNames kClass<CellReport> = {"SessionReport"};
 template <>
 constexpr ClassNames kClass<host::Finding> = {"Finding"};
 template <>
@@ -159,7 +183,7 @@ struct RecordsOf {
 
 // The most recent import of the package.
 struct Records
-    : RecordsOf<host::Outcome, Judgement, host::Finding, host::GuestError, host::Usage,
+    : RecordsOf<host::Outcome, Judgement, CellReport, host::Finding, host::GuestError, host::Usage,
                 core::Limits, host::LayerState, host::Isolation, host::SecurityEvent,
                 host::NetworkEvent, host::ContainerReport, host::Artifact, host::Analysis> {
   Records(const py::module_& results, const py::module_& plain_module)
@@ -285,9 +309,11 @@ void KnowResults(const py::module_& results, const py::module_& plain) {
 py::object ResultObject(const host::Outcome& outcome) {
   const std::optional<py::object> value = ValueOf(outcome.result_json);
   const bool is_unreadable = outcome.result_json && !value;
+  const py::object session =
+      outcome.session ? ToObject(CellReport{*outcome.session}) : py::object(py::none());
   return Make().Of<host::Outcome>()(outcome, value.value_or(py::none()),
                                     py::bool_(value.has_value()),
-                                    TruncatedObject(outcome, is_unreadable));
+                                    TruncatedObject(outcome, is_unreadable), session);
 }
 
 py::object ValidationObject(const host::Outcome& outcome) { return ToObject(Judgement{outcome}); }

@@ -31,8 +31,11 @@ constexpr std::chrono::milliseconds kSignalCheckInterval{50};
 // first is kept, ends the run, and is thrown when they are left.
 class Callbacks {
  public:
-  Callbacks(const RunRequest& requested, const Cancellation& cancellation, bool watches_signals)
+  // `unanswered`: to a call that has no answer, since the run is ending.
+  Callbacks(const RunRequest& requested, const Cancellation& cancellation, bool watches_signals,
+            std::string unanswered = "")
       : cancellation_(cancellation),
+        unanswered_(std::move(unanswered)),
         stream_(requested.stream),
         call_(requested.call),
         watches_signals_(watches_signals) {
@@ -84,9 +87,8 @@ class Callbacks {
     return failure_ != nullptr;
   }
 
-  // Empty where there is no answer, and no run any more.
   std::string Call(std::string_view name, std::string_view arguments) {
-    std::string answer;
+    std::string answer = unanswered_;
     InPython([&] {
       answer = py::cast<std::string>(CallPython(call_, TextObject(name), TextObject(arguments)));
     });
@@ -110,6 +112,7 @@ class Callbacks {
   }
 
   const Cancellation& cancellation_;
+  const std::string unanswered_;
   const py::object stream_;
   const py::object call_;
   const bool watches_signals_;
@@ -130,7 +133,17 @@ HostFailure IsClosed() {
   return {core::MakeError("run in a sandbox", "it is closed, or the interpreter is ending")};
 }
 
+// A cell goes on to its KeyboardInterrupt, which cannot reach it while it waits for an answer.
+constexpr char kInterruptedCall[] =
+    R"({"error":{"type":"KeyboardInterrupt","message":"the caller has ended the cell"}})";
+
 using MakeObject = py::object (*)(const host::Outcome&);
+
+void NameProfiles(const Engine& engine, host::Outcome& outcome) {
+  outside::NameProfiles(
+      engine.profile().name,
+      [](const std::string& name) { return "Pass profile=\"" + name + "\"."; }, outcome);
+}
 
 py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
                   const Cancellation* cancellation, bool watches_signals) {
@@ -148,9 +161,7 @@ py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
   CheckProcess(engine);
   callbacks.Finish();
   if (!outcome) throw HostFailure{outcome.error()};
-  outside::NameProfiles(
-      engine.profile().name,
-      [](const std::string& name) { return "Pass profile=\"" + name + "\"."; }, *outcome);
+  NameProfiles(engine, *outcome);
   py::object result = make(*outcome);
   WithoutGil([&] { deferred.reset(); });
   return result;
@@ -165,6 +176,42 @@ py::object Run(Engine& engine, const py::dict& requested, const Cancellation* ca
 
 py::object Validate(Engine& engine, const py::dict& requested, bool watches_signals) {
   return RunFor(ValidationObject, engine, requested, nullptr, watches_signals);
+}
+
+// A checkpoint follows each cell, on a thread of the engine's: nothing is deferred to this one.
+py::object RunCell(LiveSession& live, const py::dict& requested, const Cancellation* cancellation,
+                   const TurnRequest& turn) {
+  CheckUsable(live);
+  const Engine& engine = *live.engine();
+  const Engine::PendingCall call(*live.engine(), cancellation);
+  if (!call) ThrowSandboxClosed();
+  const RunRequest cell = RunRequestFrom(requested, engine, live.limits());
+  Callbacks callbacks(cell, call.cancellation(), turn.watches_signals, kInterruptedCall);
+  core::Result<host::Outcome> outcome = [&] {
+    const LiveSession::WithinCell within(live);
+    return WithoutGil([&] {
+      return engine.RunCell(live.session(), cell.request, callbacks.Options(nullptr),
+                            turn.patience(), call);
+    });
+  }();
+  if (!engine.is_of_this_process()) CheckUsable(live);  // a callback has forked
+  callbacks.Finish();
+  if (!outcome) ThrowSessionError(live, outcome.error());
+  NameProfiles(engine, *outcome);
+  return ResultObject(*outcome);
+}
+
+std::shared_ptr<LiveSession> OpenSession(const std::shared_ptr<Engine>& engine,
+                                         const py::dict& requested, bool watches_signals) {
+  CheckProcess(*engine);
+  const Engine::PendingCall call(*engine, nullptr);
+  if (!call) throw IsClosed();
+  const SessionRequest asked = SessionRequestFrom(requested, *engine);
+  Callbacks callbacks({}, call.cancellation(), watches_signals);
+  core::Result<std::shared_ptr<outside::Session>> session = WithoutGil(
+      [&] { return engine->OpenSession(asked.options, callbacks.Options(nullptr), call); });
+  callbacks.Finish();
+  return HoldSession(engine, OrHostFailure(std::move(session)), asked.limits);
 }
 
 bool WaitUntilReady(Engine& engine, double seconds) {

@@ -4,7 +4,11 @@
 
 #include <pybind11/pybind11.h>
 
+#include <memory>
+
 #include "python/engine.h"
+#include "python/live_session.h"
+#include "python/sessions.h"
 
 namespace belljar::python {
 
@@ -16,6 +20,14 @@ pybind11::object Run(Engine& engine, const pybind11::dict& requested,
 
 // A Validation, in the same way.
 pybind11::object Validate(Engine& engine, const pybind11::dict& requested, bool watches_signals);
+
+// A cell of a session, in the same way; a callback's exception interrupts it (RunOptions).
+pybind11::object RunCell(LiveSession& live, const pybind11::dict& requested,
+                         const Cancellation* cancellation, const TurnRequest& turn);
+
+// Waits for a worker.
+std::shared_ptr<LiveSession> OpenSession(const std::shared_ptr<Engine>& engine,
+                                         const pybind11::dict& requested, bool watches_signals);
 
 // Until a worker waits, or `seconds` have passed: then false. A signal's handler may raise
 // meanwhile.

@@ -6,7 +6,8 @@
     >>> result.value, result.stdout
     (42, 'hello\\n')
 
-`Sandbox` runs programs; `AsyncSandbox` does the same for asyncio. Both return a `Result`, also for
+`Sandbox` runs programs, and opens sessions, whose variables stay from cell to cell; `AsyncSandbox`
+does the same for asyncio. Both return a `Result`, also for
 a program that fails. `BelljarError` means that Belljar or this machine failed.
 """
 
@@ -17,7 +18,8 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from belljar._async import AsyncSandbox
-    from belljar._errors import BelljarError, GuestFailed
+    from belljar._async_session import AsyncSession
+    from belljar._errors import BelljarError, GuestFailed, SessionBusy, SessionClosed
     from belljar._host import VERSION as __version__
     from belljar._info import Info
     from belljar._options import ContainerOptions
@@ -33,19 +35,35 @@ if TYPE_CHECKING:
         NetworkEvent,
         Result,
         SecurityEvent,
+        SessionReport,
         Usage,
         Validation,
     )
     from belljar._sandbox import Sandbox
+    from belljar._session import Session
+    from belljar._session_data import (
+        Checkpoint,
+        Completion,
+        Difference,
+        FileChanges,
+        SessionInfo,
+        Variable,
+        VariableChange,
+    )
 
 __all__ = [
     "Analysis",
     "Artifact",
     "AsyncSandbox",
+    "AsyncSession",
     "BelljarError",
+    "Checkpoint",
+    "Completion",
     "Container",
     "ContainerOptions",
+    "Difference",
     "ErrorReport",
+    "FileChanges",
     "Finding",
     "GuestFailed",
     "Info",
@@ -56,8 +74,15 @@ __all__ = [
     "Result",
     "Sandbox",
     "SecurityEvent",
+    "Session",
+    "SessionBusy",
+    "SessionClosed",
+    "SessionInfo",
+    "SessionReport",
     "Usage",
     "Validation",
+    "Variable",
+    "VariableChange",
     "__version__",
 ]
 
@@ -66,7 +91,8 @@ __all__ = [
 # milliseconds to link, and asyncio takes longer to import than everything else together.
 _MODULES = {
     "_async": ("AsyncSandbox",),
-    "_errors": ("BelljarError", "GuestFailed"),
+    "_async_session": ("AsyncSession",),
+    "_errors": ("BelljarError", "GuestFailed", "SessionBusy", "SessionClosed"),
     "_info": ("Info",),
     "_options": ("ContainerOptions",),
     "_result": (
@@ -81,10 +107,21 @@ _MODULES = {
         "NetworkEvent",
         "Result",
         "SecurityEvent",
+        "SessionReport",
         "Usage",
         "Validation",
     ),
     "_sandbox": ("Sandbox",),
+    "_session": ("Session",),
+    "_session_data": (
+        "Checkpoint",
+        "Completion",
+        "Difference",
+        "FileChanges",
+        "SessionInfo",
+        "Variable",
+        "VariableChange",
+    ),
 }
 _HOMES = {name: module for module, names in _MODULES.items() for name in names}
 

@@ -11,6 +11,7 @@ from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Ma
 from concurrent.futures import Future
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypeVar, Unpack
+from weakref import WeakSet
 
 from belljar import _functions, _host, _options
 from belljar._errors import BelljarError
@@ -21,6 +22,7 @@ from belljar._sandbox import RunOptions, Sandbox, Stream
 from belljar._threads import Threads, default_concurrency
 
 if TYPE_CHECKING:
+    from belljar._async_session import AsyncSession
     from belljar._wire import RunRequest
 
 T = TypeVar("T")
@@ -90,18 +92,18 @@ class AsyncSandbox:
         await self._in_thread(lambda: self._sandbox.wait_until_ready(timeout))
 
     async def close(self) -> None:
-        """Kills all runs and stops the workers. Calling it again does nothing."""
+        """Kills all runs, closes the sessions and stops the workers. Calling it again does
+        nothing."""
         for calls in self._running:
             # First, or the program could end because of the answer.
-            calls.cancellation.cancel()
+            calls.stop()
             calls.end_answers(BelljarError("run in a sandbox", "run in a sandbox: it is closed"))
 
-        # Not in self._threads, which may all be busy with the runs that this ends.
         def close() -> None:
             self._sandbox.close()
             self._threads.close()
 
-        await _done_in(Threads(1), close, always=True)
+        await self._in_own_thread(close)
 
     async def __aenter__(self) -> Self:
         # Raises errors in the options here rather than in the first run.
@@ -180,6 +182,13 @@ class AsyncSandbox:
         def run() -> Result:
             return self._sandbox._run(run_request, calls.cancellation, raise_on_error=False)
 
+        result = await self._with_calls(calls, run)
+        if raise_on_error:
+            result.raise_for_status()
+        return result
+
+    async def _with_calls(self, calls: _Calls, run: Callable[[], Result]) -> Result:
+        """A run in another thread, which calls into this one's."""
         self._running.add(calls)
         try:
             result = await self._in_thread(run)
@@ -190,9 +199,39 @@ class AsyncSandbox:
         finally:
             self._running.discard(calls)
         calls.raise_failure()
-        if raise_on_error:
-            result.raise_for_status()
         return result
+
+    def session(
+        self,
+        *,
+        timeout: Seconds | None = None,
+        memory: Size | None = None,
+        cpu: Seconds | None = None,
+        output: Size | None = None,
+        checkpoints: int = 16,
+        total_memory: Size | None = None,
+        wait: Seconds = 60,
+    ) -> AsyncSession:
+        """Like `Sandbox.session`; it opens by `async with`, by `await`, or on first use.
+
+        >>> import asyncio
+        >>> async def main():
+        ...     async with AsyncSandbox() as box, box.session() as session:
+        ...         await session.run("x = 40")
+        ...         return (await session.run("x + 2")).value
+        >>> asyncio.run(main())
+        42
+        """
+        from belljar._async_session import AsyncSession
+        from belljar._session import Session
+
+        sandbox = self._sandbox
+        asked, turn = sandbox._session_request(
+            timeout, memory, cpu, output, checkpoints, total_memory, wait
+        )
+        return AsyncSession(
+            self, lambda: Session(sandbox, sandbox._open_session(asked), turn, WeakSet())
+        )
 
     def run_many(
         self,
@@ -260,6 +299,11 @@ class AsyncSandbox:
         # Within a run, whose thread waits for this one: an extra thread avoids a deadlock.
         return await _done_in(Threads(1) if _is_within_run.get() else self._threads, step)
 
+    async def _in_own_thread(self, step: Callable[[], T]) -> T:
+        """What must not wait for runs, with which all of self._threads may be busy. A cancellation
+        does not prevent it."""
+        return await _done_in(Threads(1), step, always=True)
+
 
 async def _each(
     programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
@@ -319,11 +363,13 @@ class _Calls:
 
     def __init__(self, loop: asyncio.AbstractEventLoop, stream: Stream | None) -> None:
         self.cancellation = _host.Cancellation()
+        # When the sandbox is closed.
+        self.stop: Callable[[], None] = self.cancellation.cancel
         self._loop = loop
         # Functions and `stream` see a copy of the caller's context: what one call sets is visible
         # to the next call, but not to the caller.
-        self._context = contextvars.copy_context()
-        self._context.run(_is_within_run.set, True)
+        self.context = contextvars.copy_context()
+        self.context.run(_is_within_run.set, True)
         self._stream = stream
         self._failure: BaseException | None = None
         # Answers that the run's thread waits for, and the tasks that compute them.
@@ -333,7 +379,7 @@ class _Calls:
 
     def show(self, name: str, text: str) -> None:
         """Called in the run's thread."""
-        _soon(self._loop, self._context, self._show, name, text)
+        _soon(self._loop, self.context, self._show, name, text)
 
     def _show(self, name: str, text: str) -> None:
         if self._failure is not None or self._end is not None or self._stream is None:
@@ -353,7 +399,7 @@ class _Calls:
 
         def call(*args: Any, **kwargs: Any) -> Any:
             answer: Future[Any] = Future()
-            if not _soon(self._loop, self._context, self._begin, answer, function, args, kwargs):
+            if not _soon(self._loop, self.context, self._begin, answer, function, args, kwargs):
                 raise asyncio.CancelledError
             return answer.result()
 

@@ -32,7 +32,17 @@ class BelljarError(Exception):
 
     def __repr__(self) -> str:
         name = f" ({_errno.errorcode.get(self.errno, self.errno)})" if self.errno else ""
-        return f"BelljarError({str(self)!r}{name})"
+        return f"{type(self).__name__}({str(self)!r}{name})"
+
+
+class SessionClosed(BelljarError):  # noqa: N818 - as GuestFailed
+    """The session has ended: it was closed or dropped, its sandbox was closed, or its state is
+    lost. The message says why."""
+
+
+class SessionBusy(BelljarError):  # noqa: N818 - as GuestFailed
+    """The session was busy with other calls for as long as this one may wait (`wait` of
+    `Sandbox.session`), or with the cell that makes this very call."""
 
 
 class GuestFailed(Exception):  # noqa: N818 - not an error of the caller's

@@ -149,6 +149,21 @@ class Container:
 
 
 @dataclass(frozen=True, slots=True)
+class SessionReport:
+    """The session of a cell, and what the cell was in it."""
+
+    id: str
+    cell: int
+    """The number of the cell, from 1."""
+    checkpoint: str | None
+    """The id of the checkpoint before the cell: `Session.rollback` to it undoes the cell."""
+    restored: bool
+    """The cell was stopped, and the session has gone on from that checkpoint."""
+    note: str | None
+    """What else there is to know."""
+
+
+@dataclass(frozen=True, slots=True)
 class Artifact:
     """A file that the program created or changed, or a figure or table that it displayed.
 
@@ -267,6 +282,8 @@ class Result:
     "variables", "message", "artifacts", "network"."""
     execution_id: str
     """A UUID."""
+    session: SessionReport | None
+    """Of a cell of a session."""
 
     def for_model(self, characters: int = 10_000) -> str:
         """Output, value, error with its hint, and files, as a language model should read them: the

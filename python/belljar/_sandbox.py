@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from threading import get_ident
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
+from weakref import WeakSet
 
 from belljar import _errors, _forks, _functions, _host, _options, _plain, _result
 from belljar._errors import BelljarError
@@ -22,7 +23,8 @@ from belljar._threads import Threads, default_concurrency, starter
 
 if TYPE_CHECKING:
     from belljar._info import Info
-    from belljar._wire import OpenRequest, RunRequest
+    from belljar._session import Session
+    from belljar._wire import OpenRequest, RunRequest, SessionRequest
 
 Stream = Callable[[str, str], object]
 """Called with "stdout" or "stderr", and the text."""
@@ -196,16 +198,17 @@ class Sandbox:
         if self._open_request["profile"]:
             return engine
         wanted = engine.wanted_profile(run_request["source"], bool(run_request.get("files")))
-        if wanted is None:
-            return engine
+        return engine if wanted is None else self._open_other(wanted)
+
+    def _open_other(self, profile: str) -> _host.Engine:
         with self._lock:
             if self._is_closed:
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
-            if wanted not in self._others:
-                self._others[wanted] = _host.Engine(
-                    {**self._open_request, "profile": wanted}, self._defaults
+            if profile not in self._others:
+                self._others[profile] = _host.Engine(
+                    {**self._open_request, "profile": profile}, self._defaults
                 )
-            return self._others[wanted]
+            return self._others[profile]
 
     def wait_until_ready(self, timeout: Seconds | None = None) -> None:
         """Waits until a worker is ready for the next run.
@@ -223,7 +226,8 @@ class Sandbox:
             raise BelljarError(what, f"{what}: none became ready in time", errno.ETIMEDOUT)
 
     def close(self) -> None:
-        """Kills all runs and stops the workers. Later runs raise; calling it again does nothing.
+        """Kills all runs, closes the sessions and stops the workers. Later runs raise; calling it
+        again does nothing.
 
         Called during a run, from a function or a signal handler, it returns at once: that run ends
         as cancelled, and the workers stop after the last run has ended.
@@ -480,6 +484,75 @@ class Sandbox:
                 pending.cancel()
             threads.close()
 
+    def session(
+        self,
+        *,
+        timeout: Seconds | None = None,
+        memory: Size | None = None,
+        cpu: Seconds | None = None,
+        output: Size | None = None,
+        checkpoints: int = 16,
+        total_memory: Size | None = None,
+        wait: Seconds = 60,
+    ) -> Session:
+        """Opens a session: a live Python whose variables stay from cell to cell.
+
+            >>> with Sandbox() as box, box.session() as session:
+            ...     _ = session.run("x = 40")
+            ...     session.run("x + 2").value
+            42
+
+        Without a named profile, it is that of all enabled ones together.
+
+        Args:
+            timeout, cpu, output: Limits of each cell, unless it has its own. None: the sandbox's.
+            memory: The memory limit of the session. None: the sandbox's.
+            checkpoints: How many are held at most; the oldest is dropped first.
+            total_memory: Of the session, its checkpoints and its branches together, in bytes or as
+                "1g": older checkpoints are dropped until the rest fits. None: twice `memory`.
+            wait: How long a call waits for its turn, in seconds or as "500ms", before it raises
+                `SessionBusy`. A session is also busy for some milliseconds after each cell, while
+                the checkpoint is made.
+
+        Raises:
+            ValueError, TypeError: An argument is invalid; the message names it.
+            BelljarError: No session can be opened here; the message says why.
+        """
+        from belljar._session import Session
+
+        asked, turn = self._session_request(
+            timeout, memory, cpu, output, checkpoints, total_memory, wait
+        )
+        return Session(self, self._open_session(asked), turn, WeakSet())
+
+    @staticmethod
+    def _session_request(
+        timeout: Seconds | None,
+        memory: Size | None,
+        cpu: Seconds | None,
+        output: Size | None,
+        checkpoints: int,
+        total_memory: Size | None,
+        wait: Seconds,
+    ) -> tuple[SessionRequest, int]:
+        asked: SessionRequest = {}
+        _ask_limits(asked, timeout, memory, cpu, output)
+        if number := _options.count("checkpoints", checkpoints, 1):
+            asked["checkpoints"] = number
+        if total_memory is not None:
+            asked["total_memory"] = _options.size("total_memory", total_memory)
+        return asked, _options.seconds("wait", wait)
+
+    def _engine_of_sessions(self) -> _host.Engine:
+        engine = self._open()
+        if not self._open_request["profile"] and (profile := engine.profile_of_sessions()):
+            engine = self._open_other(profile)
+        return engine
+
+    def _open_session(self, asked: SessionRequest) -> _host.Session:
+        engine = self._engine_of_sessions()
+        return _host.open_session(engine, asked, get_ident() == self._main_thread)
+
     def validate(
         self,
         code: str | bytes,
@@ -510,12 +583,15 @@ class Sandbox:
         ...     "math" in box.info().modules
         True
         """
+        return self._info(self._open())
+
+    def _info(self, engine: _host.Engine) -> Info:
         from belljar._info import info_of
 
         open_request = self._open_request
         is_container = open_request["container"] is not None
         return info_of(
-            self._open().facts,
+            engine.facts,
             isolation="strict" if open_request["strict"] and not is_container else "standard",
             language="restricted" if open_request["restricted"] else "full",
             container=is_container,
@@ -523,7 +599,7 @@ class Sandbox:
 
 
 def _ask_limits(
-    run_request: RunRequest,
+    run_request: RunRequest | SessionRequest,
     timeout: Seconds | None,
     memory: Size | None,
     cpu: Seconds | None,

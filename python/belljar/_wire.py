@@ -56,3 +56,14 @@ class RunRequest(TypedDict, total=False):
     call: Callable[[str, str], str]
     """Takes name and arguments, returns the answer; arguments and answer are JSON."""
     stream: Callable[[str, str], object]
+
+
+class SessionRequest(TypedDict, total=False):
+    """Non-default options of a session; milliseconds and bytes."""
+
+    timeout: int
+    cpu: int
+    memory: int
+    output: int
+    checkpoints: int
+    total_memory: int

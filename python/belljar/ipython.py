@@ -6,6 +6,9 @@
     total = sum(prices)
     print(total)
 
+With `--session NAME` cells share a live Python, which stays until the extension is unloaded:
+variables are there in the next cell of that name. `%belljar_undo NAME` undoes its last cell.
+
 Output appears while the cell runs, then its value and figures. Interrupting the kernel kills it.
 """
 
@@ -17,7 +20,7 @@ from typing import Any
 
 from IPython.core.error import UsageError
 from IPython.core.interactiveshell import InteractiveShell
-from IPython.core.magic import Magics, cell_magic, magics_class
+from IPython.core.magic import Magics, cell_magic, line_magic, magics_class
 from IPython.core.magic_arguments import argument, magic_arguments, parse_argstring
 from IPython.display import display
 
@@ -25,6 +28,7 @@ from belljar import _options
 from belljar._notebook import spelled_out
 from belljar._result import Result
 from belljar._sandbox import Sandbox
+from belljar._session import Session
 
 
 @magics_class
@@ -35,9 +39,11 @@ class BelljarMagics(Magics):
         super().__init__(shell)
         self._shell = shell
         self._sandboxes: dict[str, Sandbox] = {}
+        self._sessions: dict[str, tuple[str, Session]] = {}  # with the profile
 
     @magic_arguments()
     @argument("--profile", "-p", default="basic", help='Profile of the cell; default "basic".')
+    @argument("--session", "-s", metavar="NAME", help="A session, opened by the first such cell.")
     @argument("--timeout", "-t", help='Wall-clock limit: seconds, or "500ms".')
     @argument("--memory", "-m", help='Memory limit: bytes, or "64m".')
     @argument("--stdin", metavar="NAME", help="A notebook variable: standard input of the cell.")
@@ -53,7 +59,7 @@ class BelljarMagics(Magics):
     @argument("--raise", dest="raises", action="store_true", help="Raise if the cell fails.")
     @cell_magic
     def belljar(self, line: str, cell: str) -> None:
-        """Runs the cell in a sandbox and keeps only the requested variables."""
+        """Runs the cell in a sandbox. Only the requested variables are copied to the notebook."""
         asked = parse_argstring(self.belljar, line)
         left: dict[str, Any] = {}
 
@@ -62,19 +68,23 @@ class BelljarMagics(Magics):
                 left[name] = value[0]
 
         try:
-            program = self._sandbox(asked.profile)._program(
-                cell,
-                timeout=_number(asked.timeout),
-                memory=_number(asked.memory),
-                filename="cell.py",
-                stdin=None if asked.stdin is None else self._variable(asked.stdin),
-                inputs={name: self._variable(name) for name in asked.input},
-                stream=_show,
-                take=take if asked.output else None,
-            )
+            options: dict[str, Any] = {
+                "timeout": _number(asked.timeout),
+                "stdin": None if asked.stdin is None else self._variable(asked.stdin),
+                "inputs": {name: self._variable(name) for name in asked.input},
+                "stream": _show,
+            }
             for name in filter(None, [*asked.output, asked.result]):
                 _options.variable("--output, --result", name)
-            result = self._sandbox(asked.profile)._run(program, None, raise_on_error=False)
+            if asked.session:
+                session = self._session(asked.session, asked.profile, asked.memory)
+                result = session.run(cell, **options)
+                left = _left_in(session, result, asked.output)
+            else:
+                options |= {"memory": _number(asked.memory), "filename": "cell.py"}
+                options["take"] = take if asked.output else None
+                program = self._sandbox(asked.profile)._program(cell, **options)
+                result = self._sandbox(asked.profile)._run(program, None, raise_on_error=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%belljar: {error}") from None
         # The output has already been shown.
@@ -86,6 +96,26 @@ class BelljarMagics(Magics):
             self._shell.user_ns[asked.result] = result
         if asked.raises:
             result.raise_for_status()
+
+    @line_magic
+    def belljar_undo(self, line: str) -> None:
+        """%belljar_undo NAME [CELLS]: undoes the last cells of a session."""
+        name, _, cells = line.strip().partition(" ")
+        if name not in self._sessions:
+            raise UsageError(f"%belljar_undo: there is no session {name!r}")
+        try:
+            self._sessions[name][1].undo(int(cells or "1"))
+        except ValueError as error:
+            raise UsageError(f"%belljar_undo: {error}") from None
+
+    def _session(self, name: str, profile: str, memory: str | None) -> Session:
+        opened = self._sessions.get(name)
+        if opened is None or opened[1].closed:
+            session = self._sandbox(profile).session(memory=_number(memory))
+            opened = self._sessions[name] = (profile, session)
+        elif memory is not None or opened[0] != profile != "basic":
+            raise ValueError(f"session {name!r} has been opened, with its profile and memory")
+        return opened[1]
 
     def _sandbox(self, profile: str) -> Sandbox:
         if profile not in self._sandboxes:
@@ -108,9 +138,21 @@ class BelljarMagics(Magics):
             print(f"%%belljar: {name} {why}; yours is as it was", file=sys.stderr)
 
     def close(self) -> None:
+        self._sessions.clear()
         for sandbox in self._sandboxes.values():
             sandbox.close()
         self._sandboxes.clear()
+
+
+def _left_in(session: Session, result: Result, names: list[str]) -> dict[str, Any]:
+    """The values of those that are plain data. Asks a branch: the session stays as it is."""
+    there = [name for name in names if name in result.variables]
+    if not there:
+        return {}
+    (branch,) = session.branch(1, reseed=False)
+    with branch:
+        values = {name: branch.run(name) for name in there}
+    return {name: each.value for name, each in values.items() if each.has_value}
 
 
 def _number(text: str | None) -> int | str | None:
@@ -139,4 +181,5 @@ def unload_ipython_extension(shell: InteractiveShell) -> None:
     if magics is not None:
         magics.close()
         shell.magics_manager.magics["cell"].pop("belljar", None)
+        shell.magics_manager.magics["line"].pop("belljar_undo", None)
         delattr(shell, _KEY)

@@ -4,8 +4,10 @@
     agent = create_agent(model, tools=[tool])
     tool.invoke({"code": "6 * 7"})             # 'value:\\n42'
 
-The model gets output, value and error as text; the message's `artifact` is the `Result`. A failing
-program is a normal answer, so that the model can correct it; a BelljarError is raised.
+All calls are cells of one session (`Sandbox.session`), whose variables stay; with `session=False`
+each runs in a process of its own. The model gets output, value and error as text; the message's
+`artifact` is the `Result`. A failing program is a normal answer, so that the model can correct it;
+a BelljarError is raised.
 """
 
 from __future__ import annotations
@@ -16,6 +18,8 @@ from langchain_core.tools import BaseTool
 from pydantic import BaseModel, Field, PrivateAttr, model_validator
 
 from belljar._async import AsyncSandbox, around
+from belljar._async_session import AsyncSession
+from belljar._kept_session import KeptSession
 from belljar._options import seconds
 from belljar._result import Result
 from belljar._result_text import MAX_CHARACTERS, result_text, surroundings
@@ -26,21 +30,26 @@ _DESCRIPTION = (
     "error with a hint. Each call is a fresh process: variables and imports of earlier calls are "
     "gone. "
 )
+_SESSION_DESCRIPTION = (
+    "Runs Python code and returns what it printed, the value of its last expression, and its error "
+    "with a hint. All calls run in one live Python: variables, imports, functions and classes of "
+    "earlier calls are there. A call that a limit stops is undone. "
+)
 
 
 class Program(BaseModel):
     """The arguments that the model passes."""
 
     code: str = Field(
-        description="The whole program, with its imports. Its output and the value of its last "
-        "expression are returned."
+        description="Python code. Its output and the value of its last expression are returned."
     )
 
 
 class BelljarTool(BaseTool):
-    """Runs each program in its own process.
+    """Runs all programs in one live Python or, without `session`, each in its own process.
 
-    Opens a sandbox unless one is given. `close()`, or the end of `with`, closes only that one.
+    Opens a sandbox unless one is given. `close()`, or the end of `with`, closes the session and
+    only that sandbox.
     """
 
     name: str = "python"
@@ -51,15 +60,19 @@ class BelljarTool(BaseTool):
     sandbox: Sandbox | None = Field(default=None, exclude=True, repr=False)
     """An existing sandbox to use, with its profile."""
     profile: str | None = None
-    """Profile of the tool's own sandbox. None: "basic"."""
+    """Profile of the tool's own sandbox. None: as for `Sandbox`."""
     timeout: float | str | None = None
     """Timeout of a run, in seconds or as "500ms". None: the sandbox's."""
+    session: bool = True
+    """Whether all calls are cells of one session. The calls of all who use the tool share it, also
+    of its shallow copies. It opens with the first call."""
     most_characters: int = Field(default=MAX_CHARACTERS, ge=100)
     """Maximum length of each part that the model gets; the middle is cut out. The artifact is
     complete."""
 
     _is_ours: bool = PrivateAttr(default=False)
     _async: AsyncSandbox | None = PrivateAttr(default=None)
+    _session: KeptSession | None = PrivateAttr(default=None)
 
     @model_validator(mode="after")
     def _open(self) -> Self:
@@ -70,23 +83,34 @@ class BelljarTool(BaseTool):
         if self.sandbox is None:
             self.sandbox = Sandbox(self.profile)
         self._async = around(self.sandbox)
+        if self.session:
+            self._session = KeptSession(self.sandbox, {"timeout": self.timeout})
+        info = self.sandbox.info() if self._session is None else self._session.info()
         if not self.description:
-            self.description = _DESCRIPTION + surroundings(self.sandbox.info(), limit)
+            said = _SESSION_DESCRIPTION if self.session else _DESCRIPTION
+            self.description = said + surroundings(info, limit)
         return self
 
     def _run(self, code: str, **_: Any) -> tuple[str, Result]:
         assert self.sandbox is not None
+        if self._session is not None:
+            return self._answer(self._session.open().run(code))
         return self._answer(self.sandbox.run(code, timeout=self.timeout))
 
     async def _arun(self, code: str, **_: Any) -> tuple[str, Result]:
         assert self._async is not None
+        if self._session is not None:
+            session = AsyncSession(self._async, self._session.open)
+            return self._answer(await session.run(code))
         return self._answer(await self._async.run(code, timeout=self.timeout))
 
     def _answer(self, result: Result) -> tuple[str, Result]:
         return result_text(result, self.most_characters), result
 
     def close(self) -> None:
-        """Closes the sandbox if it is the tool's own."""
+        """Closes the session, and the sandbox if it is the tool's own."""
+        if self._session is not None:
+            self._session.close()
         if self._is_ours and self.sandbox is not None and self._async is not None:
             self.sandbox.close()
             self._async._threads.close()

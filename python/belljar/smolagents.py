@@ -3,10 +3,14 @@
     executor = BelljarExecutor(timeout=10)
     agent = CodeAgent(tools, model, executor=executor, instructions=executor.instructions)
 
-Each action runs as a program in its own process. Variables that are plain data are passed on to the
-next action; modules, functions, classes and other objects are not, and the agent is told which. An
-action that is stopped by a limit or by `final_answer` does not change the variables. Tools run
-outside the sandbox with the rights of this process, and their arguments come from the model.
+All actions are cells of one session (`Sandbox.session`): whatever they define stays, and an action
+that is stopped by a limit is undone. With `session=False` each action runs as a program in its own
+process. Variables that are plain data are passed on to the next action; modules, functions, classes
+and other objects are not, and the agent is told which. An action that is stopped by a limit or by
+`final_answer` does not change the variables.
+
+Tools run outside the sandbox with the rights of this process, and their arguments come from the
+model.
 """
 
 from __future__ import annotations
@@ -18,10 +22,12 @@ from typing import Any, NoReturn
 from smolagents.local_python_executor import CodeOutput, InterpreterError, PythonExecutor
 
 from belljar import _functions, _options, _plain
+from belljar._kept_session import KeptSession
 from belljar._notebook import spelled_out
 from belljar._result import Result
 from belljar._result_text import MAX_CHARACTERS, cut, failure, surroundings
 from belljar._sandbox import Sandbox
+from belljar._session import Session
 
 _MAX_STATE = 16 << 20  # characters of names and JSON, of all variables together
 _MAX_NAMES = 10_000
@@ -32,6 +38,11 @@ _INSTRUCTIONS = (
     "int, float, str, bytes, list, tuple, dict, set) are kept for the next action; modules, "
     "functions, classes and other objects are not, even if other instructions say so: import and "
     "define them again in each action that uses them. "
+)
+
+_SESSION_INSTRUCTIONS = (
+    "All code actions run in one live Python: variables, imports, functions and classes stay for "
+    "the next action. An action that a limit stops is undone as a whole. "
 )
 
 
@@ -47,15 +58,17 @@ class BelljarExecutor(PythonExecutor):
 
     Args:
         sandbox: An existing sandbox to use, with its profile.
-        profile: Profile of the executor's own sandbox. None: "basic".
+        profile: Profile of the executor's own sandbox. None: as for `Sandbox`.
         timeout, memory: Limits of an action, as in `Sandbox.run`. None: the sandbox's.
         most_characters: Maximum length of the logs that the model gets; the middle is cut out.
+        session: Whether all actions are cells of one session. False: each is a program of its own.
 
     Raises:
-        ValueError: Both a sandbox and a profile are given.
+        ValueError: Both a sandbox and a profile are given, or a session in containers.
 
     Attributes:
-        variables: The variables that the next action gets. `send_variables` adds to them.
+        variables: The variables that the next action gets. `send_variables` adds to them. In a
+            session, those that no action has got yet.
         lost: Names of earlier actions' variables that could not be kept.
         last_result: The result of the last action. None if `final_answer` ended it.
     """
@@ -68,6 +81,7 @@ class BelljarExecutor(PythonExecutor):
         timeout: float | str | None = None,
         memory: int | str | None = None,
         most_characters: int = MAX_CHARACTERS,
+        session: bool = True,
     ) -> None:
         if sandbox is not None and profile is not None:
             raise ValueError("profile: the given sandbox already has one; give only one of the two")
@@ -76,8 +90,11 @@ class BelljarExecutor(PythonExecutor):
             _options.size("memory", memory)
         self._is_ours = sandbox is None
         self._sandbox = Sandbox(profile) if sandbox is None else sandbox
-        self._info = self._sandbox.info()
         self._limits: dict[str, Any] = {"timeout": timeout, "memory": memory}
+        self._kept: KeptSession | None = None
+        if _options.flag("session", session):
+            self._kept = KeptSession(self._sandbox, self._limits)
+        self._info = self._sandbox.info() if self._kept is None else self._kept.info()
         self._most = most_characters
         self._tools: dict[str, Callable[..., Any]] = {}
         self.variables: dict[str, Any] = {}
@@ -87,9 +104,15 @@ class BelljarExecutor(PythonExecutor):
         self.state: dict[str, Any] = {"_print_outputs": ""}
 
     @property
+    def session(self) -> Session | None:
+        """The session of the actions, for instance to undo one. It opens with its first use."""
+        return None if self._kept is None else self._kept.open()
+
+    @property
     def instructions(self) -> str:
         """For CodeAgent's argument `instructions`: adds what its own prompt does not say."""
-        return _INSTRUCTIONS + surroundings(self._info, self._seconds)
+        said = _INSTRUCTIONS if self._kept is None else _SESSION_INSTRUCTIONS
+        return said + surroundings(self._info, self._seconds)
 
     def send_tools(self, tools: Mapping[str, Callable[..., Any]]) -> None:
         self._tools = {
@@ -108,6 +131,8 @@ class BelljarExecutor(PythonExecutor):
 
     def __call__(self, code_action: str) -> CodeOutput:
         self.last_result = None
+        if self._kept is not None:
+            return self._in_session(self._kept.open(), code_action)
         said: list[str] = []
         notes: list[str] = []
         left = _Left()
@@ -134,6 +159,31 @@ class BelljarExecutor(PythonExecutor):
                 notes.append(
                     f"[belljar: not kept for the next action, too large or not plain data: {names}]"
                 )
+        return self._answer(result, said, notes)
+
+    def _in_session(self, session: Session, code_action: str) -> CodeOutput:
+        said: list[str] = []
+        notes: list[str] = []
+        cell = session._cell(
+            code_action,
+            filename=None,
+            inputs={n: value for n, value in self.variables.items() if n not in self._tools},
+            functions=self._tools,
+            stream=lambda _, text: said.append(text),
+        )
+        try:
+            result = session._run(cell, None, session._turn())
+        except _FinalAnswer as answer:
+            self.variables = {}
+            return CodeOutput(answer.value, self._logs(said, []), is_final_answer=True)
+        self.last_result = result
+        if result.session is not None and result.session.restored:
+            notes.append("[belljar: the action was undone; everything is as it was before it]")
+        elif result.status != "refused":
+            self.variables = {}
+        return self._answer(result, said, notes)
+
+    def _answer(self, result: Result, said: list[str], notes: list[str]) -> CodeOutput:
         notes += [f"[belljar: file {each.name}, {each.size:,} bytes]" for each in result.artifacts]
         logs = self._logs(said, notes)
         if not result.ok:
@@ -162,7 +212,9 @@ class BelljarExecutor(PythonExecutor):
         raise InterpreterError(text)
 
     def cleanup(self) -> None:
-        """Closes the sandbox if it is the executor's own. CodeAgent calls this."""
+        """Closes the session, and the sandbox if it is the executor's own. CodeAgent calls this."""
+        if self._kept is not None:
+            self._kept.close()
         if self._is_ours:
             self._sandbox.close()
 

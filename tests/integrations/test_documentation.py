@@ -33,13 +33,14 @@ def test_langchain():
 def test_smolagents():
     from tests.integrations.test_smolagents import Scripted, lookup
 
-    making, using = blocks("smolagents", "python")
+    making, session, program = blocks("smolagents", "python")
     names = {"tools": [lookup], "model": Scripted("final_answer(lookup('Rome')['degrees'])")}
     exec(making, names)
     assert names["agent"].run("How warm?") == 21
-    assert "fresh Python process" in names["model"].seen[0]
+    assert "one live Python" in names["model"].seen[0]
     names["executor"].cleanup()
-    check(using)
+    check(session)
+    check(program)
 
 
 def test_pytest(pytester):
@@ -62,7 +63,9 @@ def test_ipython():
     shell.run_cell("%unload_ext belljar.ipython")
 
 
-@pytest.mark.parametrize("library", ["langchain-core", "smolagents", "pytest", "IPython"])
+@pytest.mark.parametrize(
+    "library", ["langchain-core", "smolagents", "pytest", "IPython", "ipykernel"]
+)
 def test_versions_are_those_that_were_tried(library):
     assert f"{library} {version(library)} |" in PAGE
 

@@ -29,8 +29,12 @@ def test_a_model_is_told_what_there_is(tool):
     assert list(function["parameters"]["properties"]) == ["code"]
     assert function["parameters"]["required"] == ["code"]
     text = function["description"]
-    assert "fresh process" in text and "math, " in text and "the network" in text
+    assert "one live Python" in text and "math, " in text and "the network" in text
     assert "MiB of memory" in text and len(text) < 2000
+
+
+def test_without_a_session_a_model_is_told_so(box):
+    assert "fresh process" in BelljarTool(sandbox=box, session=False).description
 
 
 def test_its_limits_are_those_of_the_tool(box):
@@ -55,7 +59,7 @@ def test_a_tool_call_is_answered_with_a_message_and_the_result(tool):
 def test_what_fails_is_told_with_its_line_and_a_hint(tool):
     message = tool.invoke(call("print('so far')\n1 / 0"))
     assert message.content.startswith("stdout:\nso far\n\nerror (exception):\nTraceback")
-    assert 'File "main.py", line 2' in message.content
+    assert 'File "In[' in message.content and "line 2" in message.content
     assert message.artifact.status == "exception"
     refused = tool.invoke(call("x = 1\nimport glob"))
     assert "error (refused):\nNothing was run.\nline 2: BJ201" in refused.content
@@ -78,9 +82,31 @@ def test_a_limit_kills(box):
     assert message.content.startswith("stdout:\n1\n\nerror (timeout):")
 
 
-def test_nothing_is_kept_between_calls(tool):
+def test_calls_are_cells_of_one_session(tool):
+    tool.invoke({"code": "import math\ndef f(x): return math.floor(x)"})
+    message = tool.invoke(call("f(1.5)"))
+    assert message.artifact.value == 1 and message.artifact.session.cell > 1
+
+
+def test_without_a_session_nothing_is_kept_between_calls(box):
+    tool = BelljarTool(sandbox=box, session=False)
     tool.invoke({"code": "kept = 1"})
-    assert "NameError" in tool.invoke({"code": "kept"})
+    message = tool.invoke(call("kept"))
+    assert "NameError" in message.content and message.artifact.session is None
+
+
+def test_the_session_opens_with_the_first_call_in_any_thread(box):
+    with BelljarTool(sandbox=box) as tool:
+        results = tool.batch([call(f"x{n} = {n}") for n in range(4)])
+        assert sorted(each.artifact.session.cell for each in results) == [1, 2, 3, 4]
+        assert len({each.artifact.session.id for each in results}) == 1
+        assert tool.invoke("x0 + x1 + x2 + x3") == "value:\n6"
+
+
+def test_containers_have_no_sessions():
+    with pytest.raises(ValueError, match="pass session=False"):
+        BelljarTool(sandbox=Sandbox(container=True))
+    BelljarTool(sandbox=Sandbox(container=True), session=False)
 
 
 def test_long_output_is_cut_for_the_model_alone(box):
@@ -91,7 +117,9 @@ def test_long_output_is_cut_for_the_model_alone(box):
     assert len(message.artifact.stdout) == 1002
 
 
-def test_batches_run_side_by_side(tool):
+@pytest.mark.parametrize("session", [True, False])
+def test_batches_are_answered_in_order(box, session):
+    tool = BelljarTool(sandbox=box, session=session)
     codes = [{"code": f"{n} * 2"} for n in range(8)]
     assert tool.batch(codes) == [f"value:\n{n * 2}" for n in range(8)]
 
@@ -127,19 +155,19 @@ def test_its_own_sandbox_is_closed():
         assert "/workspace" in tool.description
         text = tool.invoke("open('a.txt', 'w').write('hello')")
         assert "files:\na.txt, 5 bytes" in text
-    with pytest.raises(BelljarError, match="run in a sandbox: it is closed"):
+    with pytest.raises(BelljarError, match="it is closed"):
         tool.invoke("1")
-    with pytest.raises(BelljarError, match="run in a sandbox: it is closed"):
+    with pytest.raises(BelljarError, match="it is closed"):
         asyncio.run(tool.ainvoke({"code": "1"}))
 
 
 def test_its_threads_end_with_it(box):
     before = set(threading.enumerate())
-    for given in ({}, {"sandbox": box}):
+    for given in ({}, {"sandbox": box}, {"sandbox": box, "session": False}):
         with BelljarTool(**given) as tool:
             assert asyncio.run(tool.ainvoke({"code": "1"})) == "value:\n1"
             assert any(each.name == "belljar" for each in set(threading.enumerate()) - before)
-        if given:
+        if "session" in given:
             assert asyncio.run(tool.ainvoke({"code": "1"})) == "value:\n1"  # as invoke
         del tool
         gc.collect()
@@ -149,8 +177,10 @@ def test_its_threads_end_with_it(box):
 
 
 def test_copies_run_programs_as_well(tool):
-    assert tool.model_copy().invoke("1") == "value:\n1"
-    assert copy.deepcopy(tool).invoke("1") == "value:\n1"
+    tool.invoke("mine = 1")
+    assert tool.model_copy().invoke("mine") == "value:\n1"
+    with copy.deepcopy(tool) as other:
+        assert "NameError" in other.invoke("mine")  # it has a session of its own
 
 
 def test_wrong_options_are_named(box):

@@ -3,6 +3,7 @@
 import time
 
 import pytest
+from belljar import Sandbox, SessionClosed
 from belljar.smolagents import BelljarExecutor, _Left
 from smolagents import CodeAgent, LocalPythonExecutor, tool
 from smolagents.local_python_executor import InterpreterError
@@ -35,11 +36,24 @@ def lookup(city: str) -> dict:
     return {"city": city, "degrees": 21}
 
 
+TOOLS = {"lookup": lookup, "final_answer": lambda answer: answer}
+
+
 @pytest.fixture
 def executor(box):
-    executor = BelljarExecutor(box)
-    executor.send_tools({"lookup": lookup, "final_answer": lambda answer: answer})
+    """Whose actions are programs of their own."""
+    executor = BelljarExecutor(box, session=False)
+    executor.send_tools(TOOLS)
     return executor
+
+
+@pytest.fixture
+def live(box):
+    """Whose actions are cells of one session: the default."""
+    executor = BelljarExecutor(box)
+    executor.send_tools(TOOLS)
+    yield executor
+    executor.cleanup()
 
 
 def agent(executor, *actions: str, **options) -> CodeAgent:
@@ -52,6 +66,16 @@ def agent(executor, *actions: str, **options) -> CodeAgent:
 def test_an_agent_works_with_tools_state_and_a_final_answer(box):
     scripted = agent(
         BelljarExecutor(box),
+        "import json\ndef name(found): return found['city']\nwarm = lookup('Rome')",
+        "print(json.dumps(warm))\nfinal_answer(f\"{name(warm)}: {warm['degrees'] + extra}\")",
+    )
+    assert scripted.run("How warm?", additional_args={"extra": 1}) == "Rome: 22"
+    scripted.python_executor.cleanup()
+
+
+def test_without_a_session_an_agent_is_told_what_was_not_kept(box):
+    scripted = agent(
+        BelljarExecutor(box, session=False),
         "import json\nwarm = lookup('Rome')\nprint(json.dumps(warm))",
         "final_answer(f\"{warm['city']}: {warm['degrees'] + extra}\")",
     )
@@ -61,11 +85,14 @@ def test_an_agent_works_with_tools_state_and_a_final_answer(box):
     assert "not kept for the next action" in shown and "json" in shown
 
 
-def test_an_agent_is_told_how_it_is(box):
-    scripted = agent(BelljarExecutor(box, timeout=3), "final_answer(1)")
+@pytest.mark.parametrize(
+    ("session", "said"), [(True, "one live Python"), (False, "runs in a fresh Python process")]
+)
+def test_an_agent_is_told_how_it_is(box, session, said):
+    scripted = agent(BelljarExecutor(box, timeout=3, session=session), "final_answer(1)")
     assert scripted.run("?") == 1
     prompt = scripted.model.seen[0]
-    assert "runs in a fresh Python process" in prompt
+    assert said in prompt
     assert "statistics, " in prompt and "Limits: 3 seconds" in prompt
 
 
@@ -81,6 +108,45 @@ def test_a_conversation_goes_on_with_the_variables(box):
     scripted = agent(BelljarExecutor(box), "kept = [1]", "final_answer(1)", "final_answer(kept)")
     assert scripted.run("?") == 1
     assert scripted.run("?", reset=False) == [1]
+
+
+def test_a_session_keeps_everything(live):
+    live("import math\nclass C: n = 1\ndef f(c): return c.n + math.pi\nc = C()")
+    assert live("c.n = 2\nf(c)").output == pytest.approx(5.14159, abs=1e-5)
+    assert live.session.info().cells == 2 and live.last_result.session.cell == 2
+    live.session.undo()
+    assert live("c.n").output == 1
+
+
+def test_an_action_of_a_session_that_a_limit_stops_is_undone(box):
+    executor = BelljarExecutor(box, timeout="500ms")
+    executor("n = [1]")
+    with pytest.raises(InterpreterError, match="Timeout"):
+        executor("n.append(2)\nwhile True: pass")
+    assert "the action was undone" in executor.state["_print_outputs"]
+    with pytest.raises(InterpreterError, match="ZeroDivisionError"):
+        executor("n.append(3)\n1 / 0")
+    assert executor("n").output == [1, 3]
+    executor.cleanup()
+
+
+def test_a_final_answer_ends_an_action_of_a_session(live):
+    done = live("kept = 1\nfinal_answer([kept])\nkept = 2")
+    assert (done.output, done.is_final_answer) == ([1], True)
+    assert live("kept").output == 1
+
+
+def test_the_session_opens_with_the_first_action(box):
+    executor = BelljarExecutor(box)
+    executor.cleanup()
+    with pytest.raises(SessionClosed):
+        executor("1")
+    assert BelljarExecutor(box, session=False).session is None
+
+
+def test_containers_have_no_sessions():
+    with pytest.raises(ValueError, match="pass session=False"):
+        BelljarExecutor(Sandbox(container=True))
 
 
 def test_the_last_value_and_what_was_printed_come_back(executor):
@@ -129,7 +195,7 @@ def test_variables_are_kept_when_an_action_fails(executor):
     ],
 )
 def test_what_did_not_end_by_itself_leaves_variables_as_they_were(box, action, said):
-    executor = BelljarExecutor(box, timeout="500ms")
+    executor = BelljarExecutor(box, timeout="500ms", session=False)
     executor("n = 1")
     with pytest.raises(InterpreterError, match=said):
         executor(action)
@@ -228,7 +294,7 @@ def test_long_output_is_cut(box):
 
 
 def test_state_is_bounded(box):
-    executor = BelljarExecutor(box)
+    executor = BelljarExecutor(box, session=False)
     source = "\n".join(f"v{n} = 'a' * 900_000" for n in range(24))
     done = executor(source)
     assert len(executor.variables) == (16 << 20) // 900_002
@@ -243,12 +309,14 @@ def test_state_is_bounded(box):
         executor("len(large)")
 
 
-def test_actions_are_short(executor):
+@pytest.mark.parametrize("session", [True, False])
+def test_actions_are_short(box, session):
+    executor = BelljarExecutor(box, session=session)
     executor("n = 1")
     begun = time.monotonic()
     for _ in range(20):
         executor("n += 1")
-    assert executor.variables == {"n": 21}
+    assert executor("n").output == 21
     assert time.monotonic() - begun < 10
 
 
@@ -280,7 +348,7 @@ def test_an_action_cannot_read_the_hosts_files(box, full, secret):
 
 def test_a_hostile_worker_says_what_it_likes_of_its_variables(full):
     """With all of Python a program finds what hands its variables over, and calls it itself."""
-    executor = BelljarExecutor(full)
+    executor = BelljarExecutor(full, session=False)
     lies = """
 import gc, json
 runner = __import__("belljar_runner.host_functions", fromlist=["x"])

@@ -1,0 +1,52 @@
+"""The one session of an agent's tool."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from threading import Lock
+from typing import Any
+
+from belljar._errors import SessionClosed
+from belljar._info import Info
+from belljar._sandbox import Sandbox
+from belljar._session import Session
+
+
+class KeptSession:
+    """Opens with its first use: the workers of large packages take seconds to start, and meanwhile
+    a model thinks. A copy has a session of its own. Any thread may use it.
+
+    Raises:
+        ValueError: The sandbox's runs are in containers, which have no sessions.
+    """
+
+    def __init__(self, sandbox: Sandbox, limits: dict[str, Any]) -> None:
+        if sandbox._open_request["container"] is not None:
+            raise ValueError("session: containers have none; pass session=False")
+        self._sandbox = sandbox
+        self._limits = limits
+        self._lock = Lock()
+        self._session: Session | None = None
+        self._is_closed = False
+
+    def info(self) -> Info:
+        """What its cells may use. Begins to start workers."""
+        return self._sandbox._info(self._sandbox._engine_of_sessions())
+
+    def open(self) -> Session:
+        with self._lock:
+            if self._is_closed and self._session is None:
+                what = "use a session"
+                raise SessionClosed(what, f"{what}: it is closed: its caller closed it")
+            if self._session is None:
+                self._session = self._sandbox.session(**self._limits)
+            return self._session
+
+    def close(self) -> None:
+        with self._lock:
+            self._is_closed = True
+            if self._session is not None:
+                self._session.close()
+
+    def __reduce__(self) -> tuple[Callable[..., KeptSession], tuple[Any, ...]]:
+        return KeptSession, (self._sandbox, self._limits)

@@ -1,0 +1,45 @@
+#include "python/live_session.h"
+
+#include <algorithm>
+#include <utility>
+#include <vector>
+
+namespace belljar::python {
+namespace {
+
+// Of this thread, the innermost last.
+thread_local std::vector<const outside::Session*> t_cells;
+
+}  // namespace
+
+LiveSession::LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<outside::Session> session,
+                         core::RequestedLimits limits)
+    : engine_(std::move(engine)), session_(std::move(session)), limits_(limits) {}
+
+LiveSession::~LiveSession() {
+  if (is_of_this_process()) return;
+  // Its mutexes may be held by threads that are not here, its descriptors be other files.
+  static auto* const inherited = new std::vector<std::shared_ptr<outside::Session>>();
+  inherited->push_back(std::move(session_));
+}
+
+std::string LiveSession::closed() const {
+  if (!is_of_this_process()) return "it belongs to the parent process of this fork";
+  return session_->closed();
+}
+
+void LiveSession::Close(std::string why) const {
+  if (is_of_this_process()) session_->Close(std::move(why));
+}
+
+LiveSession::WithinCell::WithinCell(const LiveSession& session) {
+  t_cells.push_back(session.session_.get());
+}
+
+LiveSession::WithinCell::~WithinCell() { t_cells.pop_back(); }
+
+bool LiveSession::is_within_cell() const {
+  return std::ranges::find(t_cells, session_.get()) != t_cells.end();
+}
+
+}  // namespace belljar::python

@@ -1,0 +1,56 @@
+// LiveSession: a session of the engine's (engine/outside/session.h) for a process that may fork,
+// be interrupted or end at any time, as an interpreter does. Nothing here knows Python; all of it
+// is called without the GIL or for a moment only.
+//
+// A child that fork made has the memory of a session and none of its processes: there it is left
+// alone, never used and never destroyed.
+#ifndef BELLJAR_PYTHON_LIVE_SESSION_H_
+#define BELLJAR_PYTHON_LIVE_SESSION_H_
+
+#include <memory>
+#include <string>
+
+#include "engine/core/limits.h"
+#include "engine/outside/session.h"
+#include "python/engine.h"
+
+namespace belljar::python {
+
+class LiveSession {
+ public:
+  // `limits`: those of its cells that are not the profile's.
+  LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<outside::Session> session,
+              core::RequestedLimits limits);
+  LiveSession(const LiveSession&) = delete;
+  ~LiveSession();
+
+  const std::shared_ptr<Engine>& engine() const { return engine_; }
+  const core::RequestedLimits& limits() const { return limits_; }
+  // Only in its own process.
+  outside::Session& session() const { return *session_; }
+  bool is_of_this_process() const { return engine_->is_of_this_process(); }
+
+  // Why it cannot be used; empty: it can.
+  std::string closed() const;
+  // Does nothing in another process.
+  void Close(std::string why) const;
+
+  // While it exists, this thread is in a cell of the session, as a callback is: what waits for the
+  // session's turn here would wait for itself.
+  class WithinCell {
+   public:
+    explicit WithinCell(const LiveSession& session);
+    WithinCell(const WithinCell&) = delete;
+    ~WithinCell();
+  };
+  bool is_within_cell() const;
+
+ private:
+  const std::shared_ptr<Engine> engine_;
+  std::shared_ptr<outside::Session> session_;
+  const core::RequestedLimits limits_;
+};
+
+}  // namespace belljar::python
+
+#endif  // BELLJAR_PYTHON_LIVE_SESSION_H_

@@ -1,0 +1,322 @@
+#include "python/sessions.h"
+
+#include <pybind11/stl.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <utility>
+#include <vector>
+
+#include "python/errors.h"
+#include "python/gil.h"
+#include "python/objects.h"
+#include "python/request_objects.h"
+#include "python/run.h"
+
+namespace belljar::python {
+namespace {
+
+namespace py = pybind11;
+
+// The operations that errors of the engine's name (session.cc).
+constexpr char kUseSession[] = "use a session";
+constexpr char kFindCheckpoint[] = "find a checkpoint";
+constexpr char kUndoCells[] = "undo cells";
+
+constexpr std::chrono::milliseconds kSignalLook{50};
+
+bool HadNoTurn(const core::Error& error) {
+  return error.operation == kUseSession &&
+         (error.error_number == EBUSY || error.error_number == ETIMEDOUT);
+}
+
+// Calls `use` with the session, and how long it may wait for its turn. It returns a Result, whose
+// value this returns.
+template <typename Use>
+auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
+  CheckUsable(live);
+  const Engine::PendingCall call(*live.engine(), nullptr);
+  if (!call) ThrowSandboxClosed();
+  const core::Deadline deadline = core::Clock::now() + std::chrono::milliseconds(turn.milliseconds);
+  for (;;) {
+    outside::Patience patience = turn.patience();
+    if (turn.watches_signals) patience.at_most = std::min(patience.at_most, kSignalLook);
+    auto result = WithoutGil([&] { return use(live.session(), patience); });
+    if (result) {
+      if constexpr (std::is_same_v<decltype(result), core::Result<void>>) {
+        return;
+      } else {
+        return std::move(*result);
+      }
+    }
+    const core::Error& error = result.error();
+    const bool is_over = core::Clock::now() >= deadline;
+    if (!HadNoTurn(error) || is_over) ThrowSessionError(live, error);
+    if (PyErr_CheckSignals() != 0) throw py::error_already_set();
+  }
+}
+
+using Live = std::shared_ptr<LiveSession>;
+
+// A session of the same sandbox.
+Live Sibling(const LiveSession& live, std::shared_ptr<outside::Session> session) {
+  live.engine()->Add(session);
+  return HoldSession(live.engine(), std::move(session), live.limits());
+}
+
+double SecondsSince1970(std::chrono::system_clock::time_point moment) {
+  return std::chrono::duration<double>(moment.time_since_epoch()).count();
+}
+
+py::str Checkpoint(const LiveSession& live, const std::string& label, TurnRequest turn) {
+  return TextObject(InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+    return session.Checkpoint(label, patience);
+  }));
+}
+
+// Tuples in the order of the fields of Checkpoint in _session.py.
+py::list Checkpoints(const LiveSession& live) {
+  if (!live.is_of_this_process()) CheckUsable(live);
+  py::list checkpoints;
+  for (const outside::CheckpointInfo& each : live.session().Checkpoints()) {
+    checkpoints.append(py::make_tuple(TextObject(each.id), each.cell, TextObject(each.label),
+                                      TextObject(each.parent), SecondsSince1970(each.made),
+                                      each.is_current));
+  }
+  return checkpoints;
+}
+
+void RollBack(const LiveSession& live, const std::string& checkpoint, TurnRequest turn) {
+  InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+    return session.RollBack(checkpoint, patience);
+  });
+}
+
+void Undo(const LiveSession& live, size_t cells, TurnRequest turn) {
+  InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+    return session.Undo(cells, patience);
+  });
+}
+
+std::vector<Live> Branch(const LiveSession& live, size_t count, const std::string& checkpoint,
+                         bool reseeds, TurnRequest turn) {
+  auto made = InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+    return session.Branch(count, {checkpoint, reseeds}, patience);
+  });
+  std::vector<Live> branches;
+  for (std::shared_ptr<outside::Session>& each : made) {
+    branches.push_back(Sibling(live, std::move(each)));
+  }
+  return branches;
+}
+
+py::str Ask(const LiveSession& live, const std::string& kind, const std::string& source,
+            std::optional<size_t> cursor, TurnRequest turn) {
+  outside::Question question{
+      .kind = outside::Question::Kind::kVariables, .source = source, .cursor = cursor};
+  if (kind == "complete") question.kind = outside::Question::Kind::kComplete;
+  if (kind == "inspect") question.kind = outside::Question::Kind::kInspect;
+  return TextObject(InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+    return session.Ask(question, patience);
+  }));
+}
+
+const char* NameOf(outside::VariableChange::Kind kind) {
+  switch (kind) {
+    case outside::VariableChange::Kind::kAdded: return "added";
+    case outside::VariableChange::Kind::kChanged: return "changed";
+    case outside::VariableChange::Kind::kRemoved: return "removed";
+    case outside::VariableChange::Kind::kUnknown: break;
+  }
+  return "unknown";
+}
+
+// File names are bytes.
+py::tuple PathObjects(const std::vector<std::string>& paths) {
+  py::tuple objects(paths.size());
+  for (size_t i = 0; i < paths.size(); ++i) objects[i] = py::bytes(paths[i]);
+  return objects;
+}
+
+// In the order of the fields of Difference in _session.py.
+py::tuple DifferenceObject(const outside::SessionDifference& difference) {
+  py::list variables;
+  for (const outside::VariableChange& each : difference.variables) {
+    variables.append(py::make_tuple(NameOf(each.kind), TextObject(each.name),
+                                    TextObject(each.type_before), TextObject(each.type_after),
+                                    TextObject(each.repr_before), TextObject(each.repr_after)));
+  }
+  const outside::SnapshotChanges& files = difference.files;
+  return py::make_tuple(py::tuple(variables), PathObjects(files.added), PathObjects(files.changed),
+                        PathObjects(files.removed), difference.cells_before,
+                        difference.cells_after);
+}
+
+py::tuple CompareWithSession(const LiveSession& live, const LiveSession& other, TurnRequest turn) {
+  CheckUsable(other);
+  const Engine::PendingCall call(*other.engine(), nullptr);
+  if (!call) ThrowSandboxClosed();
+  return DifferenceObject(
+      InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+        return session.Compare(other.session(), patience);
+      }));
+}
+
+py::tuple CompareWithCheckpoint(const LiveSession& live, const std::string& checkpoint,
+                                TurnRequest turn) {
+  return DifferenceObject(
+      InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+        return session.Compare(checkpoint, patience);
+      }));
+}
+
+void CheckWorkspace(const LiveSession& live) {
+  CheckUsable(live);
+  const core::Profile& profile = live.engine()->profile();
+  if (profile.workspace) return;
+  throw BadArgument{core::MakeError(
+      "files", "profile " + profile.name + " has no workspace; the profile filesystem has")};
+}
+
+// Pairs of a path and a size.
+py::list Files(const LiveSession& live, TurnRequest turn) {
+  CheckWorkspace(live);
+  auto files = InTurn(live, turn, [](outside::Session& session, outside::Patience patience) {
+    return session.Files(patience);
+  });
+  py::list pairs;
+  for (const outside::SessionFile& each : files) {
+    pairs.append(py::make_tuple(py::bytes(each.path), each.size));
+  }
+  return pairs;
+}
+
+// InTurn, with a KeyError where there is no such file.
+template <typename Use>
+auto WithFile(const LiveSession& live, const std::string& path, TurnRequest turn, Use use) {
+  CheckWorkspace(live);
+  try {
+    return InTurn(live, turn, use);
+  } catch (const HostFailure& failure) {
+    if (failure.error.error_number != ENOENT) throw;
+    PyErr_SetObject(PyExc_KeyError, TextObject(path).ptr());
+    throw py::error_already_set();
+  }
+}
+
+py::bytes ReadFile(const LiveSession& live, const std::string& path, TurnRequest turn) {
+  return py::bytes(
+      WithFile(live, path, turn, [&](outside::Session& session, outside::Patience patience) {
+        return session.ReadFile(path, patience);
+      }));
+}
+
+void WriteFiles(const LiveSession& live, const py::list& pairs, TurnRequest turn) {
+  CheckWorkspace(live);
+  const std::vector<host::InputFile> files = FilesFrom(pairs, live.engine()->profile());
+  InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+    return session.WriteFiles(files, patience);
+  });
+}
+
+void RemoveFile(const LiveSession& live, const std::string& path, TurnRequest turn) {
+  WithFile(live, path, turn, [&](outside::Session& session, outside::Patience patience) {
+    return session.RemoveFile(path, patience);
+  });
+}
+
+// In the order of the fields of SessionInfo in _session.py, but for the id.
+py::tuple InfoObject(const LiveSession& live) {
+  if (!live.is_of_this_process()) CheckUsable(live);
+  const outside::Session::Info info = WithoutGil([&] { return live.session().info(); });
+  const auto idle = std::chrono::steady_clock::now() - info.last_used;
+  return py::make_tuple(info.cells, info.is_busy, info.checkpoints, SecondsSince1970(info.opened),
+                        std::max(0.0, std::chrono::duration<double>(idle).count()),
+                        info.memory_bytes);
+}
+
+bool Interrupt(const LiveSession& live) {
+  return live.is_of_this_process() && live.session().Interrupt();
+}
+
+TurnRequest Turn(int64_t milliseconds, bool watches_signals) {
+  return {milliseconds, watches_signals};
+}
+
+}  // namespace
+
+void CheckUsable(const LiveSession& session) {
+  if (std::string why = session.closed(); !why.empty()) {
+    throw ClosedFailure{core::MakeError(kUseSession, "it is closed: " + std::move(why))};
+  }
+  if (session.is_within_cell()) {
+    throw BusyFailure{
+        core::MakeError(kUseSession, "it is busy with the cell that makes this very call")};
+  }
+}
+
+void ThrowSessionError(const LiveSession& session, const core::Error& error) {
+  if (std::string why = session.closed(); !why.empty()) {
+    throw ClosedFailure{core::MakeError(kUseSession, "it is closed: " + std::move(why))};
+  }
+  if (HadNoTurn(error)) throw BusyFailure{core::MakeError(kUseSession, error.detail)};
+  if (error.operation == kFindCheckpoint && error.error_number == ENOENT) {
+    throw BadArgument{core::MakeError("checkpoint", error.detail)};
+  }
+  if (error.operation == kUndoCells) throw BadArgument{core::MakeError("cells", error.detail)};
+  throw HostFailure{error};
+}
+
+void ThrowSandboxClosed() {
+  throw ClosedFailure{core::MakeError(kUseSession, std::string("it is closed: ") + kSandboxClosed)};
+}
+
+std::shared_ptr<LiveSession> HoldSession(std::shared_ptr<Engine> engine,
+                                         std::shared_ptr<outside::Session> session,
+                                         core::RequestedLimits limits) {
+  // Ending processes takes a while, in which others run; dropping the engine needs the GIL.
+  return {new LiveSession(std::move(engine), std::move(session), limits), [](LiveSession* live) {
+            WithoutGil([&] { live->Close("nothing refers to it any more"); });
+            delete live;
+          }};
+}
+
+void DefineSessions(py::module_& module) {
+  py::class_<TurnRequest>(module, "Turn")
+      .def(py::init(&Turn), py::arg("milliseconds"), py::arg("watch_signals"));
+  py::class_<LiveSession, Live>(module, "Session")
+      .def_property_readonly(
+          "id",
+          [](const LiveSession& live) { return TextObject(live.session().id()); })  // never changes
+      .def_property_readonly("closed",
+                             [](const LiveSession& live) { return TextObject(live.closed()); })
+      .def("checkpoint", &Checkpoint)
+      .def("checkpoints", &Checkpoints)
+      .def("roll_back", &RollBack)
+      .def("undo", &Undo)
+      .def("branch", &Branch)
+      .def("ask", &Ask)
+      .def("compare", &CompareWithSession)
+      .def("compare_with_checkpoint", &CompareWithCheckpoint)
+      .def("files", &Files)
+      .def("read_file", &ReadFile)
+      .def("write_files", &WriteFiles)
+      .def("remove_file", &RemoveFile)
+      .def("info", &InfoObject)
+      .def("interrupt", &Interrupt)
+      .def("close", [](const LiveSession& live, const std::string& why) {
+        WithoutGil([&] { live.Close(why); });
+      });
+  module.def("open_session", &OpenSession, py::arg("engine"), py::arg("asked"),
+             py::arg("watch_signals"));
+  module.def("run_cell", &RunCell, py::arg("session"), py::arg("asked"), py::arg("cancellation"),
+             py::arg("turn"));
+}
+
+}  // namespace belljar::python
