@@ -13,11 +13,15 @@ namespace {
 // Global, because a signal handler receives nothing but the signal number.
 std::atomic<int> event_fd{-1};
 std::atomic<int> first_signal{0};
+std::atomic<bool> is_repeated{false};
 
 // Async-signal-safe.
 void Note(int signal) {
-  int none = 0;
-  first_signal.compare_exchange_strong(none, signal);
+  int noted = 0;
+  if (!first_signal.compare_exchange_strong(noted, signal) && is_repeated && noted == SIGINT) {
+    // What ends the process counts more than a Ctrl-C that does not.
+    first_signal.compare_exchange_strong(noted, signal);
+  }
   const uint64_t one = 1;
   const int saved_errno = errno;
   (void)!write(event_fd.load(), &one, sizeof one);
@@ -26,14 +30,16 @@ void Note(int signal) {
 
 }  // namespace
 
-Interruption::Interruption() : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+Interruption::Interruption(Kind kind) : event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   first_signal = 0;
+  is_repeated = kind == Kind::kRepeated;
   event_fd = event_.get();
   if (!event_) return;
   struct sigaction action {};
   action.sa_handler = Note;
-  action.sa_flags = static_cast<int>(SA_RESTART | SA_RESETHAND);
   for (const int signal : {SIGINT, SIGTERM}) {
+    const bool stays = is_repeated && signal == SIGINT;
+    action.sa_flags = static_cast<int>(stays ? SA_RESTART : SA_RESTART | SA_RESETHAND);
     struct sigaction inherited;
     // If the signal is ignored, as set by nohup or a shell's "&", it stays ignored.
     if (sigaction(signal, nullptr, &inherited) == 0 && inherited.sa_handler == SIG_IGN) continue;
@@ -54,5 +60,13 @@ Interruption::~Interruption() {
 int Interruption::signal() const { return first_signal; }
 
 void Interruption::Raise(int signal) { Note(signal); }
+
+void Interruption::Clear() {
+  uint64_t count = 0;
+  (void)!read(event_.get(), &count, sizeof count);
+  int noted = SIGINT;
+  // If another signal has been noted since, the event must stay.
+  if (!first_signal.compare_exchange_strong(noted, 0) && noted != 0) Note(noted);
+}
 
 }  // namespace belljar::cli

@@ -6,7 +6,8 @@
 //   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
 //
 // A second Ctrl-C ends the process at once, whatever hangs. Workers are then killed by their
-// parent-death signal. If no descriptor is available (EMFILE), the first one does so too.
+// parent-death signal. If no descriptor is available (EMFILE), the first one does so too. A prompt
+// outlives what Ctrl-C ends (Kind::kRepeated): there, only a second SIGTERM ends the process.
 #ifndef BELLJAR_CLI_INTERRUPTION_H_
 #define BELLJAR_CLI_INTERRUPTION_H_
 
@@ -16,8 +17,10 @@ namespace belljar::cli {
 
 class Interruption {
  public:
+  enum class Kind { kOnce, kRepeated };
+
   // At most one instance per process at a time.
-  Interruption();
+  explicit Interruption(Kind kind = Kind::kOnce);
   ~Interruption();
   Interruption(const Interruption&) = delete;
   Interruption& operator=(const Interruption&) = delete;
@@ -28,6 +31,8 @@ class Interruption {
   int signal() const;
   // As if `signal` had arrived. Any thread.
   void Raise(int signal);
+  // Forgets a Ctrl-C, and nothing else: what it was to end has ended.
+  void Clear();
 
  private:
   core::UniqueFd event_;

@@ -16,7 +16,9 @@
 #include "cli/image.h"
 #include "cli/image_loaders.h"
 #include "cli/info.h"
+#include "cli/kernel.h"
 #include "cli/parse.h"
+#include "cli/repl/command.h"
 #include "cli/rules.h"
 #include "cli/run.h"
 #include "cli/serve.h"
@@ -34,17 +36,19 @@ int Main(const std::vector<std::string>& arguments) {
       "--version",
       std::string("belljar ") + host::kBelljarVersion + " (CPython " + host::kPythonVersion + ")",
       "print the version and exit");
-  std::vector<Command> commands = {MakeRunCommand(app), validate::MakeValidateCommand(app),
-                                   MakeRulesCommand(app), MakeServeCommand(app),
-                                   MakeConfigCommand(app)};
+  std::vector<Command> commands = {
+      MakeRunCommand(app),   repl::MakeReplCommand(app), validate::MakeValidateCommand(app),
+      MakeRulesCommand(app), MakeServeCommand(app),      MakeConfigCommand(app)};
   for (Command& command : MakeImageCommands(app, DefaultImageLoaders()))
     commands.push_back(std::move(command));
+  for (Command& command : MakeKernelCommands(app)) commands.push_back(std::move(command));
   for (const auto make : {MakeInfoCommand, MakeDoctorCommand, MakeCompletionCommand}) {
     commands.push_back(make(app));
   }
   SetExamples(&app,
               {"belljar run program.py  # run a program in the sandbox",
                "belljar run -c 'print(6 * 7)'  # or code from the command line",
+               "belljar repl  # an interactive prompt, in the sandbox",
                "belljar validate program.py  # what would be refused, and what to write instead",
                "belljar serve  # MCP over stdio; --http: over HTTP",
                "belljar doctor  # which layers this machine supports",

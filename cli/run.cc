@@ -13,13 +13,13 @@
 #include "cli/guest_output.h"
 #include "cli/interruption.h"
 #include "cli/limit_options.h"
+#include "cli/network_options.h"
 #include "cli/outcome_text.h"
 #include "cli/package_options.h"
 #include "cli/run_files.h"
 #include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
 #include "engine/core/text.h"
-#include "engine/egress/egress_rules.h"
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/outside/sandbox.h"
@@ -38,9 +38,6 @@ struct RunArguments {
   StringList arguments;  // of the program
   StringList environment;
   std::optional<StringList> allowed_imports;
-  std::optional<StringList> allowed_domains;
-  std::optional<StringList> allowed_private;
-  std::optional<StringList> resolved;
   std::optional<StringList> without;
   StringList files;
   std::optional<std::string> save_artifacts;
@@ -49,6 +46,7 @@ struct RunArguments {
   const CLI::Option* isolation = nullptr;  // to distinguish its default from an explicit value
   ContainerArguments container;
   PackageArguments packages;
+  NetworkArguments network;
   LimitOptions limits;
   std::string language = "restricted";
   bool show_result = false;
@@ -172,21 +170,8 @@ core::Result<void> TakeImports(const RunArguments& arguments, Job& job) {
                                       "--allow-import");
 }
 
-// The user of this command is the operator.
 core::Result<void> TakeNetwork(const RunArguments& arguments, Job& job) {
-  host::NetworkPolicy& network = job.sandbox.network;
-  const bool given = arguments.allowed_domains || arguments.allowed_private || arguments.resolved;
-  if (given && !job.sandbox.profile.egress) {
-    return UsersError(
-        "profile " + job.sandbox.profile.name +
-        " has no network: --allow-domain and related options require --profile network");
-  }
-  network.allowed_domains = arguments.allowed_domains.value_or(StringList());
-  network.allow_private = arguments.allowed_private.value_or(StringList());
-  network.resolve = arguments.resolved.value_or(StringList());
-  core::Result<egress::EgressRules> rules = egress::EgressRules::Make(network);
-  if (!rules) return rules.error();
-  return {};
+  return ResolveNetwork(arguments.network, job.sandbox);
 }
 
 core::Result<void> TakeLayers(const RunArguments& arguments, Job& job) {
@@ -431,14 +416,7 @@ Command MakeRunCommand(CLI::App& app) {
   AddPackageOptions(parser, arguments->packages);
   AddLimitOptions(parser, arguments->limits);
   AddImportsOption(parser, arguments->allowed_imports);
-  AddList(parser, "--allow-domain", arguments->allowed_domains, "DOMAIN",
-          "a host that the program may reach, with --profile network: example.org, *.example.org, "
-          "example.org:8443 (default: none)");
-  AddList(
-      parser, "--allow-private", arguments->allowed_private, "NETWORK",
-      "non-public addresses that the program may reach: 10.1.0.0/16, 127.0.0.1 (default: none)");
-  AddList(parser, "--resolve", arguments->resolved, "NAME=ADDRESS",
-          "fixed address for a name, instead of a DNS lookup");
+  AddNetworkOptions(parser, arguments->network);
   AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
             "language policy; full: disabled, the kernel layers alone contain the program");
   AddList(parser, "--without", arguments->without, JoinChoices(kLayers),

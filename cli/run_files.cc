@@ -41,20 +41,21 @@ Given Split(const std::string& given) {
   return split;
 }
 
-core::Result<host::InputFile> ReadInputFile(const std::string& given, core::Bytes bound) {
+core::Result<host::InputFile> ReadInputFile(const std::string& given, core::Bytes bound,
+                                            const std::string& option) {
   const Given split = Split(given);
   if (split.source == "-") {
-    return UsersError("--file takes file names; use --stdin to pass standard input");
+    return UsersError(option + " takes file names; use --stdin to pass standard input");
   }
   std::error_code error;
   if (fs::is_directory(split.source, error)) {
-    return UsersError("--file " + core::Quoted(split.source) +
+    return UsersError(option + " " + core::Quoted(split.source) +
                       " is a directory; pass its files one by one, or an archive of it");
   }
   core::Result<SourceFile> read = ReadSourceFile(split.source, bound);
   if (!read) return read.error();
   if (read->is_too_long) {
-    return UsersError("--file " + core::Quoted(split.source) + " is more than the " +
+    return UsersError(option + " " + core::Quoted(split.source) + " is more than the " +
                       bound.ToString() + " that the workspace holds");
   }
   return host::InputFile{split.target, std::move(read->bytes)};
@@ -101,16 +102,17 @@ constexpr size_t kMaxLines = 20;
 }  // namespace
 
 core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std::string>& given,
-                                                          const core::Profile& profile) {
+                                                          const core::Profile& profile,
+                                                          const std::string& option) {
   std::vector<host::InputFile> files;
   if (!given.empty() && !profile.workspace) {
     return UsersError(
-        "--file needs a profile with a workspace, and " + profile.name +
+        option + " needs a profile with a workspace, and " + profile.name +
         " has none: use --profile filesystem, or combine profiles, as in data-science+filesystem");
   }
   uint64_t size = 0;
   for (const std::string& one : given) {
-    core::Result<host::InputFile> file = ReadInputFile(one, profile.workspace->size);
+    core::Result<host::InputFile> file = ReadInputFile(one, profile.workspace->size, option);
     if (!file) return file.error();
     size += file->content.size();
     files.push_back(std::move(*file));
@@ -122,8 +124,9 @@ core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std:
   return files;
 }
 
-core::Result<SaveDirectory> SaveDirectory::Open(std::string name, bool force) {
-  const std::string what = "--save-artifacts " + core::Quoted(name);
+core::Result<SaveDirectory> SaveDirectory::Open(std::string name, bool force,
+                                                const std::string& option) {
+  const std::string what = option + " " + core::Quoted(name);
   std::error_code error;
   fs::create_directories(name, error);
   if (error && !fs::exists(name)) return core::MakeError(what, "create it: " + error.message());

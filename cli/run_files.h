@@ -1,4 +1,5 @@
-// Files of `belljar run`: --file copies into the workspace, --save-artifacts out of it.
+// Files of `belljar run` and `belljar repl`: --file copies into the workspace, --save-artifacts and
+// --output out of it.
 #ifndef BELLJAR_CLI_RUN_FILES_H_
 #define BELLJAR_CLI_RUN_FILES_H_
 
@@ -15,9 +16,11 @@
 namespace belljar::cli {
 
 // Each of `given` is "SRC" or "SRC:DST"; a DST that ends in '/' is a directory. If a file whose
-// name contains the colon exists, the colon belongs to the name. Errors are user errors.
+// name contains the colon exists, the colon belongs to the name. Errors are user errors, in which
+// `option` is what the user wrote before it.
 core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std::string>& given,
-                                                          const core::Profile& profile);
+                                                          const core::Profile& profile,
+                                                          const std::string& option = "--file");
 
 // The destination for artifacts. It is opened before the program runs, so that a mistyped name does
 // not cost the user the results of a long run.
@@ -26,8 +29,9 @@ struct SaveDirectory {
   core::UniqueFd fd;
   bool force = false;  // overwrite existing files
 
-  // Creates the directory if it does not exist. Errors are user errors.
-  static core::Result<SaveDirectory> Open(std::string name, bool force);
+  // Creates the directory if it does not exist. Errors are user errors and name the option.
+  static core::Result<SaveDirectory> Open(std::string name, bool force,
+                                          const std::string& option = "--save-artifacts");
 };
 
 // Writes the content of each artifact below the directory. Symbolic links below it are not
@@ -45,7 +49,7 @@ struct Saved {
 };
 
 // The lines for standard error: name, size and media type of each; empty without any. `saved` is
-// null if --save-artifacts was not given.
+// null if they were not saved: without --save-artifacts.
 std::string ArtifactsText(const host::Outcome& outcome, const Saved* saved);
 
 }  // namespace belljar::cli

@@ -23,8 +23,19 @@ def test_the_script_parses(belljar, tmp_path, shell):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_command_and_option_is_in_it(belljar, shell):
     script = belljar("completion", shell).stdout
-    commands = ["run", "validate", "rules", "serve", "config", "info", "doctor", "completion"]
-    for words in [*commands, "image", "image build", "image verify"]:
+    commands = [
+        "run",
+        "repl",
+        "validate",
+        "rules",
+        "serve",
+        "config",
+        "kernel",
+        "info",
+        "doctor",
+        "completion",
+    ]
+    for words in [*commands, "image", "image build", "image verify", "kernel install"]:
         assert words.split()[-1] in script
         for line in belljar(*words.split(), "--help").stdout.splitlines():
             for option in line.split():
@@ -57,6 +68,8 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
                 "doctor",
                 "image",
                 "info",
+                "kernel",
+                "repl",
                 "rules",
                 "run",
                 "serve",
@@ -70,6 +83,9 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
         (["belljar", "image", "build", "--output", "my"], ["my program.py"]),
         (["belljar", "image", "verify", "my"], ["my program.py"]),
         (["belljar", "run", "image", "build", "--iso"], ["--isolation"]),
+        (["belljar", "kernel", ""], ["install", "uninstall"]),
+        (["belljar", "kernel", "install", "--profile", "ba"], ["basic"]),
+        (["belljar", "kernel", "install", "--prefix", "a"], ["a folder"]),
         (["belljar", "va"], ["validate"]),
         (["belljar", "--v"], ["--version"]),
         (["belljar", "run", "--iso"], ["--isolation"]),
@@ -92,6 +108,10 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
         (["belljar", "rules", "BJ20"], ["BJ201", "BJ202", "BJ203", "BJ204", "BJ205", "BJ206"]),
         (["belljar", "completion", ""], ["bash", "fish", "zsh"]),
         (["belljar", "run", "my"], ["my program.py"]),
+        (["belljar", "repl", "my"], []),
+        (["belljar", "repl", "--history", "my"], ["my program.py"]),
+        (["belljar", "repl", "--output", "a"], ["a folder"]),
+        (["belljar", "repl", "--color", ""], ["always", "auto", "never"]),
         (["belljar", "run", "--stdin", "my"], ["my program.py"]),
         (["belljar", "info", "my"], []),
         (["belljar", "serve", "--log-level", ""], ["debug", "error", "info", "off", "warning"]),

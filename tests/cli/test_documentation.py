@@ -6,14 +6,25 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
-COMMANDS = ("run", "validate", "rules", "serve", "config", "info", "doctor", "completion")
+COMMANDS = ("run", "repl", "validate", "rules", "serve", "config", "info", "doctor", "completion")
 
 
 def section(command: str) -> str:
     return PAGE.split(f"\n## belljar {command}\n")[1].split("\n## ")[0]
 
 
-@pytest.mark.parametrize("command", [*COMMANDS, "image", "image build", "image verify"])
+@pytest.mark.parametrize(
+    "command",
+    [
+        *COMMANDS,
+        "image",
+        "image build",
+        "image verify",
+        "kernel",
+        "kernel install",
+        "kernel uninstall",
+    ],
+)
 def test_every_option_is_described(belljar, command):
     text = belljar(*command.split(), "--help").stdout
     rows = re.findall(r"^  (-\S+)", text, re.MULTILINE)

@@ -1,0 +1,63 @@
+// Branches: the live sessions of a prompt, by name. One of them is current.
+#ifndef BELLJAR_CLI_REPL_BRANCHES_H_
+#define BELLJAR_CLI_REPL_BRANCHES_H_
+
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "engine/host/request.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar::cli::repl {
+
+inline constexpr char kFirstBranch[] = "main";
+
+struct Branch {
+  std::string name;
+  std::shared_ptr<outside::Session> session;
+  uint64_t cells = 0;  // so far
+};
+
+// What a session begins with.
+struct SessionStart {
+  outside::SessionOptions options;
+  std::vector<host::InputFile> files;
+};
+
+class Branches {
+ public:
+  // One session. `cancel_fd`, if readable, ends the wait for it; `sandbox` must outlive it.
+  static core::Result<Branches> Open(outside::Sandbox& sandbox, SessionStart start, int cancel_fd);
+  Branches(Branches&&) = default;
+  Branches& operator=(Branches&&) = delete;
+  ~Branches();
+
+  Branch& current() { return *all_[current_]; }
+  const std::vector<std::unique_ptr<Branch>>& all() const { return all_; }
+  std::vector<std::string> Names() const;
+
+  // A branch of the current session as it is, which becomes the current one. An empty name: the
+  // next free one.
+  core::Result<void> Start(std::string name);
+  core::Result<void> SwitchTo(const std::string& name);
+  // A new session instead of all of them.
+  core::Result<void> Reset(int cancel_fd);
+
+ private:
+  Branches(outside::Sandbox& sandbox, SessionStart start);
+  core::Result<void> OpenFirst(int cancel_fd);
+  const Branch* Find(const std::string& name) const;
+  void CloseAll();
+
+  outside::Sandbox* sandbox_;
+  SessionStart start_;
+  std::vector<std::unique_ptr<Branch>> all_;
+  size_t current_ = 0;
+};
+
+}  // namespace belljar::cli::repl
+
+#endif  // BELLJAR_CLI_REPL_BRANCHES_H_

@@ -1,0 +1,105 @@
+#include "cli/repl/cell_text.h"
+
+namespace belljar::cli::repl {
+namespace {
+
+constexpr std::string_view kSpaces = " \t\f\r";
+
+bool IsSpace(char c) { return kSpaces.find(c) != kSpaces.npos; }
+
+bool IsIndented(std::string_view line) { return !line.empty() && IsSpace(line.front()); }
+
+}  // namespace
+
+bool IsBlank(std::string_view line) { return line.find_first_not_of(kSpaces) == line.npos; }
+
+bool CellText::GoesOn(std::string_view line) {
+  if (IsIndented(line)) return true;
+  for (const std::string_view word : {"else", "elif", "except", "finally"}) {
+    if (!line.starts_with(word)) continue;
+    const std::string_view rest = line.substr(word.size());
+    // Not "elsewhere = 1".
+    if (rest.empty() || rest.front() == ':' || rest.front() == '*' || rest.front() == '(' ||
+        IsSpace(rest.front())) {
+      return true;
+    }
+  }
+  return false;
+}
+
+CellText::State CellText::state() const {
+  if (brackets_ > 0 || !quote_.empty() || continued_) return State::kOpen;
+  return is_block_ ? State::kBlock : State::kComplete;
+}
+
+void CellText::Add(std::string_view line) {
+  ++lines_;
+  size_ += line.size() + 1;
+  if (is_too_long()) {
+    source_.clear();
+    source_.shrink_to_fit();
+  } else {
+    source_ += line;
+    source_ += '\n';
+  }
+  const bool is_first = state() != State::kOpen;  // of a logical line
+  if (is_first && !IsBlank(line)) {
+    // A decorator waits for what it decorates.
+    if (IsIndented(line) || line.front() == '@') is_block_ = true;
+  }
+  Scan(line);
+  if (state() != State::kOpen && last_ == ':') is_block_ = true;
+}
+
+void CellText::Scan(std::string_view line) {
+  continued_ = false;
+  last_ = '\0';
+  size_t at = 0;
+  while (at < line.size()) {
+    if (quote_.empty() && line[at] == '#') break;
+    at = quote_.empty() ? ScanCode(line, at) : ScanString(line, at);
+  }
+  // An ordinary string ends with its line, as an error that Python reports.
+  if (quote_.size() == 1 && !continued_) quote_.clear();
+}
+
+// Returns where to go on.
+size_t CellText::ScanString(std::string_view line, size_t at) {
+  if (line[at] == '\\') {
+    if (at + 1 == line.size()) continued_ = true;
+    return at + 2;
+  }
+  if (!line.substr(at).starts_with(quote_)) return at + 1;
+  at += quote_.size();
+  quote_.clear();
+  last_ = '"';
+  return at;
+}
+
+size_t CellText::ScanCode(std::string_view line, size_t at) {
+  const char c = line[at];
+  if (!IsSpace(c)) last_ = c;
+  switch (c) {
+    case '"':
+    case '\'': {
+      const std::string triple(3, c);
+      quote_ = line.substr(at).starts_with(triple) ? triple : std::string(1, c);
+      return at + quote_.size();
+    }
+    case '(':
+    case '[':
+    case '{': ++brackets_; break;
+    case ')':
+    case ']':
+    case '}':
+      if (brackets_ > 0) --brackets_;
+      break;
+    case '\\':
+      if (at + 1 == line.size()) continued_ = true;
+      break;
+    default: break;
+  }
+  return at + 1;
+}
+
+}  // namespace belljar::cli::repl

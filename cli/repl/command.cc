@@ -1,0 +1,214 @@
+#include "cli/repl/command.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <CLI/CLI.hpp>
+#include <memory>
+#include <utility>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/interruption.h"
+#include "cli/limit_options.h"
+#include "cli/network_options.h"
+#include "cli/repl/branches.h"
+#include "cli/repl/history_file.h"
+#include "cli/repl/live.h"
+#include "cli/repl/loop.h"
+#include "cli/repl/printer.h"
+#include "cli/repl/saver.h"
+#include "cli/run_files.h"
+#include "cli/sandbox_choice.h"
+#include "engine/core/text.h"
+#include "engine/host/version.h"
+#include "engine/outside/profile_catalogue.h"
+
+namespace belljar::cli::repl {
+namespace {
+
+using StringList = std::vector<std::string>;
+
+struct ReplArguments {
+  StringList environment;
+  std::optional<StringList> allowed_imports;
+  StringList files;
+  std::optional<std::string> output;
+  bool force = false;
+  SandboxChoice sandbox;
+  LimitOptions limits;
+  NetworkArguments network;
+  std::string language = "restricted";
+  size_t checkpoints = 16;
+  std::optional<std::string> history;
+  bool no_history = false;
+  std::string colors = "auto";
+};
+
+// The resolved arguments.
+struct Plan {
+  outside::SandboxOptions sandbox;
+  SessionStart start;
+  host::Request request;
+  std::optional<SaveDirectory> output;
+  std::optional<HistoryFile> history;
+};
+
+bool IsAtTerminal() { return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO); }
+
+core::Result<void> TakeImports(const ReplArguments& arguments, Plan& plan) {
+  if (!arguments.allowed_imports) return {};
+  if (plan.sandbox.language == outside::Language::kFull) {
+    return UsersError(
+        "--allow-import has no effect without the language policy, which --language full and "
+        "--profile full disable");
+  }
+  plan.request.allowed_imports = arguments.allowed_imports;
+  return outside::CheckAllowedImports(*arguments.allowed_imports, plan.sandbox.profile,
+                                      "--allow-import");
+}
+
+core::Result<void> TakeHistory(const ReplArguments& arguments, Plan& plan) {
+  if (arguments.no_history && arguments.history) {
+    return UsersError("--history and --no-history exclude each other");
+  }
+  if (arguments.no_history || (!arguments.history && !IsAtTerminal())) return {};
+  const std::string path = arguments.history.value_or(DefaultHistoryPath());
+  if (path.empty() && !arguments.history) return {};
+  core::Result<HistoryFile> history = HistoryFile::Open(path);
+  if (history) {
+    plan.history = std::move(*history);
+    return {};
+  }
+  if (arguments.history) return history.error();
+  Say("belljar: " + history.error().ToString() + "; this session's is not kept\n");
+  return {};
+}
+
+// Creates a directory, so it is the last step.
+core::Result<void> TakeOutput(const ReplArguments& arguments, Plan& plan) {
+  if (!arguments.output) return {};
+  core::Result<SaveDirectory> directory =
+      SaveDirectory::Open(*arguments.output, arguments.force, "--output");
+  if (!directory) return directory.error();
+  plan.output = std::move(*directory);
+  return {};
+}
+
+// Errors are user errors.
+core::Result<Plan> Prepare(const ReplArguments& arguments,
+                           const outside::ProfileCatalogue& catalogue) {
+  Plan plan;
+  core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
+  if (!sandbox) return sandbox.error();
+  plan.sandbox = std::move(*sandbox);
+  if (arguments.language == "full") plan.sandbox.language = outside::Language::kFull;
+  plan.sandbox.language = outside::LanguageOf(plan.sandbox);
+  const outside::SandboxOptions& options = plan.sandbox;
+  core::Result<core::Limits> limits = ResolveLimits(arguments.limits, options.profile);
+  if (!limits) return limits.error();
+  plan.request.limits = *limits;
+  plan.request.environment = arguments.environment;
+  plan.start.options.limits = *limits;
+  plan.start.options.checkpoints = arguments.checkpoints;
+  if (core::Result<void> checked = host::CheckArguments(plan.request); !checked) {
+    return checked.error();
+  }
+  if (core::Result<void> network = ResolveNetwork(arguments.network, plan.sandbox); !network) {
+    return network.error();
+  }
+  core::Result<std::vector<host::InputFile>> files =
+      ReadInputFiles(arguments.files, options.profile);
+  if (!files) return files.error();
+  plan.start.files = std::move(*files);
+  for (const auto take : {TakeImports, TakeHistory, TakeOutput}) {
+    if (core::Result<void> taken = take(arguments, plan); !taken) return taken.error();
+  }
+  return plan;
+}
+
+int RunPlan(const ReplArguments& arguments, Plan plan) {
+  const bool is_interactive = IsAtTerminal();
+  Interruption interruption(is_interactive ? Interruption::Kind::kRepeated
+                                           : Interruption::Kind::kOnce);
+  const std::string profile = plan.sandbox.profile.name;
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      outside::Sandbox::Open(std::move(plan.sandbox));
+  if (!sandbox) return OwnFailure(sandbox.error());
+  core::Result<Branches> branches =
+      Branches::Open(**sandbox, std::move(plan.start), interruption.fd());
+  if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+  if (!branches) return OwnFailure(branches.error());
+  Printer printer(interruption, arguments.colors);
+  Saver saver(std::move(plan.output), arguments.force);
+  Live live{**sandbox,     interruption, printer, saver, *branches, std::move(plan.request),
+            is_interactive};
+  if (!is_interactive) return RunFromInput(live);
+  printer.Answer(std::string("Belljar ") + host::kBelljarVersion + ", CPython " +
+                 host::kPythonVersion + ", profile " + core::Printable(profile) +
+                 ". %help lists the commands, Ctrl-D ends.\n");
+  return RunAtTerminal(live, std::move(plan.history));
+}
+
+int ExecuteRepl(const ReplArguments& arguments) {
+  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  if (!catalogue) return OwnFailure(catalogue.error());
+  core::Result<Plan> plan = Prepare(arguments, *catalogue);
+  if (!plan) return UsageError("repl", plan.error().ToString());
+  return RunPlan(arguments, std::move(*plan));
+}
+
+void AddFileOptions(CLI::App* parser, ReplArguments& arguments) {
+  parser
+      ->add_option(
+          "--file", arguments.files,
+          "file to copy into the session's workspace, under its own name or as DST; repeatable")
+      ->type_name("FILE[:DST]")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddText(parser, "--output", arguments.output, "DIR",
+          "write all that cells produce into DIR, created if missing: figures, tables, files "
+          "(default: only figures, into the working directory)");
+  AddFlag(parser, "--force", arguments.force, "overwrite existing files");
+}
+
+}  // namespace
+
+Command MakeReplCommand(CLI::App& app) {
+  auto arguments = std::make_shared<ReplArguments>();
+  CLI::App* parser =
+      AddCommand(app, "repl", "An interactive prompt over a live session that can be undone");
+  AddFileOptions(parser, *arguments);
+  parser
+      ->add_option("--env", arguments->environment,
+                   "environment variable of the session; repeatable. It gets none of ours")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddSandboxOptions(parser, arguments->sandbox);
+  AddLimitOptions(parser, arguments->limits);
+  AddImportsOption(parser, arguments->allowed_imports);
+  AddNetworkOptions(parser, arguments->network);
+  AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
+            "language policy; full: disabled, the kernel layers alone contain the code");
+  parser
+      ->add_option("--checkpoints", arguments->checkpoints,
+                   "number of states that can be gone back to; the oldest go first")
+      ->type_name("N")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  AddText(parser, "--history", arguments->history, kFileType,
+          "file for the lines that are entered (default: ~/.local/state/belljar/history)");
+  AddFlag(parser, "--no-history", arguments->no_history, "keep no history");
+  AddChoice(parser, "--color", arguments->colors, {"auto", "always", "never"},
+            "colours; auto: at a terminal, unless NO_COLOR is set");
+  SetExamples(parser, {"belljar repl  # a prompt; %help lists its commands",
+                       "belljar repl --profile data-science  # figures are saved as PNG files",
+                       "belljar repl --profile filesystem --file a.csv  # a file to work on",
+                       "belljar repl --output out  # keep figures, tables and files",
+                       "belljar repl --timeout 5 --memory 512m  # of each cell, of the session",
+                       "belljar repl < cells.py  # cells, separated by empty lines"});
+  return {parser, [arguments] { return ExecuteRepl(*arguments); }};
+}
+
+}  // namespace belljar::cli::repl

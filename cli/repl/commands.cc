@@ -1,0 +1,333 @@
+#include "cli/repl/commands.h"
+
+#include <algorithm>
+#include <charconv>
+#include <ctime>
+#include <functional>
+#include <utility>
+#include <vector>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/repl/questions.h"
+#include "cli/run_files.h"
+#include "engine/core/text.h"
+#include "engine/host/suggest.h"
+
+namespace belljar::cli::repl {
+namespace {
+
+using Argument = std::string;
+using Text = core::Result<std::string>;  // the answer: complete lines
+
+struct CommandRow {
+  const char* name;
+  const char* arguments;
+  const char* help;
+  Text (*run)(Live& live, const Argument& argument);
+  enum class Takes { kNothing, kMaybe, kOne } takes = Takes::kNothing;
+};
+using Takes = CommandRow::Takes;
+
+outside::Session& Current(Live& live) { return *live.branches.current().session; }
+
+// "as it was after cell 3 (checkpoint c3)".
+std::string StateText(Live& live) {
+  for (const outside::CheckpointInfo& each : Current(live).Checkpoints()) {
+    if (!each.is_current) continue;
+    const std::string when =
+        each.cell == 0 ? "before the first cell" : "after cell " + std::to_string(each.cell);
+    return "as it was " + when + " (checkpoint " + each.id + ")";
+  }
+  return "as it was";
+}
+
+Text Undo(Live& live, const Argument& argument) {
+  size_t cells = 1;
+  if (!argument.empty()) {
+    const char* end = argument.data() + argument.size();
+    if (std::from_chars(argument.data(), end, cells).ptr != end || cells == 0) {
+      return UsersError("%undo " + core::Quoted(argument) + " is not a number of cells");
+    }
+  }
+  if (core::Result<void> undone = Current(live).Undo(cells); !undone) return undone.error();
+  return "the session is " + StateText(live) + "\n";
+}
+
+Text RollBack(Live& live, const Argument& checkpoint) {
+  if (core::Result<void> back = Current(live).RollBack(checkpoint); !back) return back.error();
+  return "the session is " + StateText(live) + "\n";
+}
+
+Text MakeCheckpoint(Live& live, const Argument& label) {
+  core::Result<std::string> made = Current(live).Checkpoint(label);
+  if (!made) return made.error();
+  return "checkpoint " + *made + "; %rollback " + *made + " goes back to it\n";
+}
+
+std::string ClockText(std::chrono::system_clock::time_point time) {
+  const std::time_t seconds = std::chrono::system_clock::to_time_t(time);
+  std::tm local{};
+  char text[16] = "";
+  if (localtime_r(&seconds, &local)) (void)std::strftime(text, sizeof text, "%H:%M:%S", &local);
+  return text;
+}
+
+Text ListCheckpoints(Live& live, const Argument&) {
+  std::vector<outside::CheckpointInfo> checkpoints = Current(live).Checkpoints();
+  std::ranges::stable_sort(checkpoints, {}, &outside::CheckpointInfo::made);
+  std::string text;
+  for (const outside::CheckpointInfo& each : checkpoints) {
+    text += (each.is_current ? "* " : "  ") + each.id + "  " + ClockText(each.made) + "  " +
+            (each.cell == 0 ? "before the first cell" : "after cell " + std::to_string(each.cell)) +
+            (each.label.empty() ? "" : "  " + core::Printable(each.label)) + "\n";
+  }
+  return text.empty() ? std::string("no checkpoints yet\n") : text;
+}
+
+Text StartBranch(Live& live, const Argument& name) {
+  const std::string from = live.branches.current().name;
+  if (core::Result<void> started = live.branches.Start(name); !started) return started.error();
+  return "branch " + live.branches.current().name + " of " + from + "; %switch " + from +
+         " goes back\n";
+}
+
+Text ListBranches(Live& live, const Argument&) {
+  std::string text;
+  for (const auto& branch : live.branches.all()) {
+    const bool is_current = branch.get() == &live.branches.current();
+    text += (is_current ? "* " : "  ") + branch->name + "  " + WithThousands(branch->cells) +
+            (branch->cells == 1 ? " cell\n" : " cells\n");
+  }
+  return text;
+}
+
+Text Switch(Live& live, const Argument& name) {
+  if (core::Result<void> switched = live.branches.SwitchTo(name); !switched) {
+    return switched.error();
+  }
+  return "on branch " + name + "\n";
+}
+
+Text ListFiles(Live& live, const Argument&) {
+  core::Result<std::vector<outside::SessionFile>> files = Current(live).Files();
+  if (!files) return files.error();
+  std::string text;
+  for (const outside::SessionFile& file : *files) {
+    text += core::Printable(file.path) + "  " + WithThousands(file.size) +
+            (file.size == 1 ? " byte\n" : " bytes\n");
+  }
+  return text.empty() ? std::string("no files yet\n") : text;
+}
+
+Text GetFile(Live& live, const Argument& path) {
+  core::Result<std::string> content = Current(live).ReadFile(path);
+  if (!content) return content.error();
+  core::Result<std::string> saved = live.saver.Fetch(path, std::move(*content));
+  if (!saved) return saved.error();
+  return *saved + "\n";
+}
+
+Text PutFile(Live& live, const Argument& given) {
+  core::Result<std::vector<host::InputFile>> files =
+      ReadInputFiles({given}, live.sandbox.profile(), "%put");
+  if (!files) return files.error();
+  if (core::Result<void> put = Current(live).WriteFiles(*files); !put) return put.error();
+  const host::InputFile& file = files->front();
+  return "put " + core::Printable(file.path) + ", " + WithThousands(file.content.size()) +
+         " bytes, into the session\n";
+}
+
+Text ListVariables(Live& live, const Argument&) { return VariablesText(live); }
+
+Text Reset(Live& live, const Argument&) {
+  if (core::Result<void> reset = live.branches.Reset(live.interruption.fd()); !reset) {
+    return reset.error();
+  }
+  return std::string("a new session\n");
+}
+
+Text Help(Live& live, const Argument&);
+
+// %time and %quit are not run from here: one is a cell, the other an end.
+constexpr CommandRow kCommands[] = {
+    {"undo", "[N]", "go back to before the last cell, or the last N", Undo, Takes::kMaybe},
+    {"checkpoints", "", "the states that can be gone back to; *: the present one", ListCheckpoints},
+    {"checkpoint", "[LABEL]", "keep the present state, under a label", MakeCheckpoint,
+     Takes::kMaybe},
+    {"rollback", "ID", "go back to a checkpoint", RollBack, Takes::kOne},
+    {"branch", "[NAME]", "start a branch of this session, and go on in it", StartBranch,
+     Takes::kMaybe},
+    {"branches", "", "the branches and their cells; *: the current one", ListBranches},
+    {"switch", "NAME", "go on in another branch", Switch, Takes::kOne},
+    {"files", "", "the files of the session's workspace", ListFiles},
+    {"get", "FILE", "save a file of the session here, or in --output", GetFile, Takes::kOne},
+    {"put", "FILE[:DST]", "copy a file of this machine into the session", PutFile, Takes::kOne},
+    {"vars", "", "the variables", ListVariables},
+    {"time", "CODE", "run a cell and show what it took", nullptr, Takes::kOne},
+    {"reset", "", "a new session instead of this one and its branches", Reset},
+    {"help", "", "this text", Help},
+    {"quit", "", "end, like Ctrl-D", nullptr},
+};
+
+Text Help(Live&, const Argument&) {
+  std::string text;
+  for (const CommandRow& row : kCommands) {
+    std::string usage = std::string("%") + row.name;
+    if (*row.arguments) usage += std::string(" ") + row.arguments;
+    usage.resize(std::max<size_t>(usage.size(), 20), ' ');
+    text += usage + "  " + row.help + "\n";
+  }
+  return text +
+         "?NAME, NAME?          what a name is: its signature and documentation\n"
+         "Tab completes, Ctrl-R searches the history, Ctrl-C interrupts the cell that runs.\n";
+}
+
+std::string_view Trimmed(std::string_view text) {
+  const size_t begin = text.find_first_not_of(" \t\r");
+  if (begin == text.npos) return {};
+  return text.substr(begin, text.find_last_not_of(" \t\r") + 1 - begin);
+}
+
+bool IsDottedName(std::string_view text) {
+  return !text.empty() && std::ranges::all_of(text, [](char c) {
+    return c == '_' || c == '.' || (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') ||
+           (c >= 'A' && c <= 'Z') || (static_cast<unsigned char>(c) & 0x80);
+  });
+}
+
+// The NAME of "?NAME" and "NAME?".
+std::optional<std::string> AskedName(std::string_view line) {
+  line = Trimmed(line);
+  if (line.starts_with('?')) {
+    while (line.starts_with('?')) line.remove_prefix(1);
+    return std::string(Trimmed(line));
+  }
+  if (!line.ends_with('?')) return std::nullopt;
+  while (line.ends_with('?')) line.remove_suffix(1);
+  if (!IsDottedName(line)) return std::nullopt;  // "…" in a comment or a string
+  return std::string(line);
+}
+
+struct Words {
+  std::string name;
+  std::string argument;
+};
+
+Words SplitCommand(std::string_view line) {
+  line = Trimmed(line).substr(1);
+  const size_t space = std::min(line.find_first_of(" \t"), line.size());
+  return {std::string(line.substr(0, space)), std::string(Trimmed(line.substr(space)))};
+}
+
+const CommandRow* FindCommand(const std::string& name) {
+  const auto found =
+      std::ranges::find_if(kCommands, [&](const auto& row) { return name == row.name; });
+  return found == std::end(kCommands) ? nullptr : found;
+}
+
+std::vector<std::string> CommandNames() {
+  std::vector<std::string> names;
+  for (const CommandRow& row : kCommands) names.emplace_back(row.name);
+  return names;
+}
+
+core::Result<void> CheckArgument(const CommandRow& row, const std::string& argument) {
+  const std::string name = std::string("%") + row.name;
+  if (row.takes == Takes::kOne && argument.empty()) {
+    return UsersError(name + " needs an argument: " + name + " " + row.arguments);
+  }
+  if (row.takes == Takes::kNothing && !argument.empty()) {
+    return UsersError(name + " takes no argument");
+  }
+  return {};
+}
+
+// A command's failure is its user's, unless the session is lost.
+CommandEnd FailCommand(Live& live, const core::Error& error) {
+  const bool is_lost = !live.branches.current().session->closed().empty();
+  live.printer.Message("belljar: " + PrintableLines(error.ToString()) + "\n");
+  if (is_lost) {
+    live.printer.Message("belljar: this session has ended; %reset starts a new one\n");
+  }
+  return {false, is_lost ? kExitFailure : kExitUsage};
+}
+
+CommandEnd AnswerWith(Live& live, const Text& text) {
+  if (!text) return FailCommand(live, text.error());
+  live.printer.Answer(*text);
+  return {};
+}
+
+// What the argument of a command can be.
+std::vector<std::string> ArgumentsOf(Live& live, const std::string& command) {
+  std::vector<std::string> arguments;
+  if (command == "switch") return live.branches.Names();
+  if (command == "rollback") {
+    for (const auto& each : Current(live).Checkpoints()) arguments.push_back(each.id);
+  }
+  if (command == "get" && live.sandbox.profile().workspace) {
+    if (const auto files = Current(live).Files()) {
+      for (const outside::SessionFile& file : *files) {
+        arguments.push_back(core::Printable(file.path));
+      }
+    }
+  }
+  return arguments;
+}
+
+}  // namespace
+
+bool IsCommand(std::string_view line) {
+  return Trimmed(line).starts_with('%') || AskedName(line).has_value();
+}
+
+std::optional<std::string> TimedCode(std::string_view line) {
+  if (!Trimmed(line).starts_with('%')) return std::nullopt;
+  Words words = SplitCommand(line);
+  if (words.name != "time" || words.argument.empty()) return std::nullopt;
+  return std::move(words.argument);
+}
+
+CommandEnd RunCommand(Live& live, std::string_view line) {
+  if (const std::optional<std::string> name = AskedName(line)) {
+    if (name->empty()) return AnswerWith(live, Help(live, ""));
+    return AnswerWith(live, Inspect(live, *name));
+  }
+  const Words words = SplitCommand(line);
+  const CommandRow* row = FindCommand(words.name);
+  if (!row) {
+    return FailCommand(
+        live, UsersError("there is no command %" + core::Printable(words.name) +
+                         host::Suggestion(words.name, CommandNames()) + "; %help lists them"));
+  }
+  if (core::Result<void> checked = CheckArgument(*row, words.argument); !checked) {
+    return FailCommand(live, checked.error());
+  }
+  if (!row->run) return {true, kExitOk};
+  return AnswerWith(live, row->run(live, words.argument));
+}
+
+Completions CompleteCommand(Live& live, std::string_view before) {
+  const size_t space = before.find_first_of(" \t");
+  Completions completions;
+  std::vector<std::string> offered;
+  if (space == before.npos) {
+    completions.start = 1;
+    offered = CommandNames();
+  } else {
+    completions.start = before.find_last_of(" \t") + 1;
+    offered = ArgumentsOf(live, std::string(before.substr(1, space - 1)));
+  }
+  const std::string_view typed = before.substr(completions.start);
+  for (std::string& each : offered) {
+    if (each.starts_with(typed)) completions.texts.push_back(std::move(each));
+  }
+  if (space == before.npos && completions.texts.size() == 1) {
+    const CommandRow* row = FindCommand(completions.texts.front());
+    if (row && row->takes != Takes::kNothing) completions.texts.front() += ' ';
+  }
+  return completions;
+}
+
+}  // namespace belljar::cli::repl

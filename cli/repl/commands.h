@@ -1,0 +1,32 @@
+// The commands of a prompt: %undo, %branch, …, and ?name.
+#ifndef BELLJAR_CLI_REPL_COMMANDS_H_
+#define BELLJAR_CLI_REPL_COMMANDS_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/repl/line_editor.h"
+#include "cli/repl/live.h"
+
+namespace belljar::cli::repl {
+
+// Whether a line that begins a cell is a command: "%undo", "?name", "name?".
+bool IsCommand(std::string_view line);
+
+// The CODE of "%time CODE", which is a cell; nullopt: it is another command.
+std::optional<std::string> TimedCode(std::string_view line);
+
+struct CommandEnd {
+  bool quits = false;
+  int code = 0;  // an exit code
+};
+// Precondition: IsCommand(line).
+CommandEnd RunCommand(Live& live, std::string_view line);
+
+// Completions of a command and its arguments. Precondition: `before` begins with "%".
+Completions CompleteCommand(Live& live, std::string_view before);
+
+}  // namespace belljar::cli::repl
+
+#endif  // BELLJAR_CLI_REPL_COMMANDS_H_

@@ -1,0 +1,94 @@
+#include "cli/repl/history_file.h"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <filesystem>
+#include <utility>
+
+#include "engine/core/text.h"
+
+namespace belljar::cli::repl {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr size_t kMaxBytes = size_t{4} << 20;
+constexpr size_t kMaxLine = size_t{64} << 10;
+
+// Only what could have been typed.
+bool IsEntered(std::string_view line) {
+  return !line.empty() && line.size() <= kMaxLine && !core::HasControls(line);
+}
+
+// Directories that are missing, for this user only.
+void MakeParents(const fs::path& path) {
+  if (path.empty() || path == path.root_path()) return;
+  std::error_code error;
+  if (fs::exists(path, error)) return;
+  MakeParents(path.parent_path());
+  (void)mkdir(path.c_str(), 0700);
+}
+
+std::vector<std::string> LastLines(const std::string& text) {
+  std::vector<std::string> lines;
+  for (const std::string_view line : core::SplitAt(text, '\n')) {
+    if (IsEntered(line)) lines.emplace_back(line);
+  }
+  if (lines.size() > kMaxHistoryLines) {
+    lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(kMaxHistoryLines));
+  }
+  return lines;
+}
+
+}  // namespace
+
+core::Result<HistoryFile> HistoryFile::Open(const std::string& path) {
+  const std::string what = "open the history " + core::Quoted(path);
+  MakeParents(fs::path(path).parent_path());
+  HistoryFile file;
+  file.fd_.Reset(open(path.c_str(), O_RDWR | O_CREAT | O_APPEND | O_CLOEXEC | O_NONBLOCK, 0600));
+  if (!file.fd_) return core::SystemError(what);
+  struct stat status;
+  if (fstat(file.fd_.get(), &status) != 0) return core::SystemError(what);
+  if (!S_ISREG(status.st_mode)) return core::MakeError(what, "it is not a regular file");
+  // Also of one that was there: what is typed may be secret.
+  if ((status.st_mode & 077) != 0) (void)fchmod(file.fd_.get(), 0600);
+  std::string text;
+  if (static_cast<size_t>(status.st_size) <= kMaxBytes) {
+    core::Result<std::string> read = core::ReadAll(file.fd_.get(), kMaxBytes);
+    if (!read) return core::SystemErrorOf(read.error().error_number, what);
+    text = std::move(*read);
+  } else {
+    // Somewhere in a line, which is then lost.
+    text.resize(kMaxBytes / 2);
+    const ssize_t count = pread(file.fd_.get(), text.data(), text.size(),
+                                status.st_size - static_cast<off_t>(text.size()));
+    if (count < 0) return core::SystemError(what);
+    text.resize(static_cast<size_t>(count));
+    text.erase(0, text.find('\n'));
+  }
+  file.lines_ = LastLines(text);
+  if (static_cast<size_t>(status.st_size) > kMaxBytes && ftruncate(file.fd_.get(), 0) == 0) {
+    for (const std::string& line : file.lines_) file.Append(line);
+  }
+  return file;
+}
+
+void HistoryFile::Append(std::string_view line) {
+  if (IsEntered(line)) (void)core::WriteBytes(fd_.get(), std::string(line) + "\n");
+}
+
+std::string DefaultHistoryPath() {
+  const char* state = getenv("XDG_STATE_HOME");
+  // Relative paths are invalid there (XDG Base Directory Specification).
+  if (state && *state == '/') return std::string(state) + "/belljar/history";
+  const char* home = getenv("HOME");
+  if (!home || *home != '/') return "";
+  return std::string(home) + "/.local/state/belljar/history";
+}
+
+}  // namespace belljar::cli::repl

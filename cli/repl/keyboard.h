@@ -1,0 +1,62 @@
+// Keyboard: what is typed, also while a cell runs.
+//
+//   Keyboard keyboard(interruption);
+//   keyboard.Next();                              // for the line editor
+//   { const Keyboard::Watch watch(keyboard); … }  // Ctrl-C raises SIGINT on `interruption`
+//
+// The terminal itself must not make signals of keys: those go to the whole process group, and a
+// Ctrl-C would end the zygote and what waits in it for this session. So the line editor leaves the
+// terminal in a mode in which Ctrl-C and Ctrl-Z are characters like others, and while a cell runs a
+// thread reads them. What else is typed then is kept for the next line.
+#ifndef BELLJAR_CLI_REPL_KEYBOARD_H_
+#define BELLJAR_CLI_REPL_KEYBOARD_H_
+
+#include <deque>
+#include <thread>
+
+#include "cli/interruption.h"
+#include "engine/core/fd.h"
+
+namespace belljar::cli::repl {
+
+class Keyboard {
+ public:
+  static constexpr int kInterrupted = -1;  // Ctrl-C, or a signal that ends the process
+  static constexpr int kEnd = -2;          // the terminal is gone
+  static constexpr int kChanged = -3;      // the terminal's size, or we have been stopped meanwhile
+
+  // At most one per process at a time. `interruption` must outlive it.
+  explicit Keyboard(Interruption& interruption);
+  ~Keyboard();
+  Keyboard(const Keyboard&) = delete;
+
+  // The next byte, or one of the above.
+  int Next();
+
+  // Stops this process and the others of its group until it is continued, as Ctrl-Z does.
+  void Suspend();
+
+  // Ctrl-C and Ctrl-Z work while it exists.
+  class Watch {
+   public:
+    explicit Watch(Keyboard& keyboard);
+    ~Watch();
+    Watch(const Watch&) = delete;
+
+   private:
+    void Read();
+
+    Keyboard& keyboard_;
+    core::UniqueFd stop_;
+    std::thread thread_;
+  };
+
+ private:
+  Interruption& interruption_;
+  core::UniqueFd changes_;
+  std::deque<unsigned char> typed_ahead_;  // the watch's while there is one
+};
+
+}  // namespace belljar::cli::repl
+
+#endif  // BELLJAR_CLI_REPL_KEYBOARD_H_

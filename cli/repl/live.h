@@ -1,0 +1,31 @@
+// Live: what the parts of a prompt work on.
+#ifndef BELLJAR_CLI_REPL_LIVE_H_
+#define BELLJAR_CLI_REPL_LIVE_H_
+
+#include <string>
+
+#include "cli/interruption.h"
+#include "cli/repl/branches.h"
+#include "cli/repl/printer.h"
+#include "cli/repl/saver.h"
+#include "engine/host/request.h"
+#include "engine/outside/sandbox.h"
+
+namespace belljar::cli::repl {
+
+struct Live {
+  outside::Sandbox& sandbox;
+  Interruption& interruption;
+  Printer& printer;
+  Saver& saver;
+  Branches& branches;
+  host::Request request;  // of each cell, but for its source and its name
+  bool is_interactive = false;
+};
+
+// The number of the next cell.
+inline uint64_t NextCell(Live& live) { return live.branches.current().cells + 1; }
+
+}  // namespace belljar::cli::repl
+
+#endif  // BELLJAR_CLI_REPL_LIVE_H_

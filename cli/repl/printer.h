@@ -1,0 +1,71 @@
+// Printer: what the prompt shows. Results and the guest's output go to standard output, messages to
+// standard error, each with colours and escaped control characters where it is a terminal.
+#ifndef BELLJAR_CLI_REPL_PRINTER_H_
+#define BELLJAR_CLI_REPL_PRINTER_H_
+
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include "cli/guest_output.h"
+#include "cli/interruption.h"
+#include "cli/repl/colors.h"
+#include "cli/repl/terminal_text.h"
+#include "engine/core/result.h"
+#include "engine/outside/backend.h"
+
+namespace belljar::cli::repl {
+
+class Printer {
+ public:
+  // `colors`: "auto", "always" or "never". `interruption` must outlive it.
+  Printer(Interruption& interruption, std::string_view colors);
+
+  // Ours, complete lines. Text in it that is not ours must be printable already.
+  void Answer(std::string_view text);
+  void Message(std::string_view text);
+  // "belljar: error: …" with what the user can do.
+  void Failure(const core::Error& error);
+  // From the guest: a result after `title`, which is ours; and what OutcomeText says of a cell.
+  void Result(std::string_view title, std::string_view text);
+  void Report(std::string_view text);
+
+  // In the colours of standard output.
+  std::string In(std::string_view text, Color color) const;
+
+  // The guest's output of one cell, while it runs.
+  class Output {
+   public:
+    explicit Output(Printer& printer);
+    const outside::OutputSink& sink() const { return sink_; }
+    // Blocks until all of it is written, and begins a new line on a terminal.
+    void Finish();
+
+   private:
+    Printer& printer_;
+    GuestOutput output_;
+    TerminalText out_;
+    TerminalText err_;
+    outside::OutputSink sink_;
+  };
+
+  // The first error of standard output.
+  const std::optional<core::Error>& error() const { return error_; }
+
+ private:
+  void Write(std::string_view text);
+
+  Interruption& interruption_;
+  const bool out_is_terminal_;
+  const bool err_is_terminal_;
+  const bool out_has_colors_;
+  const bool err_has_colors_;
+  std::optional<core::Error> error_;
+};
+
+// A text from the guest of several lines, printable.
+std::string PrintableLines(std::string_view text);
+
+}  // namespace belljar::cli::repl
+
+#endif  // BELLJAR_CLI_REPL_PRINTER_H_

@@ -1,0 +1,27 @@
+// What the prompt asks the session between cells: completions, what a name is, the variables. The
+// answers come from the sandbox, so they are hostile; what is returned here is printable.
+#ifndef BELLJAR_CLI_REPL_QUESTIONS_H_
+#define BELLJAR_CLI_REPL_QUESTIONS_H_
+
+#include <string>
+#include <string_view>
+
+#include "cli/repl/line_editor.h"
+#include "cli/repl/live.h"
+#include "engine/core/result.h"
+
+namespace belljar::cli::repl {
+
+// Completions for the Python code `before`, the part of a line up to the cursor, after the lines
+// `above` of its cell. None if the session cannot say.
+Completions CompleteCode(Live& live, const std::string& above, std::string_view before);
+
+// What is known of a name: complete lines.
+core::Result<std::string> Inspect(Live& live, const std::string& name);
+
+// A table of the variables: complete lines.
+core::Result<std::string> VariablesText(Live& live);
+
+}  // namespace belljar::cli::repl
+
+#endif  // BELLJAR_CLI_REPL_QUESTIONS_H_

@@ -1,0 +1,157 @@
+#include <signal.h>
+
+#include <memory>
+#include <utility>
+
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "cli/repl/cell.h"
+#include "cli/repl/cell_text.h"
+#include "cli/repl/commands.h"
+#include "cli/repl/keyboard.h"
+#include "cli/repl/line_editor.h"
+#include "cli/repl/loop.h"
+#include "cli/repl/questions.h"
+
+namespace belljar::cli::repl {
+namespace {
+
+// As people end Python's own.
+bool IsFarewell(std::string_view line) {
+  return line == "exit" || line == "quit" || line == "exit()" || line == "quit()";
+}
+
+class TerminalLoop {
+ public:
+  TerminalLoop(Live& live, Keyboard& keyboard)
+      : live_(live), keyboard_(keyboard), cell_(live.request.limits.source) {}
+
+  core::Result<int> Run(std::optional<HistoryFile> history);
+
+ private:
+  std::string Prompt();
+  Completions Complete(std::string_view before);
+  std::optional<int> Take(EnteredLine line);
+  std::optional<int> TakeLine(const std::string& line);
+  bool BeginCell(const std::string& line, CommandEnd& end);
+  void RunTheCell();
+  std::optional<int> EndOf(int signal);
+
+  Live& live_;
+  Keyboard& keyboard_;
+  CellText cell_;
+  bool is_timed_ = false;
+};
+
+std::string TerminalLoop::Prompt() {
+  const Branch& branch = live_.branches.current();
+  std::string name = "In [" + std::to_string(branch.cells + 1) + "]";
+  if (branch.name != kFirstBranch) name += " " + branch.name;
+  name += ": ";
+  if (!cell_.is_empty()) name = std::string(name.size() - 5, ' ') + "...: ";
+  return live_.printer.In(name, Color::kGreen);
+}
+
+Completions TerminalLoop::Complete(std::string_view before) {
+  if (!cell_.is_empty()) return CompleteCode(live_, cell_.source(), before);
+  constexpr std::string_view kTimed = "%time ";
+  size_t skipped = 0;
+  if (before.starts_with(kTimed)) {
+    skipped = kTimed.size();
+  } else if (before.starts_with('%')) {
+    return CompleteCommand(live_, before);
+  } else if (before.starts_with('?')) {
+    skipped = 1;
+  }
+  Completions completions = CompleteCode(live_, "", before.substr(skipped));
+  completions.start += skipped;
+  return completions;
+}
+
+void TerminalLoop::RunTheCell() {
+  (void)RunCell(live_, cell_, is_timed_);
+  cell_.Clear();
+}
+
+// Whether the line begins a cell; else it was a command.
+bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
+  is_timed_ = false;
+  if (std::optional<std::string> code = TimedCode(line)) {
+    is_timed_ = true;
+    cell_.Add(*code);
+    return true;
+  }
+  if (IsCommand(line)) {
+    end = RunCommand(live_, line);
+    return false;
+  }
+  if (IsFarewell(line)) {
+    end.quits = true;
+    return false;
+  }
+  cell_.Add(line);
+  return true;
+}
+
+// The exit code, if this is the end.
+std::optional<int> TerminalLoop::TakeLine(const std::string& line) {
+  const Keyboard::Watch watch(keyboard_);
+  if (cell_.is_empty()) {
+    if (IsBlank(line)) return std::nullopt;
+    CommandEnd end;
+    if (!BeginCell(line, end)) return end.quits ? std::optional(kExitOk) : std::nullopt;
+  } else if (IsBlank(line) && cell_.state() == CellText::State::kBlock) {
+    RunTheCell();
+    return std::nullopt;
+  } else {
+    cell_.Add(line);
+  }
+  if (cell_.state() == CellText::State::kComplete) RunTheCell();
+  return std::nullopt;
+}
+
+std::optional<int> TerminalLoop::EndOf(int signal) {
+  live_.interruption.Clear();
+  if (signal != 0 && signal != SIGINT) return ExitOfSignal(signal);
+  return std::nullopt;
+}
+
+std::optional<int> TerminalLoop::Take(EnteredLine line) {
+  switch (line.kind) {
+    case EnteredLine::Kind::kLine: {
+      const std::optional<int> end = TakeLine(line.text);
+      if (end) return end;
+      break;
+    }
+    case EnteredLine::Kind::kInterrupted:
+      live_.printer.Answer(live_.interruption.signal() == SIGTERM ? "\n" : "^C\n");
+      cell_.Clear();
+      break;
+    case EnteredLine::Kind::kEnd:
+      live_.printer.Answer("\n");
+      if (cell_.is_empty()) return kExitOk;
+      cell_.Clear();
+      break;
+  }
+  if (live_.printer.error()) return ExitAfterOutput(*live_.printer.error(), kExitOk);
+  return EndOf(live_.interruption.signal());
+}
+
+core::Result<int> TerminalLoop::Run(std::optional<HistoryFile> history) {
+  core::Result<std::unique_ptr<LineEditor>> editor = LineEditor::Open(
+      keyboard_, std::move(history), [this](std::string_view before) { return Complete(before); });
+  if (!editor) return editor.error();
+  for (;;) {
+    if (const std::optional<int> end = Take((*editor)->Read(Prompt()))) return *end;
+  }
+}
+
+}  // namespace
+
+int RunAtTerminal(Live& live, std::optional<HistoryFile> history) {
+  Keyboard keyboard(live.interruption);
+  core::Result<int> end = TerminalLoop(live, keyboard).Run(std::move(history));
+  return end ? *end : OwnFailure(end.error());
+}
+
+}  // namespace belljar::cli::repl

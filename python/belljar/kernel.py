@@ -1,0 +1,373 @@
+"""A Jupyter kernel whose cells run in a session: notebooks in JupyterLab, nbconvert, nbclient and
+papermill, sealed.
+
+    belljar kernel install --sys-prefix --profile data-science
+    jupyter nbconvert --to notebook --execute --ExecutePreprocessor.kernel_name=belljar a.ipynb
+
+Output appears while a cell runs, then its value, tables and figures. Interrupting raises a
+KeyboardInterrupt in the cell. A cell that is stopped by a limit costs that cell only: variables are
+as they were before it. A line of its own: `%undo [CELLS]`, `%checkpoint [LABEL]`, `%checkpoints`,
+`%rollback ID`.
+
+The kernel's process runs none of the notebook's code. HTML from cells is not passed on: tables are
+rendered here, from their text. The notebook's folder is not there in the jar.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import html
+import io
+import json
+import re
+import shlex
+import signal
+import sys
+import tempfile
+from base64 import b64encode
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Any
+
+from ipykernel.kernelbase import Kernel
+
+from belljar import _host
+from belljar._errors import BelljarError
+from belljar._notebook import _PNG, bounded, spelled_out
+from belljar._options import seconds, size
+from belljar._result import Artifact, ErrorReport, Result
+from belljar._sandbox import Sandbox
+from belljar._session import Session
+
+_MAX_ROWS = 60
+_MAX_COLUMNS = 40
+_MAX_PICTURES = 20
+_MAGIC = re.compile(r"^%(\w+)[ \t]*(.*)$")
+# Of IPython, without a meaning here: figures are always shown.
+_IGNORED = re.compile(r"^%(matplotlib|config)\b.*$", re.MULTILINE)
+
+
+class BelljarKernel(Kernel):  # type: ignore[misc]
+    """One session, from the first cell until the kernel is shut down or restarted."""
+
+    implementation = "belljar"
+    implementation_version = _host.VERSION
+    banner = f"Belljar {_host.VERSION}: Python {_host.PYTHON_VERSION} in a sandbox"
+    language_info = {
+        "name": "python",
+        "version": _host.PYTHON_VERSION,
+        "mimetype": "text/x-python",
+        "file_extension": ".py",
+        "pygments_lexer": "ipython3",
+        "codemirror_mode": {"name": "ipython", "version": 3},
+        "nbconvert_exporter": "python",
+    }
+    # What a session is opened with; set by the command line.
+    profile: str | None = None
+    limits: dict[str, Any] = {}
+
+    def __init__(self, **options: Any) -> None:
+        super().__init__(**options)
+        self._box: Sandbox | None = None
+        self._session: Session | None = None
+
+    def _opened(self) -> Session:
+        if self._session is None or self._session.closed:
+            self._box = self._box or Sandbox(self.profile)
+            self._session = self._box.session(**self.limits)
+        return self._session
+
+    def pre_handler_hook(self) -> None:
+        super().pre_handler_hook()
+        # Not a KeyboardInterrupt here: the cell gets it.
+        signal.signal(signal.SIGINT, lambda *_: self._interrupt())
+
+    def _interrupt(self) -> None:
+        if self._session is not None:
+            self._session.interrupt()
+
+    def _send_interrupt_children(self) -> None:
+        """Of an interrupt request, in the thread of the control channel."""
+        self._interrupt()
+
+    # --- requests ---------------------------------------------------------------------------------
+
+    async def do_execute(
+        self,
+        code: str,
+        silent: bool,
+        store_history: bool = True,
+        user_expressions: dict[str, Any] | None = None,
+        allow_stdin: bool = False,
+        **_: Any,
+    ) -> dict[str, Any]:
+        try:
+            if magic := _MAGIC.match(code.strip()):
+                if not _IGNORED.match(code.strip().partition("\n")[0]):
+                    return self._do_magic(magic[1], magic[2].strip(), silent)
+            return self._do_cell(_IGNORED.sub("", code), silent)
+        except (BelljarError, ValueError) as error:
+            return self._failed(type(error).__name__, str(error), [f"{error}"], silent)
+
+    def _do_cell(self, code: str, silent: bool) -> dict[str, Any]:
+        if not code.strip():
+            return self._ok()
+
+        def show(name: str, text: str) -> None:
+            if not silent:
+                # Progress bars return to the start of their line.
+                self._say(name, "\r".join(map(spelled_out, text.split("\r"))))
+
+        result = self._opened().run(code, stream=show)
+        if not silent:
+            self._show(result)
+        if result.session is not None and result.session.restored and not silent:
+            self._say("stderr", "[belljar: undone; variables are as they were before this cell]\n")
+        if result.ok:
+            return self._ok()
+        error = result.error or ErrorReport(result.status, "", None, None, None, None)
+        shown = bounded(error.traceback or f"{error.type}: {error.message}").rstrip()
+        lines = [*shown.splitlines(), *_findings(result)]
+        if error.hint:
+            lines.append(bounded(f"hint: {error.hint}"))
+        return self._failed(bounded(error.type), bounded(error.message), lines, silent)
+
+    def _show(self, result: Result) -> None:
+        tables = [each for each in result.artifacts if _is_display(each, "text/csv")]
+        pictures = [each for each in result.artifacts if _is_display(each, "image/png")]
+        for each in pictures[:_MAX_PICTURES]:
+            if (each.content or b"").startswith(_PNG):
+                data = {
+                    "image/png": b64encode(each.content or b"").decode(),
+                    "text/plain": f"<{bounded(each.name)}>",
+                }
+                self._send("display_data", data=data, metadata={})
+        if result.value_repr is not None:
+            data = {"text/plain": bounded(result.value_repr)}
+            if len(tables) == 1 and (table := _table(tables[0].text or "")):
+                data["text/html"] = table
+            self._send(
+                "execute_result", data=data, metadata={}, execution_count=self.execution_count
+            )
+
+    def _do_magic(self, name: str, argument: str, silent: bool) -> dict[str, Any]:
+        session = self._opened()
+        if name == "undo":
+            if argument and not argument.isdecimal():
+                raise ValueError(f"%undo {argument}: give a number of cells")
+            session.undo(int(argument or "1"))
+            said = "undone"
+        elif name == "checkpoint":
+            said = session.checkpoint(argument or None).id
+        elif name == "checkpoints":
+            said = "\n".join(
+                f"{each.id}  after cell {each.cell}  {each.label or ''}".rstrip()
+                for each in session.checkpoints
+            )
+        elif name == "rollback":
+            session.rollback(argument)
+            said = f"as at {argument}"
+        else:
+            raise ValueError(
+                f"%{name}: there are %undo, %checkpoint, %checkpoints and %rollback only"
+            )
+        if not silent:
+            self._say("stdout", spelled_out(said) + "\n")
+        return self._ok()
+
+    async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
+        try:
+            found = self._opened().complete(code, min(cursor_pos, len(code)))
+        except (BelljarError, ValueError):
+            found = ()
+        first = found[0] if found else None
+        same = [
+            each for each in found if first and (each.start, each.end) == (first.start, first.end)
+        ]
+        types = [
+            {"text": each.text, "type": each.type or "", "start": each.start, "end": each.end}
+            for each in same
+        ]
+        return {
+            "status": "ok",
+            "matches": [spelled_out(each.text) for each in same],
+            "cursor_start": first.start if first else cursor_pos,
+            "cursor_end": first.end if first else cursor_pos,
+            "metadata": {"_jupyter_types_experimental": types},
+        }
+
+    async def do_inspect(
+        self, code: str, cursor_pos: int, detail_level: int = 0, omit_sections: Any = ()
+    ) -> dict[str, Any]:
+        try:
+            text = self._opened().inspect(code, min(cursor_pos, len(code)))
+        except (BelljarError, ValueError):
+            text = None
+        data = {} if text is None else {"text/plain": bounded(text)}
+        return {"status": "ok", "found": text is not None, "data": data, "metadata": {}}
+
+    async def do_is_complete(self, code: str) -> dict[str, Any]:
+        """A guess by the last line: nothing here parses the code."""
+        last = code.rstrip("\n").rpartition("\n")[2]
+        if code.endswith("\n") or not last.strip():
+            return {"status": "complete"}
+        if last.rstrip().endswith((":", "\\", ",", "(", "[", "{")) or last[:1] in " \t":
+            indent = last[: len(last) - len(last.lstrip())]
+            deeper = "    " if last.rstrip().endswith(":") else ""
+            return {"status": "incomplete", "indent": indent + deeper}
+        return {"status": "complete"}
+
+    async def do_shutdown(self, restart: bool) -> dict[str, Any]:
+        if self._box is not None:
+            self._box.close()
+        self._box = self._session = None
+        return {"status": "ok", "restart": restart}
+
+    # --- answers ----------------------------------------------------------------------------------
+
+    def _ok(self) -> dict[str, Any]:
+        return {
+            "status": "ok",
+            "execution_count": self.execution_count,
+            "payload": [],
+            "user_expressions": {},
+        }
+
+    def _failed(self, name: str, message: str, lines: list[str], silent: bool) -> dict[str, Any]:
+        error = {"ename": name, "evalue": message, "traceback": lines}
+        if not silent:
+            self._send("error", **error)
+        return {"status": "error", "execution_count": self.execution_count, **error}
+
+    def _say(self, name: str, text: str) -> None:
+        self._send("stream", name=name, text=text)
+
+    def _send(self, kind: str, **content: Any) -> None:
+        self.send_response(self.iopub_socket, kind, content)
+
+
+def _is_display(artifact: Artifact, media_type: str) -> bool:
+    return artifact.origin == "display" and artifact.media_type == media_type
+
+
+def _findings(result: Result) -> list[str]:
+    return [
+        bounded(f"{each.line or 1}:{each.column or 1}: {each.rule} {each.reason}")
+        for each in result.findings
+    ]
+
+
+def _table(text: str) -> str | None:
+    """HTML of our own: no tag and no attribute is the program's."""
+    try:
+        rows = list(csv.reader(io.StringIO(text), strict=True))
+    except csv.Error:
+        return None
+    if len(rows) < 2:
+        return None
+
+    def line(tag: str, row: list[str]) -> str:
+        cells = [html.escape(spelled_out(each)) for each in row[:_MAX_COLUMNS]]
+        if len(row) > _MAX_COLUMNS:
+            cells.append("…")
+        return "<tr>" + "".join(f"<{tag}>{each}</{tag}>" for each in cells) + "</tr>"
+
+    head, body = rows[0], rows[1:]
+    lines = [line("td", row) for row in body[:_MAX_ROWS]]
+    more = f"<p>{len(body):,} rows</p>" if len(body) > _MAX_ROWS else ""
+    return (
+        f'<table border="1"><thead>{line("th", head)}</thead>'
+        f"<tbody>{''.join(lines)}</tbody></table>{more}"
+    )
+
+
+# --- the command line -----------------------------------------------------------------------------
+
+
+def _arguments() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="belljar kernel", description=__doc__)
+    parser.formatter_class = argparse.RawDescriptionHelpFormatter
+    parser.add_argument("command", choices=["install", "uninstall"])
+    where = parser.add_mutually_exclusive_group()
+    where.add_argument("--user", action="store_true", help="for this user; the default")
+    where.add_argument("--sys-prefix", action="store_true", help="in this environment of Python")
+    where.add_argument("--prefix", help="below this folder")
+    parser.add_argument("--name", default="belljar", help='of the kernel; default "belljar"')
+    parser.add_argument("--display-name", default=None, help="in menus")
+    _session_options(parser)
+    return parser
+
+
+def _session_options(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--profile", help="what cells may use; default: all enabled ones")
+    parser.add_argument("--timeout", help='wall-clock limit of a cell: seconds, or "5m"')
+    parser.add_argument("--memory", help='memory limit of the session: bytes, or "2g"')
+
+
+def _limits(asked: argparse.Namespace) -> dict[str, Any]:
+    limits = {}
+    if asked.timeout is not None:
+        limits["timeout"] = seconds("--timeout", asked.timeout) / 1000
+    if asked.memory is not None:
+        limits["memory"] = size("--memory", asked.memory)
+    return limits
+
+
+def _kernel_spec(asked: argparse.Namespace) -> dict[str, Any]:
+    argv = [sys.executable, "-m", "belljar.kernel", "-f", "{connection_file}"]
+    for option in ("profile", "timeout", "memory"):
+        if (value := getattr(asked, option)) is not None:
+            argv += [f"--{option}", value]
+    profile = f" ({asked.profile})" if asked.profile else ""
+    return {
+        "argv": argv,
+        "display_name": asked.display_name or f"Python in Belljar{profile}",
+        "language": "python",
+        "interrupt_mode": "message",
+    }
+
+
+def manage(arguments: Iterable[str]) -> int:
+    """`install` and `uninstall`."""
+    from jupyter_client.kernelspec import KernelSpecManager
+
+    asked = _arguments().parse_args(list(arguments))
+    specs = KernelSpecManager()
+    if asked.command == "uninstall":
+        try:
+            print(f"removed {shlex.quote(specs.remove_kernel_spec(asked.name))}")
+        except KeyError:
+            raise ValueError(f"there is no kernel {asked.name!r}") from None
+        return 0
+    _limits(asked)
+    Sandbox(asked.profile, spares=1).close()  # names what is wrong with the profile
+    prefix = sys.prefix if asked.sys_prefix else asked.prefix
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        (Path(folder) / "kernel.json").write_text(json.dumps(_kernel_spec(asked), indent=1))
+        place = specs.install_kernel_spec(folder, asked.name, user=prefix is None, prefix=prefix)
+    print(f"installed {shlex.quote(place)}")
+    return 0
+
+
+def main(arguments: list[str]) -> int:
+    if arguments[:1] in (["install"], ["uninstall"], ["-h"], ["--help"]):
+        try:
+            return manage(arguments)
+        except (BelljarError, OSError, ValueError) as error:
+            print(f"belljar kernel: {error}", file=sys.stderr)
+            return 2 if isinstance(error, ValueError) else 5  # as the command's
+    from ipykernel.kernelapp import IPKernelApp
+
+    parser = argparse.ArgumentParser(add_help=False)
+    _session_options(parser)
+    asked, others = parser.parse_known_args(arguments)
+    BelljarKernel.profile = asked.profile
+    BelljarKernel.limits = _limits(asked)
+    IPKernelApp.launch_instance(argv=others, kernel_class=BelljarKernel)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

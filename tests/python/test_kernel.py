@@ -1,0 +1,220 @@
+"""The Jupyter kernel, in an environment that has ipykernel, jupyter_kernel_test and nbclient."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.python.conftest import BUILD, environment
+
+PYTHON = Path(
+    os.environ.get("BELLJAR_KERNEL_PYTHON", BUILD.resolve().parent / "venv-integrations/bin/python")
+)
+
+KERNEL_TEST = """
+import unittest
+import jupyter_kernel_test
+
+class Belljar(jupyter_kernel_test.KernelTests):
+    kernel_name = "belljar-test"
+    language_name = "python"
+    file_extension = ".py"
+    code_hello_world = "print('hello, world')"
+    code_stderr = "import sys; print('test', file=sys.stderr)"
+    code_generate_error = "raise ValueError('no')"
+    code_execute_result = [{"code": "6 * 7", "result": "42"}, {"code": "'a'", "result": "'a'"}]
+    completion_samples = [
+        {"text": "zi", "matches": {"zip"}},
+        {"text": "prin", "matches": {"print"}},
+    ]
+    code_inspect_sample = "len"
+    complete_code_samples = ["1", "print('hello')", "def f():\\n    return 1\\n"]
+    incomplete_code_samples = ["def f():", "f(1,", "    x = 2"]
+
+unittest.main()
+"""
+
+NOTEBOOK = """
+import nbformat
+from nbclient import NotebookClient
+from nbclient.exceptions import CellExecutionError
+
+def executed(*cells, **options):
+    notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
+    client = NotebookClient(notebook, kernel_name="belljar-test", timeout=60, **options)
+    client.execute()
+    nbformat.validate(notebook)
+    return [cell.outputs for cell in notebook.cells]
+
+outputs = executed(
+    "%matplotlib inline\\nimport math\\nx = [1]",
+    "print('one', flush=True)\\nx.append(2)\\nx",
+    "%undo",
+    "x",
+    "",
+    "%checkpoint mine",
+    "x.clear()",
+    "%checkpoints",
+    "%rollback c99",
+    "1 / 0",
+    "import glob",
+    "y = 1\\nwhile True: pass",
+    "x",
+    "%nothing",
+    "print('\\\\x1b[31m')",
+    allow_errors=True,
+)
+def text(index):
+    return "".join(
+        each.get("text", "") or each.get("data", {}).get("text/plain", "") or
+        each.get("ename", "") + ": " + each.get("evalue", "")
+        for each in outputs[index])
+assert outputs[0] == [] and outputs[4] == []
+assert text(1) == "one\\n[1, 2]" and outputs[1][-1].output_type == "execute_result"
+assert (text(2), text(3)) == ("undone\\n", "[1]")
+assert "mine" in text(7) and "no \\"c99\\"" in text(8)
+assert text(9).startswith("ZeroDivisionError") and "1 / 0" in "".join(outputs[9][-1].traceback)
+assert "BJ201" in "".join(outputs[10][-1].traceback)
+assert "Timeout" in text(11) and "undone" in text(11)
+assert text(12) == "[]" and "%undo, %checkpoint" in text(13)
+assert text(14) == "\\\\x1b[31m\\n", text(14)
+try:
+    executed("1 / 0", "2")
+except CellExecutionError as error:
+    assert "ZeroDivisionError" in str(error)
+else:
+    raise AssertionError
+
+print("good")
+"""
+
+INTERRUPT = """
+from jupyter_client.manager import start_new_kernel
+
+manager, client = start_new_kernel(kernel_name="belljar-test")
+def run(code, after=lambda: None):
+    said = []
+    def hook(message):
+        said.append((message["msg_type"], message["content"]))
+        if message["msg_type"] == "stream":
+            after()
+    reply = client.execute_interactive(code, timeout=60, output_hook=hook)
+    return reply["content"], said
+run("x = 1")
+reply, said = run("x = 2\\nprint('begun', flush=True)\\nwhile True: pass", manager.interrupt_kernel)
+assert (reply["status"], reply["ename"]) == ("error", "KeyboardInterrupt"), reply
+reply, said = run("x")
+shown = [content["data"]["text/plain"] for kind, content in said if kind == "execute_result"]
+assert shown == ["2"], said
+client.stop_channels()
+manager.shutdown_kernel()
+print("good")
+"""
+
+DATA_SCIENCE = """
+import nbformat
+from nbclient import NotebookClient
+notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, [
+    "import matplotlib.pyplot as plt\\nplt.plot([1, 2])",
+    "import pandas as pd\\npd.DataFrame({'a': [1, 2], '<b>': ['<script>', 'y']})",
+])))
+NotebookClient(notebook, kernel_name="belljar-science", timeout=100).execute()
+nbformat.validate(notebook)
+first, second = (cell.outputs for cell in notebook.cells)
+assert any("image/png" in each.get("data", {}) for each in first), first
+(table,) = second
+assert "&lt;script&gt;" in table.data["text/html"] and "<script>" not in table.data["text/html"]
+assert "<script>" in table.data["text/plain"]
+print("good")
+"""
+
+
+@pytest.fixture(scope="module")
+def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """An environment in which the kernels are installed."""
+    needs = "import ipykernel, jupyter_kernel_test, nbclient, nbformat"
+    there = PYTHON.exists() and subprocess.run([PYTHON, "-c", needs], stderr=subprocess.DEVNULL)
+    if not there or there.returncode != 0:
+        missing = f"{PYTHON} has no ipykernel, jupyter_kernel_test and nbclient"
+        if os.environ.get("BELLJAR_MUST_WORK") == "1":
+            pytest.fail(missing)
+        pytest.skip(missing)
+    home = tmp_path_factory.mktemp("home")
+    variables = environment() | {"HOME": str(home), "JUPYTER_PATH": str(home / "share/jupyter")}
+    for options in (
+        ["--name", "belljar-test", "--profile", "basic", "--timeout", "2s"],
+        ["--name", "belljar-science", "--profile", "data-science", "--timeout", "60"],
+    ):
+        done = subprocess.run(
+            [PYTHON, "-m", "belljar.kernel", "install", "--prefix", home, *options],
+            env=variables,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        if "belljar-science" not in options or done.returncode == 0:
+            assert done.stdout.startswith("installed "), done.stderr
+    return variables
+
+
+@pytest.mark.parametrize(
+    "code",
+    [KERNEL_TEST, NOTEBOOK, INTERRUPT, DATA_SCIENCE],
+    ids=["jupyter_kernel_test", "notebooks", "interrupt", "figures and tables"],
+)
+def test_kernel(jupyter: dict[str, str], code: str) -> None:
+    done = subprocess.run(
+        [PYTHON, "-W", "ignore", "-c", code],
+        env=jupyter,
+        capture_output=True,
+        text=True,
+        timeout=110,
+    )
+    if "belljar-science" in code and "NoSuchKernel" in done.stderr:
+        pytest.skip("the packages of the profile data-science are not here")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert code is KERNEL_TEST or done.stdout == "good\n"
+
+
+def test_what_is_wrong_is_said(jupyter: dict[str, str]) -> None:
+    for options, message in (
+        (["install", "--profile", "basics"], "unknown profile"),
+        (["install", "--timeout", "soon"], "--timeout"),
+        (["uninstall", "--name", "none"], "no kernel 'none'"),
+    ):
+        done = subprocess.run(
+            [PYTHON, "-m", "belljar.kernel", *options],
+            env=jupyter,
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert done.returncode == 2 and message in done.stderr
+        assert done.stderr.startswith("belljar kernel: ")
+
+
+def test_the_command_installs_and_removes_it(jupyter: dict[str, str], tmp_path: Path) -> None:
+    def belljar(*words: str | Path) -> str:
+        done = subprocess.run(
+            [BUILD.resolve() / "belljar", "kernel", *words],
+            env=jupyter
+            | {"PATH": str(PYTHON.parent), "JUPYTER_PATH": str(tmp_path / "share/jupyter")},
+            capture_output=True,
+            text=True,
+            timeout=60,
+        )
+        assert (done.returncode, done.stderr) == (0, "")
+        return done.stdout
+
+    place = tmp_path / "share/jupyter/kernels/mine"
+    options = ("--name", "mine", "--profile", "basic", "--timeout", "5")
+    assert belljar("install", "--prefix", tmp_path, *options) == f"installed {place}\n"
+    spec = json.loads((place / "kernel.json").read_text())
+    assert Path(spec["argv"][0]).parent == PYTHON.parent
+    assert spec["argv"][-4:] == [*options[2:]]
+    assert belljar("uninstall", "--name", "mine") == f"removed {place}\n"
+    assert not place.exists()
