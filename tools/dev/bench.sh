@@ -34,7 +34,7 @@ word_bench() {
       shift
       exec "$BUILD/venv-bench/bin/python" "$ROOT/bench/python_package.py" "$BUILD/release" "$@"
       ;;
-    containers | language | data-science | network)
+    containers | language | data-science | network | sessions)
       shift
       exec "$BUILD/release/bin/belljar-bench-$what" "$@"
       ;;
