@@ -48,6 +48,11 @@ def lists_tools(command: list[str]) -> bool:
         "execute_code",
         "validate_code",
         "get_sandbox_info",
+        "open_session",
+        "list_sessions",
+        "close_session",
+        "checkpoint",
+        "session_files",
     ]
 
 
@@ -130,5 +135,5 @@ def test_every_way_in_that_is_here_is_a_command(server):
     here = [row[0] for row in rows if row[2] == "here"]
     assert any("belljar serve" in cell for cell in here)
     assert {tool["name"] for tool in ask(server, "tools/list")["tools"]} == set(
-        re.findall(r"`(\w+_\w+)`", TEXT.split("Every argument")[0])
+        re.findall(r"`(\w+_\w+|checkpoint)`", TEXT.split("Every argument")[0])
     )

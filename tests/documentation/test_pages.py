@@ -14,8 +14,8 @@ from tests.documentation.conftest import BELLJAR, PAGES, ROOT, environment
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-COMMANDS = ("run", "validate", "rules", "serve", "config", "image build", "image verify", "info",
-            "doctor", "completion")  # fmt: skip
+COMMANDS = ("run", "repl", "validate", "rules", "serve", "config", "image build", "image verify",
+            "kernel install", "kernel uninstall", "info", "doctor", "completion")  # fmt: skip
 
 
 def anchors(text: str) -> set[str]:
@@ -104,7 +104,7 @@ def test_commands_have_the_options_that_are_shown(path, options):
         for command, *words in commands(text):
             if command == "--version":
                 continue
-            if command == "image":
+            if command in ("image", "kernel"):
                 command += " " + words[0]
             assert command in options, command
             for word in words:

@@ -1,0 +1,53 @@
+"""docs/sessions.md and the README: their programs print what stands beside them."""
+
+import re
+import subprocess
+import sys
+
+import pytest
+
+from tests.documentation.conftest import BUILD, ROOT, environment, page, section
+
+README = section(page("README.md"), "Sessions")
+PAGE = page("docs/sessions.md")
+PROGRAMS = re.findall(r"^```python\n(.*?)^```$", PAGE + README, re.M | re.S)
+SHOWN = re.compile(r"print\(.*\)  # (.*)$", re.M)
+
+
+def test_there_are_programs():
+    assert len(PROGRAMS) >= 4
+    assert all(SHOWN.search(program) for program in PROGRAMS)
+
+
+@pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
+def test_a_program_prints_what_is_shown(program, tmp_path):
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(PYTHONPATH=str(BUILD / "python")),
+        timeout=60,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    printed = [line for line in done.stdout.splitlines() if " was stopped; " not in line]
+    assert printed == SHOWN.findall(program)
+
+
+def test_only_the_cell_that_does_not_end_is_stopped(tmp_path):
+    (program,) = (each for each in PROGRAMS if "EXERCISES" in each)
+    done = subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=environment(PYTHONPATH=str(BUILD / "python")),
+        timeout=60,
+    )
+    assert done.stdout.splitlines()[0].startswith("'while total: pass' was stopped")
+
+
+def test_the_tests_that_the_readme_names_are_there():
+    named = re.findall(r"`(tests/\S+?)`", README)
+    assert len(named) >= 4
+    assert all((ROOT / name).is_file() for name in named)
