@@ -31,11 +31,8 @@ constexpr std::chrono::milliseconds kSignalCheckInterval{50};
 // first is kept, ends the run, and is thrown when they are left.
 class Callbacks {
  public:
-  // `unanswered`: to a call that has no answer, since the run is ending.
-  Callbacks(const RunRequest& requested, const Cancellation& cancellation, bool watches_signals,
-            std::string unanswered = "")
+  Callbacks(const RunRequest& requested, const Cancellation& cancellation, bool watches_signals)
       : cancellation_(cancellation),
-        unanswered_(std::move(unanswered)),
         stream_(requested.stream),
         call_(requested.call),
         watches_signals_(watches_signals) {
@@ -88,7 +85,7 @@ class Callbacks {
   }
 
   std::string Call(std::string_view name, std::string_view arguments) {
-    std::string answer = unanswered_;
+    std::string answer;  // none, if the run is ending
     InPython([&] {
       answer = py::cast<std::string>(CallPython(call_, TextObject(name), TextObject(arguments)));
     });
@@ -112,7 +109,6 @@ class Callbacks {
   }
 
   const Cancellation& cancellation_;
-  const std::string unanswered_;
   const py::object stream_;
   const py::object call_;
   const bool watches_signals_;
@@ -132,10 +128,6 @@ void CheckProcess(const Engine& engine) {
 HostFailure IsClosed() {
   return {core::MakeError("run in a sandbox", "it is closed, or the interpreter is ending")};
 }
-
-// A cell goes on to its KeyboardInterrupt, which cannot reach it while it waits for an answer.
-constexpr char kInterruptedCall[] =
-    R"({"error":{"type":"KeyboardInterrupt","message":"the caller has ended the cell"}})";
 
 using MakeObject = py::object (*)(const host::Outcome&);
 
@@ -186,7 +178,7 @@ py::object RunCell(LiveSession& live, const py::dict& requested, const Cancellat
   const Engine::PendingCall call(*live.engine(), cancellation);
   if (!call) ThrowSandboxClosed();
   const RunRequest cell = RunRequestFrom(requested, engine, live.limits());
-  Callbacks callbacks(cell, call.cancellation(), turn.watches_signals, kInterruptedCall);
+  Callbacks callbacks(cell, call.cancellation(), turn.watches_signals);
   core::Result<host::Outcome> outcome = [&] {
     const LiveSession::WithinCell within(live);
     return WithoutGil([&] {

@@ -38,7 +38,7 @@ using EgressHandler = std::function<core::Result<void>(core::UniqueFd listener)>
 //   {"args": [...], "kwargs": {...}}
 // The answer: {"value": ...}, or {"error": {"type": "KeyError", "message": "..."}}, which raises an
 // exception in the program. An empty answer means that there is none: the caller has cancelled the
-// run, and the program waits for its end.
+// run, and the program waits for its end; a cell gets a KeyboardInterrupt.
 using FunctionCall = std::function<std::string(std::string_view name, std::string_view arguments)>;
 
 struct RunOptions {

@@ -74,6 +74,7 @@ def test_a_function_has_its_name(call):
         ("UnicodeDecodeError", "RuntimeError: UnicodeDecodeError: why"),
         ("BaseExceptionGroup", "RuntimeError: BaseExceptionGroup: why"),
         ("SystemExit", "RuntimeError: SystemExit: why"),
+        ("KeyboardInterrupt", "RuntimeError: KeyboardInterrupt: why"),
         ("eval", "RuntimeError: eval: why"),
         ("MemoryError", "RuntimeError: MemoryError: why"),
     ],

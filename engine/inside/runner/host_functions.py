@@ -44,6 +44,8 @@ def make(name: str, call_host: CallHost, max_bytes: int) -> Callable[..., Any]:
         if text is None:
             raise TypeError(_NOT_PLAIN.format(name))
         answer = json.loads(call_host(name, text))
+        if "interrupt" in answer:  # of a cell
+            raise KeyboardInterrupt
         if "error" in answer:
             raise _exception(answer["error"])
         return decode(answer["value"])
@@ -74,9 +76,7 @@ def _encode_call(
     return encode({"args": args, "kwargs": kwargs}, max_bytes, exact=True, max_depth=depth)
 
 
-def _exception(error: dict[str, str]) -> BaseException:
-    if error["type"] == "KeyboardInterrupt":  # a cell's call, that was interrupted
-        return KeyboardInterrupt(error["message"])
+def _exception(error: dict[str, str]) -> Exception:
     kind = _EXCEPTIONS.get(error["type"])
     if kind is None:
         return RuntimeError(f"{error['type']}: {error['message']}")
