@@ -508,8 +508,9 @@ class Sandbox:
             timeout, cpu, output: Limits of each cell, unless it has its own. None: the sandbox's.
             memory: The memory limit of the session. None: the sandbox's.
             checkpoints: How many are held at most; the oldest is dropped first.
-            total_memory: Of the session, its checkpoints and its branches together, in bytes or as
-                "1g": older checkpoints are dropped until the rest fits. None: twice `memory`.
+            total_memory: Of the session and its checkpoints together, in bytes or as "1g": older
+                checkpoints are dropped until the rest fits. Each branch has as much. None: twice
+                `memory`.
             wait: How long a call waits for its turn, in seconds or as "500ms", before it raises
                 `SessionBusy`. A session is also busy for some milliseconds after each cell, while
                 the checkpoint is made.

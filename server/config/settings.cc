@@ -190,7 +190,8 @@ std::vector<Setting> MakeSettings() {
        "number of checkpoints that a session keeps; the oldest is dropped first",
        BELLJAR_FIELD(config.sessions.checkpoints), 1, 256},
       {"sessions.memory", "", "", "SIZE", "twice its memory limit", "\"1g\"",
-       "memory of a session with its checkpoints and branches, as the kernel counts it; beyond it "
+       "memory of a session, or of one of its branches, with its checkpoints, as the kernel counts "
+       "it; beyond it "
        "checkpoints are dropped",
        BELLJAR_FIELD(config.sessions.memory), 1, kGibi << 10},
       {"sessions.total_memory", "", "", "SIZE", "half of this machine's", "\"8g\"",
