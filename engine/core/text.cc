@@ -1,8 +1,10 @@
 #include "engine/core/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdio>
+#include <ctime>
 
 namespace belljar::core {
 namespace {
@@ -185,6 +187,14 @@ std::string Hex(std::span<const unsigned char> bytes) {
     hex += kDigits[byte & 0xf];
   }
   return hex;
+}
+
+std::string UtcText(std::chrono::system_clock::time_point time) {
+  const time_t seconds = std::chrono::system_clock::to_time_t(time);
+  tm parts{};
+  gmtime_r(&seconds, &parts);
+  std::array<char, 40> text{};
+  return {text.data(), strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts)};
 }
 
 }  // namespace belljar::core

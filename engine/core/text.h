@@ -2,6 +2,7 @@
 #ifndef BELLJAR_ENGINE_CORE_TEXT_H_
 #define BELLJAR_ENGINE_CORE_TEXT_H_
 
+#include <chrono>
 #include <cstddef>
 #include <span>
 #include <string>
@@ -52,6 +53,9 @@ std::string Joined(const std::vector<std::string>& names);
 
 // Two lower-case digits per byte.
 std::string Hex(std::span<const unsigned char> bytes);
+
+// "2026-11-25 13:40:11 UTC"
+std::string UtcText(std::chrono::system_clock::time_point time);
 
 }  // namespace belljar::core
 

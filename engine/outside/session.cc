@@ -19,6 +19,18 @@ namespace belljar::outside {
 namespace {
 
 constexpr char kUse[] = "use a session";
+constexpr std::chrono::milliseconds kUnsettledCheck{20};
+constexpr std::chrono::milliseconds kMaxUnsettled{250};
+
+class Counted {
+ public:
+  explicit Counted(std::atomic<size_t>& count) : count_(count) { ++count_; }
+  Counted(const Counted&) = delete;
+  ~Counted() { --count_; }
+
+ private:
+  std::atomic<size_t>& count_;
+};
 
 }  // namespace
 
@@ -95,26 +107,51 @@ void Session::EndTurn() {
   Release();
 }
 
-// What is left to do after a call, and before the next one.
+// What is left to do after a call. It can wait, and so makes way for cells of other sessions; the
+// next cell of this one does it if it comes first.
 void Session::After(Turn turn, host::DeferredTasks* deferred) {
   auto kept = std::make_shared<std::optional<Turn>>(std::move(turn));
   std::function<void()> step = [this, kept] {
-    if (closed().empty()) {
-      {
-        const std::lock_guard lock(mutex_);
-        last_used_ = core::Clock::now();
-      }
-      (void)Hold().ok();
-      DropSome();
-      RestLater();
-    }
+    Turn own = std::move(**kept);
     kept->reset();
+    if (!closed().empty()) return;
+    {
+      const std::lock_guard lock(mutex_);
+      last_used_ = core::Clock::now();
+    }
+    if (host_->running > 0) return SettleLater(core::Clock::now() + kMaxUnsettled);
+    Settle(std::move(own));
   };
   if (deferred) {
     deferred->Add(std::move(step));
   } else {
     host_->later(std::move(step));
   }
+}
+
+void Session::Settle(Turn turn) {
+  (void)Hold().ok();
+  const std::vector<std::shared_ptr<Held>> dropped = DropSome();
+  RestLater();
+  // Whoever comes next does not wait for the end of a large process.
+  const Turn done = std::move(turn);
+}
+
+void Session::SettleLater(core::Deadline at_the_latest) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (is_host_closed_) return;
+  }
+  host_->at(core::Clock::now() + kUnsettledCheck, [weak = weak_from_this(), at_the_latest] {
+    const std::shared_ptr<Session> session = weak.lock();
+    if (!session) return;
+    core::Result<Turn> turn = session->TakeTurn({.waits = false});
+    if (!turn) return;  // whoever has it sees to it
+    if (session->host_->running > 0 && core::Clock::now() < at_the_latest) {
+      return session->SettleLater(at_the_latest);
+    }
+    session->Settle(std::move(*turn));
+  });
 }
 
 void Session::RestLater() {
@@ -253,7 +290,10 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
   if (host_->egress) {
     execution.ServeEgress(*host_->egress, std::move(listener), std::move(narrower));
   }
-  core::Result<host::Outcome> outcome = execution.Run();
+  core::Result<host::Outcome> outcome = [&] {
+    const Counted running(host_->running);
+    return execution.Run();
+  }();
   worker_.emplace(execution.TakeWorker());
   const size_t strangers = shared_->family->EndCell(*worker_);
   std::string closed;

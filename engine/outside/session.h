@@ -17,6 +17,7 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_SESSION_H_
 #define BELLJAR_ENGINE_OUTSIDE_SESSION_H_
 
+#include <atomic>
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
@@ -123,6 +124,7 @@ struct SessionHost {
   std::function<void(const std::shared_ptr<Session>&)> opened;  // one that it has to close
   std::function<void(std::function<void()>)> later;  // runs it off the caller's path, in order
   std::function<void(core::Deadline, std::function<void()>)> at;  // the same, not before that time
+  mutable std::atomic<size_t> running = 0;                        // cells, at present
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -197,6 +199,11 @@ class Session : public std::enable_shared_from_this<Session> {
  private:
   // A state of the session: a process that waits, and the files.
   struct Held;
+  struct Dropped {
+    std::string id;
+    std::chrono::system_clock::time_point when;
+    std::string why;
+  };
   // What the session shares with its branches.
   struct Shared;
   // While it exists, nobody else uses what is commented so.
@@ -212,6 +219,8 @@ class Session : public std::enable_shared_from_this<Session> {
   void RestLater();
   void Rest();
   void After(Turn turn, host::DeferredTasks* deferred);
+  void Settle(Turn turn);
+  void SettleLater(core::Deadline at_the_latest);
   core::Error ClosedError() const;
   void Release();
 
@@ -226,11 +235,12 @@ class Session : public std::enable_shared_from_this<Session> {
   core::Result<void> ChangeFiles(Turn turn, const std::function<core::Result<void>(int)>& change);
 
   core::Result<void> Hold();
-  void DropSome();
+  std::vector<std::shared_ptr<Held>> DropSome();
   uint64_t MostMemory() const;
   bool IsHeld() const;
   std::unique_lock<std::recursive_mutex> LockForOrder();
   core::Result<Worker> WakeCopy(Held& held, bool reseeds);
+  core::Result<std::vector<Worker>> WakeCopies(Held& held, size_t count, bool reseeds);
   core::Result<Worker> WakeItself(Held& held);
   void Discard(std::optional<Worker> worker);
   std::vector<std::shared_ptr<Held>> Candidates() const;
@@ -257,6 +267,7 @@ class Session : public std::enable_shared_from_this<Session> {
   mutable std::mutex mutex_;
   std::shared_ptr<Held> base_;              // the newest checkpoint that worker_'s state comes from
   std::deque<std::shared_ptr<Held>> held_;  // the one that was made or used last is last
+  std::deque<Dropped> dropped_;             // the newest last; the oldest are forgotten
   uint64_t cells_ = 0;
   bool is_taken_ = false;
   TakerQueue<Token> takers_;

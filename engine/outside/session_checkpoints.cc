@@ -2,7 +2,10 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <chrono>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -10,6 +13,7 @@
 #include "engine/outside/observe.h"
 #include "engine/outside/session.h"
 #include "engine/outside/session_state.h"
+#include "engine/outside/start_thread.h"
 
 namespace belljar::outside {
 namespace {
@@ -18,6 +22,7 @@ constexpr char kFind[] = "find a checkpoint";
 constexpr char kHold[] = "make a checkpoint";
 constexpr size_t kMaxLabel = 200;  // bytes
 constexpr size_t kMaxBranchesAtOnce = 256;
+constexpr size_t kRememberedDrops = 64;
 
 }  // namespace
 
@@ -91,19 +96,21 @@ uint64_t Session::MostMemory() const {
 }
 
 // Checkpoints beyond the session's limits: the oldest first, those without a label before others,
-// never that of the present state.
-void Session::DropSome() {
+// never that of the present state. Returns those whose end nobody has to wait for.
+std::vector<std::shared_ptr<Session::Held>> Session::DropSome() {
   const core::Bytes budget = options_.total_memory.count > 0
                                  ? options_.total_memory
                                  : core::Bytes{2 * options_.limits.memory.count};
   std::vector<std::shared_ptr<Held>> dropped;
-  const auto drop_oldest = [&] {
+  const auto drop_oldest = [&](const std::string& why) {
     const std::lock_guard lock(mutex_);
     for (const bool labelled : {false, true}) {
       const auto oldest = std::ranges::find_if(held_, [&](const auto& held) {
         return held != base_ && held->label.empty() != labelled;
       });
       if (oldest == held_.end()) continue;
+      dropped_.push_back({(*oldest)->id, std::chrono::system_clock::now(), why});
+      if (dropped_.size() > kRememberedDrops) dropped_.pop_front();
       dropped.push_back(std::move(*oldest));
       held_.erase(oldest);
       return true;
@@ -114,9 +121,11 @@ void Session::DropSome() {
     const std::lock_guard lock(mutex_);
     return held_.size();
   };
-  while (count() > std::max<size_t>(options_.checkpoints, 1) && drop_oldest()) {
+  const size_t most = std::max<size_t>(options_.checkpoints, 1);
+  while (count() > most && drop_oldest("there were more than " + std::to_string(most))) {
   }
   while (MostMemory() > budget.count) {
+    dropped.clear();  // so that what they held is counted no more
     uint64_t used = worker_ ? ProportionalMemory(worker_->process.pid()) : 0;
     std::vector<pid_t> pids;
     {
@@ -124,9 +133,9 @@ void Session::DropSome() {
       for (const auto& held : held_) pids.push_back(held->process.process.pid());
     }
     for (const pid_t pid : pids) used += ProportionalMemory(pid);
-    if (used <= budget.count || !drop_oldest()) break;
-    dropped.clear();  // now, so that what it held is counted no more
+    if (used <= budget.count || !drop_oldest("the session had more than its memory of " + budget.ToString())) break;
   }
+  return dropped;
 }
 
 core::Result<Worker> Session::WakeCopy(Held& held, bool reseeds) {
@@ -139,6 +148,40 @@ core::Result<Worker> Session::WakeCopy(Held& held, bool reseeds) {
   }
   if (core::Result<void> observed = host_->observe(*copy); !observed) return observed.error();
   return copy;
+}
+
+// All or none. The kernel clones a process for one caller at a time; what a copy does until it is
+// awake takes as long again, and is done at the same time.
+core::Result<std::vector<Worker>> Session::WakeCopies(Held& held, size_t count, bool reseeds) {
+  std::mutex mutex;
+  size_t begun = 0;
+  std::vector<Worker> workers;
+  core::Result<void> done;
+  const auto wake_some = [&] {
+    std::unique_lock lock(mutex);
+    while (done && begun < count) {
+      ++begun;
+      lock.unlock();
+      core::Result<Worker> worker = WakeCopy(held, reseeds);
+      lock.lock();
+      if (worker) {
+        workers.push_back(std::move(*worker));
+      } else {
+        done = worker.error();
+      }
+    }
+  };
+  std::vector<std::thread> threads;
+  const size_t most = std::min<size_t>(count / 2, std::thread::hardware_concurrency());
+  while (threads.size() + 1 < most) {
+    core::Result<std::thread> thread = StartThread("branch a session", wake_some);
+    if (!thread) break;
+    threads.push_back(std::move(*thread));
+  }
+  wake_some();
+  for (std::thread& thread : threads) thread.join();
+  if (!done) return done.error();
+  return workers;
 }
 
 // Without a copy, its process is there at once; the next one is made off the caller's path. If it
@@ -261,12 +304,15 @@ core::Result<std::shared_ptr<Session::Held>> Session::Find(std::string_view chec
   std::string known;
   for (const auto& held : held_) known += (known.empty() ? "" : ", ") + held->id;
   if (is_name && number < shared_->checkpoints) {
+    const auto dropped = std::ranges::find(dropped_, checkpoint, &Dropped::id);
     return core::SystemErrorOf(
         ENOENT, kFind,
-        std::string(checkpoint) +
-            " is no longer held: the oldest go first when there are too many "
-            "or their memory is needed; held are " +
-            known);
+        std::string(checkpoint) + " is no longer held: " +
+            (dropped == dropped_.end()
+                 ? "the oldest go first when there are too many or their memory is needed"
+                 : "it was dropped at " + core::UtcText(dropped->when) + ", when " + dropped->why +
+                       " and it was the oldest") +
+            "; held are " + known);
   }
   return core::SystemErrorOf(
       ENOENT, kFind,
@@ -353,12 +399,12 @@ core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count
     from = std::move(*found);
   }
   from->is_shared = true;
+  core::Result<std::vector<Worker>> workers = WakeCopies(*from, count, options.reseeds);
+  if (!workers) return workers.error();
   std::vector<std::shared_ptr<Session>> branches;
-  for (size_t i = 0; i < count; ++i) {
-    core::Result<Worker> worker = WakeCopy(*from, options.reseeds);
-    if (!worker) return worker.error();
+  for (Worker& worker : *workers) {
     std::shared_ptr<Session> branch(new Session(host_, shared_, options_));
-    branch->worker_.emplace(std::move(*worker));
+    branch->worker_.emplace(std::move(worker));
     branch->files_ = from->files;
     branch->is_at_base_ = true;
     branch->parent_ = from->parent;

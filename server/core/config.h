@@ -84,7 +84,7 @@ struct SessionsConfig {
   std::chrono::milliseconds idle{30 * 60'000};           // without a call; then it is closed
   std::chrono::milliseconds lifetime{12 * 60 * 60'000};  // then it is closed, used or not
   size_t checkpoints = 16;                               // of each; the oldest go first
-  // Of a session with its checkpoints and branches, as the kernel counts it; nullopt: twice its
+  // Of a session or branch with its checkpoints, as the kernel counts it; nullopt: twice its
   // memory limit.
   std::optional<core::Bytes> memory;
   // Of all sessions together; nullopt: half of the machine's, or of what its cgroup allows.

@@ -1,10 +1,8 @@
 #include "server/core/session_registry.h"
 
 #include <sys/sysinfo.h>
-#include <time.h>
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <system_error>
 
@@ -21,16 +19,6 @@ using std::chrono::seconds;
 
 // A sentence for the caller.
 core::Error Refusal(std::string sentence) { return core::MakeError(std::move(sentence), ""); }
-
-// "2026-11-25 13:40:11 UTC"
-std::string TimeText(std::chrono::system_clock::time_point when) {
-  const time_t time = std::chrono::system_clock::to_time_t(when);
-  tm parts{};
-  gmtime_r(&time, &parts);
-  std::array<char, 40> text{};
-  strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts);
-  return text.data();
-}
 
 // Half of what this process and its children may have: the machine's memory, or what a container
 // gives them (memory.max, of cgroup v2, which a cgroup namespace shows at the root).
@@ -282,7 +270,7 @@ core::Error SessionRegistry::NoSuch(const std::string& owner, const std::string&
     const auto found =
         std::find_if(gone.rbegin(), gone.rend(), [&](const Gone& each) { return each.id == id; });
     if (found != gone.rend()) {
-      return Refusal("session " + core::Quoted(id) + " was closed at " + TimeText(found->when) +
+      return Refusal("session " + core::Quoted(id) + " was closed at " + core::UtcText(found->when) +
                      ": " + found->why + "; what it held is lost");
     }
   }

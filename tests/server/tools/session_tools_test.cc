@@ -344,7 +344,7 @@ TEST_F(SessionTools, RollsBack) {
   EXPECT_LE(listed["checkpoints"].size(), 4u);
   const std::string gone =
       Call("checkpoint", {{"session", id}, {"action", "roll_back"}, {"checkpoint", "c0"}}).message;
-  EXPECT_HOLDS(gone, "checkpoint: c0 is no longer held: the oldest go first");
+  EXPECT_HOLDS(gone, "checkpoint: c0 is no longer held: it was dropped at ");
   EXPECT_HOLDS(
       Call("checkpoint", {{"session", id}, {"action", "roll_back"}, {"checkpoint", "c99"}}).message,
       "checkpoint: there is no \"c99\" in this session; held are ");
