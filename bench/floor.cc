@@ -9,6 +9,9 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
+
+#include "bench/options.h"
 
 extern char** environ;
 
@@ -59,6 +62,20 @@ double Floor::Sample(char kind) {
     Give("a floor program has died");
   }
   return nanoseconds == 0 ? -1 : static_cast<double>(nanoseconds) / 1e6;
+}
+
+std::vector<std::string> PythonFloor(const core::Profile& profile) {
+  std::vector<std::string> command = {ProgramBeside("belljar-bench-floor-python")};
+  // Without modules that replace a library module: the zygote does not import the library's
+  // asyncio, with its sockets, either; and without modules whose import would pull that in.
+  const nlohmann::json document = nlohmann::json::parse(profile.document);
+  const nlohmann::json& modules = document.at("modules");
+  for (const auto& [name, module] : modules.items()) {
+    const std::string top = name.substr(0, name.find('.'));
+    const nlohmann::json& whole = modules.contains(top) ? modules[top] : module;
+    if (!whole.value("synthetic", false)) command.push_back(name);
+  }
+  return command;
 }
 
 double TimeCommand(const std::vector<std::string>& command) {

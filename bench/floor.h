@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/profile.h"
 
 namespace belljar::bench {
 
@@ -27,6 +28,9 @@ class Floor {
   core::UniqueFd requests_;
   core::UniqueFd samples_;
 };
+
+// The command of the floor that has imported the same modules as a zygote of `profile`.
+std::vector<std::string> PythonFloor(const core::Profile& profile);
 
 // Milliseconds from the start of the program to its end; negative if it failed. Its output is
 // discarded.

@@ -15,7 +15,6 @@
 #include <thread>
 #include <utility>
 
-#include <nlohmann/json.hpp>
 
 #include "bench/floor.h"
 #include "bench/measure.h"
@@ -117,7 +116,7 @@ class Bench {
         profile_(BasicOrExit(installation_)),
         one_plus_one_(WithDefaults(profile_, "1+1")),
         small_({ProgramBeside("belljar-bench-floor-c")}),
-        python_(PythonFloor()),
+        python_(PythonFloor(profile_)),
         sandbox_(OpenOrExit(profile_, kSpares)),
         command_(CommandOf(installation_)),
         stdio_server_(command_, ServerProcess::Transport::kStdio),
@@ -139,20 +138,6 @@ class Bench {
   }
 
  private:
-  std::vector<std::string> PythonFloor() const {
-    std::vector<std::string> command = {ProgramBeside("belljar-bench-floor-python")};
-    // Without modules that replace a library module: the zygote does not import the library's
-    // asyncio, with its sockets, either; and without modules whose import would pull that in.
-    const nlohmann::json document = nlohmann::json::parse(profile_.document);
-    const nlohmann::json& modules = document.at("modules");
-    for (const auto& [name, module] : modules.items()) {
-      const std::string top = name.substr(0, name.find('.'));
-      const nlohmann::json& whole = modules.contains(top) ? modules[top] : module;
-      if (!whole.value("synthetic", false)) command.push_back(name);
-    }
-    return command;
-  }
-
   void Round() {
     Settle(*sandbox_, kSpares);
     rows_.small.series.Add(small_.Sample('f'));

@@ -9,7 +9,6 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 #include <vector>
@@ -112,7 +111,7 @@ class Bench {
       : options_(options),
         catalogue_(catalogue),
         profile_(OrExit(catalogue.Choose("basic"))),
-        python_(PythonFloor()),
+        python_(PythonFloor(profile_)),
         sandbox_(OpenOrExit(profile_, kSpares)) {
     const char* chosen = getenv("BELLJAR_PYTHON");
     interpreter_ = chosen ? chosen : "/usr/bin/python3";
@@ -135,18 +134,6 @@ class Bench {
   }
 
  private:
-  std::vector<std::string> PythonFloor() const {
-    std::vector<std::string> command = {ProgramBeside("belljar-bench-floor-python")};
-    const nlohmann::json document = nlohmann::json::parse(profile_.document);
-    const nlohmann::json& modules = document.at("modules");
-    for (const auto& [name, module] : modules.items()) {
-      const std::string top = name.substr(0, name.find('.'));
-      const nlohmann::json& whole = modules.contains(top) ? modules[top] : module;
-      if (!whole.value("synthetic", false)) command.push_back(name);
-    }
-    return command;
-  }
-
   static std::shared_ptr<outside::Session> OpenSession(outside::Sandbox& sandbox,
                                                        const core::Profile& profile) {
     outside::SessionOptions options;
@@ -260,7 +247,8 @@ class Bench {
         {"branch, as a multiple of that fork", "x", rows_.branch.series.median() / fork, 1},
         {"open a session, as a multiple of a run", "x",
          rows_.open.series.median() / rows_.run.series.median(), 1},
-        {"private memory of an idle session with one checkpoint", "MiB", rows_.rest.series.median(), 3},
+        {"private memory of an idle session with one checkpoint", "MiB", rows_.rest.series.median(),
+         3},
         {"memory of 1,000 idle sessions", "MiB", rows_.many_rest.series.median(), 4096},
     };
     if (rows_.array.series.count() > 0) {
