@@ -98,6 +98,7 @@ std::vector<Parameter> CellParameters(bool has_sessions) {
       "A session, in which names, imports and files stay from call to call; \"new\" opens one.";
   session.required = false;
   Parameter wait = WaitParameter();
+  wait.description = "Seconds to wait while the session is busy; 0: fail at once.";
   session.is_unlisted = wait.is_unlisted = !has_sessions;
   return {std::move(session), std::move(wait)};
 }

@@ -33,7 +33,7 @@ Parameter SessionParameter() {
 Parameter WaitParameter() {
   return {.name = "wait",
           .type = Parameter::Type::kNumber,
-          .description = "Seconds to wait while the session is busy; 0: fail at once.",
+          .description = "As in execute_code.",
           .default_value = kUsualWait,
           .minimum = 0,
           .maximum = kMostWait,

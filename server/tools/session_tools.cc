@@ -30,9 +30,12 @@ ToolDescription DescribeSessions(const char* name, const char* title, std::strin
 }
 
 std::vector<Parameter> OpenParameters(const Sandboxes& sandboxes) {
-  Parameter profile = ProfileParameter(sandboxes);
-  return {std::move(profile), MemoryParameter(sandboxes), ImportsParameter(),
-          DomainsParameter(sandboxes)};
+  std::vector<Parameter> parameters = {ProfileParameter(sandboxes), MemoryParameter(sandboxes),
+                                       ImportsParameter(), DomainsParameter(sandboxes)};
+  for (Parameter& parameter : parameters) {
+    if (parameter.name != "profile") parameter.description = "As in execute_code.";
+  }
+  return parameters;
 }
 
 ToolDescription DescribeOpen(const SessionRegistry& registry, const ParameterTable& parameters) {

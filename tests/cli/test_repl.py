@@ -234,6 +234,7 @@ def test_control_z_stops_and_goes_on(terminal):
     prompt.enter("x = 1")
     prompt.type("\x1a")
     # Without a shell the group is orphaned, and the kernel lets it run on: the prompt must survive.
+    prompt.until("In [2]: ")  # drawn again
     assert "Out[2]: 1" in prompt.enter("x")
 
 

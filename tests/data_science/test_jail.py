@@ -154,11 +154,6 @@ ATTACKS = {
         except OSError:
             print("refused")
     """,
-    "huge pages": LIBC
-    + """
-        at = libc.mmap(None, 8 << 20, 3, 0x22, -1, 0)
-        print("done" if libc.madvise(ctypes.c_void_p(at), 8 << 20, 14) == 0 else "refused")
-    """,
     "pages that are shared with neighbours": LIBC
     + """
         at = libc.mmap(None, 8 << 20, 3, 0x22, -1, 0)

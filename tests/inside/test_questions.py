@@ -199,10 +199,11 @@ def test_attributes(session):
 
 
 def test_imports(session):
-    assert session.complete("import jso|") == ["json"]
-    assert session.complete("import os, jso|") == ["json"]
+    # Beside it, other modules of this environment may begin so.
+    assert "json" in session.complete("import jso|")
+    assert "json" in session.complete("import os, jso|")
     assert "path" in session.complete("import os.|")
-    assert session.complete("from jso|") == ["json"]
+    assert "json" in session.complete("from jso|")
     assert session.complete("from json imp|") == ["import"]
     assert session.complete("from json |") == ["import"]
     assert {"dump", "dumps"} <= set(session.complete("from json import load, du|"))
