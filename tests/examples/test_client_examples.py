@@ -20,8 +20,9 @@ def test_the_python_client():
     )
     lines = done.stdout.splitlines()
     live = [line for line in lines if line.startswith("live: ")]
+    steps = [line for line in live if line != "live: starting profile basic"]  # on a slow machine
     # What comes last may come with the answer alone, on a machine that stalls.
-    assert live and live == ["live: step 1", "live: step 2", "live: step 3"][: len(live)]
+    assert steps and steps == ["live: step 1", "live: step 2", "live: step 3"][: len(steps)]
     assert [line for line in lines if line not in live] == [
         "connected to Belljar",
         "tool execute_code: Run Python code",
