@@ -66,7 +66,8 @@ void BackgroundTasks::Work() {
       if (timed_.empty()) {
         changed_.wait(lock);
       } else {
-        changed_.wait_until(lock, timed_.begin()->first);
+        const core::Deadline due = timed_.begin()->first;  // another thread may take that task
+        changed_.wait_until(lock, due);
       }
       --idle_;
       continue;
