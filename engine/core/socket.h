@@ -6,6 +6,7 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
+#include <boost/container/static_vector.hpp>
 #include <chrono>
 #include <cstddef>
 #include <span>
@@ -35,9 +36,12 @@ Result<void> WaitReadable(int fd, Deadline deadline);
 inline constexpr size_t kMaxDescriptors = 4;
 Result<void> SendMessage(int fd, std::string_view bytes, std::span<const int> descriptors = {});
 
+using Descriptors = boost::container::static_vector<UniqueFd, kMaxDescriptors + 8>;
 struct Message {
   std::string bytes;
-  std::vector<UniqueFd> descriptors;
+  // In place: the init of a session has no system call with which to get memory. As many as there
+  // is room for where a message is received.
+  Descriptors descriptors;
 };
 // Receives one SEQPACKET message of at most `limit` bytes. A longer one, or one with more
 // descriptors, is an error, and its descriptors are closed. An empty message means that the peer

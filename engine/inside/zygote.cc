@@ -145,7 +145,7 @@ core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared,
   BeforeClone();
   const pid_t pid = CloneWorker(start.plan, &pidfd);
   if (pid == 0) {
-    std::vector<core::UniqueFd>& given = message.descriptors;
+    core::Descriptors& given = message.descriptors;
     const WorkerStart worker{start.plan, prepared, start.layout, true, kind};
     if (kind == core::SpawnMessage::kSession) {
       RunSessionInit(worker, std::move(given[2]), std::move(given[0]), std::move(given[1]));

@@ -519,7 +519,7 @@ host::LayerState SparePool::CgroupLayer(pid_t pid) const {
           held ? "memory and processes of all workers together" : "not in its leaf"};
 }
 
-core::Result<void> SparePool::TakeWorkerResources(std::vector<core::UniqueFd> descriptors,
+core::Result<void> SparePool::TakeWorkerResources(core::Descriptors descriptors,
                                                   Worker& worker) const {
   const seal::SealPlan& plan = options_.zygote.plan;
   std::vector<core::UniqueFd*> places;

@@ -148,8 +148,7 @@ class SparePool {
   void FinishSpawns(const std::vector<pollfd>& polled, size_t first);
   void AdoptRetired();
   void ReapDead(const std::vector<pollfd>& polled, size_t first);
-  core::Result<void> TakeWorkerResources(std::vector<core::UniqueFd> descriptors,
-                                         Worker& worker) const;
+  core::Result<void> TakeWorkerResources(core::Descriptors descriptors, Worker& worker) const;
   core::Result<void> FinishSpawn(Worker& worker);
   core::Result<OwnSeal> ReadOwnSeal() const;
   void GiveUp(core::Error error, const Backoff& backoff);
