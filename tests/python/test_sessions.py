@@ -741,7 +741,9 @@ def test_nothing_grows() -> None:
             time.sleep(0.2)
             after = settled()
         assert after.descriptors <= before.descriptors + 2
-        assert after.threads <= before.threads
+        # Those in the background come as they are needed, up to 16; one for each of the ten
+        # sessions would be too many.
+        assert after.threads <= before.threads + 6
         assert after.children <= before.children + 1
         assert after.resident - before.resident < 8 << 20
         assert descendants() <= others + 8
