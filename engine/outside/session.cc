@@ -111,7 +111,9 @@ void Session::EndTurn() {
 // next cell of this one does it if it comes first.
 void Session::After(Turn turn, host::DeferredTasks* deferred) {
   auto kept = std::make_shared<std::optional<Turn>>(std::move(turn));
-  std::function<void()> step = [this, kept] {
+  // Whoever uses several sessions in turn is likely to go on.
+  const bool others_run = host_->last_used.exchange(this) != this;
+  std::function<void()> step = [this, kept, others_run] {
     Turn own = std::move(**kept);
     kept->reset();
     if (!closed().empty()) return;
@@ -119,7 +121,7 @@ void Session::After(Turn turn, host::DeferredTasks* deferred) {
       const std::lock_guard lock(mutex_);
       last_used_ = core::Clock::now();
     }
-    if (host_->running > 0) return SettleLater(core::Clock::now() + kMaxUnsettled);
+    if (others_run || host_->running > 0) return SettleLater(core::Clock::now() + kMaxUnsettled);
     Settle(std::move(own));
   };
   if (deferred) {
@@ -257,7 +259,10 @@ core::Result<host::Outcome> Session::Run(const host::Request& request, const Run
                                          Patience patience) {
   core::Result<Turn> turn = TakeTurn(patience, options);
   if (!turn) return turn.error();
-  core::Result<host::Outcome> outcome = RunCell(request, options);
+  core::Result<host::Outcome> outcome = [&] {
+    const Counted running(host_->running);
+    return RunCell(request, options);
+  }();
   After(std::move(*turn), options.deferred);
   return outcome;
 }
@@ -290,10 +295,7 @@ core::Result<host::Outcome> Session::RunCell(const host::Request& request,
   if (host_->egress) {
     execution.ServeEgress(*host_->egress, std::move(listener), std::move(narrower));
   }
-  core::Result<host::Outcome> outcome = [&] {
-    const Counted running(host_->running);
-    return execution.Run();
-  }();
+  core::Result<host::Outcome> outcome = execution.Run();
   worker_.emplace(execution.TakeWorker());
   const size_t strangers = shared_->family->EndCell(*worker_);
   std::string closed;

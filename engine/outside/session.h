@@ -124,7 +124,8 @@ struct SessionHost {
   std::function<void(const std::shared_ptr<Session>&)> opened;  // one that it has to close
   std::function<void(std::function<void()>)> later;  // runs it off the caller's path, in order
   std::function<void(core::Deadline, std::function<void()>)> at;  // the same, not before that time
-  mutable std::atomic<size_t> running = 0;                        // cells, at present
+  mutable std::atomic<size_t> running = 0;                        // cells, begun or about to
+  mutable std::atomic<const void*> last_used = nullptr;           // the session; to compare only
 };
 
 class Session : public std::enable_shared_from_this<Session> {
