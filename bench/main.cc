@@ -15,7 +15,6 @@
 #include <thread>
 #include <utility>
 
-
 #include "bench/floor.h"
 #include "bench/measure.h"
 #include "bench/options.h"

@@ -133,7 +133,9 @@ std::vector<std::shared_ptr<Session::Held>> Session::DropSome() {
       for (const auto& held : held_) pids.push_back(held->process.process.pid());
     }
     for (const pid_t pid : pids) used += ProportionalMemory(pid);
-    if (used <= budget.count || !drop_oldest("the session had more than its memory of " + budget.ToString())) break;
+    if (used <= budget.count ||
+        !drop_oldest("the session had more than its memory of " + budget.ToString()))
+      break;
   }
   return dropped;
 }

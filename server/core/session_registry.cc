@@ -270,8 +270,8 @@ core::Error SessionRegistry::NoSuch(const std::string& owner, const std::string&
     const auto found =
         std::find_if(gone.rbegin(), gone.rend(), [&](const Gone& each) { return each.id == id; });
     if (found != gone.rend()) {
-      return Refusal("session " + core::Quoted(id) + " was closed at " + core::UtcText(found->when) +
-                     ": " + found->why + "; what it held is lost");
+      return Refusal("session " + core::Quoted(id) + " was closed at " +
+                     core::UtcText(found->when) + ": " + found->why + "; what it held is lost");
     }
   }
   return Refusal("there is no session " + core::Quoted(id) + "; list_sessions lists yours");
