@@ -32,7 +32,10 @@ ToolDescription DescribeSessions(const char* name, const char* title, std::strin
 std::vector<Parameter> OpenParameters(const Sandboxes& sandboxes) {
   Parameter profile = ProfileParameter(sandboxes);
   return {std::move(profile), MemoryParameter(sandboxes), ImportsParameter(),
-          DomainsParameter(sandboxes)};
+          DomainsParameter(sandboxes),
+          ContainerParameter(sandboxes,
+                             "Also isolates it in a container, without checkpoints: a "
+                             "cell that is stopped by a limit ends it.")};
 }
 
 ToolDescription DescribeOpen(const SessionRegistry& registry, const ParameterTable& parameters) {
@@ -107,11 +110,11 @@ core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
       TakeImports(arguments, *profile, sandboxes_.LanguageOf(*profile), true, problems);
   terms.allowed_domains =
       TakeDomains(arguments, sandboxes_, call.caller, profile->profile, problems);
+  terms.in_container = TakeContainer(arguments, sandboxes_, problems);
   if (!problems.empty()) return RefusedArguments(kOpenName, problems);
   const core::Bytes memory = terms.limits.memory;
-  core::Result<SessionUse> opened =
-      SessionUse::Open(sandboxes_, registry_, observer_, std::move(terms), call);
-  if (!opened) return NotOpened(kOpenName, *profile, opened.error());
+  core::Result<SessionUse> opened = SessionUse::Open(sandboxes_, registry_, observer_, terms, call);
+  if (!opened) return NotOpened(kOpenName, terms, opened.error());
   if (call.cancellation && call.cancellation->cancelled()) {
     (void)registry_.Close(call.caller.name, (*opened)->id(), kCancelledOpening);  // nobody knows it
   }
