@@ -53,6 +53,7 @@ core::Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const Sessi
   // Its first checkpoint: off the caller's path, and before the first cell.
   core::Result<Turn> turn = session->TakeTurn({.waits = false});
   if (!turn) return turn.error();
+  session->host_->last_used = session.get();
   session->After(std::move(*turn), nullptr);
   session->host_->opened(session);
   return session;
