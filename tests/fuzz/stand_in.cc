@@ -67,4 +67,14 @@ core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const Run
   return backend_->Run(request, options);
 }
 
+core::Result<std::shared_ptr<Session>> Sandbox::OpenSession(const SessionOptions& options,
+                                                            const RunOptions& run) {
+  return backend_->OpenSession(options, run);  // a Backend's own: there are none
+}
+
+core::Result<host::Outcome> Sandbox::RunCell(Session&, const host::Request&, const RunOptions&,
+                                             Patience) {
+  abort();  // without a session
+}
+
 }  // namespace belljar::outside
