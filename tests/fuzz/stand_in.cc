@@ -2,6 +2,8 @@
 // or a namespace. A program that links this defines all that those two do: the linker then leaves
 // them in their archive.
 #include <algorithm>
+#include <cstdlib>
+#include <memory>
 #include <string>
 
 #include "engine/egress/egress_proxy.h"
