@@ -110,7 +110,7 @@ core::Error NoInterpreter(const StringList& tried) {
   return core::MakeError(
       "find a Python with belljar and ipykernel",
       (tried.empty() ? "there is no python3 on PATH"
-                     : "not both are in " + core::Printable(core::Joined(tried))) +
+                     : "none of these has both: " + core::Printable(core::Joined(tried))) +
           "; install them: " + pip + " install \"belljar[kernel]\"");
 }
 

@@ -189,12 +189,12 @@ std::string Hex(std::span<const unsigned char> bytes) {
   return hex;
 }
 
-std::string UtcText(std::chrono::system_clock::time_point time) {
+std::string UtcText(std::chrono::system_clock::time_point time, const char* format) {
   const time_t seconds = std::chrono::system_clock::to_time_t(time);
   tm parts{};
   gmtime_r(&seconds, &parts);
   std::array<char, 40> text{};
-  return {text.data(), strftime(text.data(), text.size(), "%Y-%m-%d %H:%M:%S UTC", &parts)};
+  return {text.data(), strftime(text.data(), text.size(), format, &parts)};
 }
 
 }  // namespace belljar::core

@@ -54,8 +54,9 @@ std::string Joined(const std::vector<std::string>& names);
 // Two lower-case digits per byte.
 std::string Hex(std::span<const unsigned char> bytes);
 
-// "2026-11-25 13:40:11 UTC"
-std::string UtcText(std::chrono::system_clock::time_point time);
+// "2026-11-25 13:40:11 UTC", or as `format` says (strftime(3)), in at most 40 bytes.
+std::string UtcText(std::chrono::system_clock::time_point time,
+                    const char* format = "%Y-%m-%d %H:%M:%S UTC");
 
 }  // namespace belljar::core
 

@@ -10,8 +10,7 @@
 //   each worker ──WorkerSignal kCall, name, arguments──▶ host ──size (uint32), answer──▶ worker
 //                                               during the run, for each call of one of the
 //                                               request's functions
-//   host ──SessionOrder──▶ worker of a session ──WorkerSignal──▶ host       until it is killed;
-//   after
+//   host ──SessionOrder──▶ worker of a session ──WorkerSignal──▶ host   until it is killed; after
 //                                               kCell or kAsk comes a request as above
 //   host ──InitOrder + {pidfd}──▶ init of a session ──InitReply──▶ host     likewise; a first
 //                                               InitReply says that it is sealed

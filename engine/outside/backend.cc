@@ -16,7 +16,7 @@ host::Outcome CancelledBefore(const host::Request& request, std::string mode,
 
 core::Result<std::shared_ptr<Session>> Backend::OpenSession(const SessionOptions&,
                                                             const RunOptions&) {
-  return core::MakeError("open a session", "it cannot be in a container yet");
+  return core::MakeError("open a session", "not supported in a container yet");
 }
 
 }  // namespace belljar::outside

@@ -19,8 +19,9 @@ namespace belljar::outside {
 namespace {
 
 constexpr char kUse[] = "use a session";
-constexpr std::chrono::milliseconds kUnsettledCheck{20};
-constexpr std::chrono::milliseconds kMaxUnsettled{250};
+// A checkpoint that makes way for cells of other sessions.
+constexpr std::chrono::milliseconds kHoldRetry{20};
+constexpr std::chrono::milliseconds kMaxHoldDelay{250};
 
 class Counted {
  public:
@@ -53,7 +54,7 @@ core::Result<std::shared_ptr<Session>> Session::Open(std::shared_ptr<const Sessi
   // Its first checkpoint: off the caller's path, and before the first cell.
   core::Result<Turn> turn = session->TakeTurn({.waits = false});
   if (!turn) return turn.error();
-  session->host_->last_used = session.get();
+  session->host_->last_session = session.get();
   session->After(std::move(*turn), nullptr);
   session->host_->opened(session);
   return session;
@@ -113,7 +114,7 @@ void Session::EndTurn() {
 void Session::After(Turn turn, host::DeferredTasks* deferred) {
   auto kept = std::make_shared<std::optional<Turn>>(std::move(turn));
   // Whoever uses several sessions in turn is likely to go on.
-  const bool others_run = host_->last_used.exchange(this) != this;
+  const bool others_run = host_->last_session.exchange(this) != this;
   std::function<void()> step = [this, kept, others_run] {
     Turn own = std::move(**kept);
     kept->reset();
@@ -122,8 +123,8 @@ void Session::After(Turn turn, host::DeferredTasks* deferred) {
       const std::lock_guard lock(mutex_);
       last_used_ = core::Clock::now();
     }
-    if (others_run || host_->running > 0) return SettleLater(core::Clock::now() + kMaxUnsettled);
-    Settle(std::move(own));
+    if (others_run || host_->running > 0) return HoldLater(core::Clock::now() + kMaxHoldDelay);
+    HoldNow(std::move(own));
   };
   if (deferred) {
     deferred->Add(std::move(step));
@@ -132,7 +133,7 @@ void Session::After(Turn turn, host::DeferredTasks* deferred) {
   }
 }
 
-void Session::Settle(Turn turn) {
+void Session::HoldNow(Turn turn) {
   (void)Hold().ok();
   const std::vector<std::shared_ptr<Held>> dropped = DropSome();
   RestLater();
@@ -140,20 +141,24 @@ void Session::Settle(Turn turn) {
   const Turn done = std::move(turn);
 }
 
-void Session::SettleLater(core::Deadline at_the_latest) {
+void Session::HoldLater(core::Deadline at_the_latest) {
+  At(core::Clock::now() + kHoldRetry, [at_the_latest](Session& session) {
+    if (session.host_->running > 0 && core::Clock::now() < at_the_latest) {
+      return session.HoldLater(at_the_latest);
+    }
+    core::Result<Turn> turn = session.TakeTurn({.waits = false});
+    if (turn) session.HoldNow(std::move(*turn));
+  });
+}
+
+// In the background, if there still is this session then.
+void Session::At(core::Deadline due, std::function<void(Session&)> step) {
   {
     const std::lock_guard lock(mutex_);
     if (is_host_closed_) return;
   }
-  host_->at(core::Clock::now() + kUnsettledCheck, [weak = weak_from_this(), at_the_latest] {
-    const std::shared_ptr<Session> session = weak.lock();
-    if (!session) return;
-    core::Result<Turn> turn = session->TakeTurn({.waits = false});
-    if (!turn) return;  // whoever has it sees to it
-    if (session->host_->running > 0 && core::Clock::now() < at_the_latest) {
-      return session->SettleLater(at_the_latest);
-    }
-    session->Settle(std::move(*turn));
+  host_->at(due, [weak = weak_from_this(), step = std::move(step)] {
+    if (const std::shared_ptr<Session> session = weak.lock()) step(*session);
   });
 }
 
@@ -161,25 +166,20 @@ void Session::RestLater() {
   core::Deadline due;
   {
     const std::lock_guard lock(mutex_);
-    if (is_host_closed_ || std::exchange(will_rest_, true)) return;
+    if (std::exchange(will_rest_, true)) return;
     due = last_used_ + options_.rest_after;
   }
-  host_->at(due, [weak = weak_from_this()] {
-    if (const std::shared_ptr<Session> session = weak.lock()) session->Rest();
-  });
+  At(due, [](Session& session) { session.Rest(); });
 }
 
 // The worker and its checkpoint would be the same memory twice, after the next cell's page faults
 // have been taken ahead.
 void Session::Rest() {
+  core::Deadline last_used;
   {
     const std::lock_guard lock(mutex_);
     will_rest_ = false;
     if (!closed_.empty() || is_taken_) return;
-  }
-  core::Deadline last_used;
-  {
-    const std::lock_guard lock(mutex_);
     last_used = last_used_;
   }
   if (core::Clock::now() < last_used + options_.rest_after) return RestLater();

@@ -124,8 +124,10 @@ struct SessionHost {
   std::function<void(const std::shared_ptr<Session>&)> opened;  // one that it has to close
   std::function<void(std::function<void()>)> later;  // runs it off the caller's path, in order
   std::function<void(core::Deadline, std::function<void()>)> at;  // the same, not before that time
-  mutable std::atomic<size_t> running = 0;                        // cells, begun or about to
-  mutable std::atomic<const void*> last_used = nullptr;           // the session; to compare only
+  // Cells that have begun, or are about to.
+  mutable std::atomic<size_t> running = 0;
+  // The one that was used last; to be compared only: it may be gone.
+  mutable std::atomic<const Session*> last_session = nullptr;
 };
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -220,8 +222,9 @@ class Session : public std::enable_shared_from_this<Session> {
   void RestLater();
   void Rest();
   void After(Turn turn, host::DeferredTasks* deferred);
-  void Settle(Turn turn);
-  void SettleLater(core::Deadline at_the_latest);
+  void HoldNow(Turn turn);
+  void HoldLater(core::Deadline at_the_latest);
+  void At(core::Deadline due, std::function<void(Session&)> step);
   core::Error ClosedError() const;
   void Release();
 

@@ -191,8 +191,7 @@ std::vector<Setting> MakeSettings() {
        BELLJAR_FIELD(config.sessions.checkpoints), 1, 256},
       {"sessions.memory", "", "", "SIZE", "twice its memory limit", "\"1g\"",
        "memory of a session, or of one of its branches, with its checkpoints, as the kernel counts "
-       "it; beyond it "
-       "checkpoints are dropped",
+       "it; beyond it checkpoints are dropped",
        BELLJAR_FIELD(config.sessions.memory), 1, kGibi << 10},
       {"sessions.total_memory", "", "", "SIZE", "half of this machine's", "\"8g\"",
        "memory of all sessions together; beyond it opening or branching one closes the longest "

@@ -1,9 +1,6 @@
 #include "server/tools/checkpoint_tool.h"
 
-#include <time.h>
-
 #include <algorithm>
-#include <array>
 #include <cmath>
 #include <utility>
 
@@ -80,15 +77,6 @@ ToolDescription DescribeCheckpoint(const SessionRegistry& registry,
   description.output_schema = SuccessSchema();
   description.destructive = true;
   return description;
-}
-
-std::string UtcText(std::chrono::system_clock::time_point when) {
-  const time_t time = std::chrono::system_clock::to_time_t(when);
-  tm parts{};
-  gmtime_r(&time, &parts);
-  std::array<char, 40> text{};
-  strftime(text.data(), text.size(), "%Y-%m-%dT%H:%M:%SZ", &parts);
-  return text.data();
 }
 
 // Arguments that this action does not have are errors: their caller relies on them.
@@ -214,8 +202,9 @@ CheckpointTool::Answer CheckpointTool::Keep(const Request& request) const {
 CheckpointTool::Answer CheckpointTool::List(const Request& request) const {
   CheckpointJson list = CheckpointJson::array();
   for (const outside::CheckpointInfo& each : request.session->session().Checkpoints()) {
-    CheckpointJson json = {
-        {"checkpoint", each.id}, {"cell", each.cell}, {"made", UtcText(each.made)}};
+    CheckpointJson json = {{"checkpoint", each.id},
+                           {"cell", each.cell},
+                           {"made", core::UtcText(each.made, "%Y-%m-%dT%H:%M:%SZ")}};
     if (!each.label.empty()) json["label"] = each.label;
     if (!each.parent.empty()) json["parent"] = each.parent;
     if (each.is_current) json["current"] = true;

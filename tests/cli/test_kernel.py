@@ -60,7 +60,7 @@ def test_without_one_the_command_for_pip_is_shown(belljar, path):
     done = belljar("kernel", "install", env={"PATH": folder})
     assert (done.code, done.stdout) == (5, "")
     assert done.stderr == (
-        "belljar: error: find a Python with belljar and ipykernel: not both are in "
+        "belljar: error: find a Python with belljar and ipykernel: none of these has both: "
         f'{folder}/python3; install them: {folder}/python3 -m pip install "belljar[kernel]"\n'
     )
     done = belljar("kernel", "uninstall", env={"PATH": ""})

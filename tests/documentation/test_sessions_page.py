@@ -3,6 +3,7 @@
 import re
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -14,6 +15,17 @@ PROGRAMS = re.findall(r"^```python\n(.*?)^```$", PAGE + README, re.M | re.S)
 SHOWN = re.compile(r"print\(.*\)  # (.*)$", re.M)
 
 
+def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", program],
+        capture_output=True,
+        text=True,
+        cwd=folder,
+        env=environment(PYTHONPATH=str(BUILD / "python")),
+        timeout=60,
+    )
+
+
 def test_there_are_programs():
     assert len(PROGRAMS) >= 4
     assert all(SHOWN.search(program) for program in PROGRAMS)
@@ -21,14 +33,7 @@ def test_there_are_programs():
 
 @pytest.mark.parametrize("program", PROGRAMS, ids=range(len(PROGRAMS)))
 def test_a_program_prints_what_is_shown(program, tmp_path):
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=str(BUILD / "python")),
-        timeout=60,
-    )
+    done = run(program, tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     printed = [line for line in done.stdout.splitlines() if " was stopped; " not in line]
     assert printed == SHOWN.findall(program)
@@ -36,14 +41,7 @@ def test_a_program_prints_what_is_shown(program, tmp_path):
 
 def test_only_the_cell_that_does_not_end_is_stopped(tmp_path):
     (program,) = (each for each in PROGRAMS if "EXERCISES" in each)
-    done = subprocess.run(
-        [sys.executable, "-c", program],
-        capture_output=True,
-        text=True,
-        cwd=tmp_path,
-        env=environment(PYTHONPATH=str(BUILD / "python")),
-        timeout=60,
-    )
+    done = run(program, tmp_path)
     assert done.stdout.splitlines()[0].startswith("'while total: pass' was stopped")
 
 
