@@ -79,10 +79,10 @@ constexpr RightsLine kRights[] = {{"Uid:", 3},    {"Gid:", 3},        {"Groups:"
                                   {"CapInh:", 0}, {"CapPrm:", 0},     {"CapBnd:", 0},
                                   {"CapAmb:", 0}, {"NoNewPrivs:", 0}, {"Seccomp", 0}};
 
-std::string_view FirstColumns(std::string_view channel, size_t columns) {
+std::string_view FirstColumns(std::string_view line, size_t columns) {
   size_t end = 0;
-  for (; columns > 0 && end != channel.npos; --columns) end = channel.find('\t', end + 1);
-  return channel.substr(0, end);
+  for (; columns > 0 && end != line.npos; --columns) end = line.find('\t', end + 1);
+  return line.substr(0, end);
 }
 
 // A preallocated buffer, since Main must not allocate.
@@ -114,11 +114,11 @@ class Text {
 void KeepRights(const Text& status, Text& rights) {
   rights.Clear();
   for (std::string_view left = status.View(); !left.empty();) {
-    const std::string_view channel = left.substr(0, std::min(left.find('\n'), left.size() - 1) + 1);
-    left.remove_prefix(channel.size());
+    const std::string_view line = left.substr(0, std::min(left.find('\n'), left.size() - 1) + 1);
+    left.remove_prefix(line.size());
     for (const RightsLine& right : kRights) {
-      if (!channel.starts_with(right.name)) continue;
-      rights.Append(right.columns == 0 ? channel : FirstColumns(channel, right.columns + 1));
+      if (!line.starts_with(right.name)) continue;
+      rights.Append(right.columns == 0 ? line : FirstColumns(line, right.columns + 1));
     }
   }
 }
