@@ -10,7 +10,7 @@ as they were before it. A line of its own: `%undo [CELLS]`, `%checkpoint [LABEL]
 `%rollback ID`.
 
 The kernel's process runs none of the notebook's code. HTML from cells is not passed on: tables are
-rendered here, from their text. The notebook's folder is not there in the jar.
+rendered here, from their text. The notebook's folder is not in the sandbox.
 """
 
 from __future__ import annotations
