@@ -32,12 +32,18 @@ void AddContainerOptions(CLI::App* parser, ContainerArguments& arguments) {
 }
 
 core::Result<std::optional<container::backend::ContainerOptions>> ResolveContainer(
-    const ContainerArguments& arguments) {
+    const ContainerArguments& arguments, const CLI::Option& isolation,
+    outside::SandboxOptions& sandbox) {
   if (!arguments.container) {
     if (const char* stray = Stray(arguments)) {
       return UsersError(std::string(stray) + " requires --container");
     }
     return std::optional<container::backend::ContainerOptions>();
+  }
+  if (isolation.count() > 0 && sandbox.isolation == outside::IsolationMode::kStrict) {
+    return UsersError(
+        "--isolation strict cannot be combined with --container: inside a container, its own "
+        "isolation replaces our namespaces (--isolation standard); omit it");
   }
   container::backend::ContainerOptions options;
   options.selection = {.engine = arguments.engine,
@@ -56,6 +62,7 @@ core::Result<std::optional<container::backend::ContainerOptions>> ResolveContain
   // A single run starts its own container and needs no warm ones.
   options.spares = 0;
   options.max_containers = 1;
+  sandbox.isolation = outside::IsolationMode::kStandard;
   return std::optional<container::backend::ContainerOptions>(std::move(options));
 }
 

@@ -22,9 +22,12 @@ struct ContainerArguments {
 
 void AddContainerOptions(CLI::App* parser, ContainerArguments& arguments);
 
-// For one run; nullopt: without a container. Errors are user errors.
+// For one run; nullopt: without a container. In one, the isolation of `sandbox` becomes standard: a
+// container's user may neither mount nor create namespaces, and the container's own isolation takes
+// their place. `isolation`: the option --isolation. Errors are user errors.
 core::Result<std::optional<container::backend::ContainerOptions>> ResolveContainer(
-    const ContainerArguments& arguments);
+    const ContainerArguments& arguments, const CLI::Option& isolation,
+    outside::SandboxOptions& sandbox);
 
 }  // namespace belljar::cli
 

@@ -185,24 +185,15 @@ core::Result<void> TakeLayers(const RunArguments& arguments, Job& job) {
   return {};
 }
 
-// A container's user may neither mount nor create namespaces, so strict mode is not available in a
-// container, whose own isolation takes its place.
 core::Result<void> TakeContainer(const RunArguments& arguments, Job& job) {
   core::Result<std::optional<container::backend::ContainerOptions>> container =
-      ResolveContainer(arguments.container);
+      ResolveContainer(arguments.container, *arguments.isolation, job.sandbox);
   if (!container) return container.error();
   if (!*container) return {};
-  if (arguments.isolation->count() > 0 &&
-      job.sandbox.isolation == outside::IsolationMode::kStrict) {
-    return UsersError(
-        "--isolation strict cannot be combined with --container: inside a container, its own "
-        "isolation replaces our namespaces (--isolation standard); omit it");
-  }
   if (!job.sandbox.without_layers.empty()) {
     return UsersError(
         "--without cannot be combined with --container: it tests the layers of this machine");
   }
-  job.sandbox.isolation = outside::IsolationMode::kStandard;
   job.container = std::move(*container);
   return {};
 }

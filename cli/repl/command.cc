@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "cli/console.h"
+#include "cli/container_options.h"
 #include "cli/exit_code.h"
 #include "cli/interruption.h"
 #include "cli/limit_options.h"
@@ -36,6 +37,8 @@ struct ReplArguments {
   std::optional<std::string> output;
   bool force = false;
   SandboxChoice sandbox;
+  const CLI::Option* isolation = nullptr;  // to distinguish its default from an explicit value
+  ContainerArguments container;
   LimitOptions limits;
   NetworkArguments network;
   std::string language = "restricted";
@@ -48,6 +51,7 @@ struct ReplArguments {
 // The resolved arguments.
 struct Plan {
   outside::SandboxOptions sandbox;
+  std::optional<container::backend::ContainerOptions> container;
   SessionStart start;
   host::Request request;
   std::optional<SaveDirectory> output;
@@ -102,6 +106,12 @@ core::Result<Plan> Prepare(const ReplArguments& arguments,
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
   plan.sandbox = std::move(*sandbox);
+  core::Result<std::optional<container::backend::ContainerOptions>> container =
+      ResolveContainer(arguments.container, *arguments.isolation, plan.sandbox);
+  if (!container) return container.error();
+  plan.container = std::move(*container);
+  // %reset opens a session before it closes the other.
+  if (plan.container) plan.container->max_containers = 2;
   if (arguments.language == "full") plan.sandbox.language = outside::Language::kFull;
   plan.sandbox.language = outside::LanguageOf(plan.sandbox);
   const outside::SandboxOptions& options = plan.sandbox;
@@ -133,7 +143,9 @@ int RunPlan(const ReplArguments& arguments, Plan plan) {
                                            : Interruption::Kind::kOnce);
   const std::string profile = plan.sandbox.profile.name;
   core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
-      outside::Sandbox::Open(std::move(plan.sandbox));
+      plan.container
+          ? container::backend::OpenContainerSandbox(std::move(plan.sandbox), *plan.container)
+          : outside::Sandbox::Open(std::move(plan.sandbox));
   if (!sandbox) return OwnFailure(sandbox.error());
   core::Result<Branches> branches =
       Branches::Open(**sandbox, std::move(plan.start), interruption.fd());
@@ -185,8 +197,9 @@ Command MakeReplCommand(CLI::App& app) {
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  AddSandboxOptions(parser, arguments->sandbox);
+  arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
   AddLimitOptions(parser, arguments->limits);
+  AddContainerOptions(parser, arguments->container);
   AddImportsOption(parser, arguments->allowed_imports);
   AddNetworkOptions(parser, arguments->network);
   AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
@@ -207,6 +220,7 @@ Command MakeReplCommand(CLI::App& app) {
                        "belljar repl --profile filesystem --file a.csv  # a file to work on",
                        "belljar repl --output out  # keep figures, tables and files",
                        "belljar repl --timeout 5 --memory 512m  # of each cell, of the session",
+                       "belljar repl --container  # in a container, and without %undo",
                        "belljar repl < cells.py  # cells, separated by empty lines"});
   return {parser, [arguments] { return ExecuteRepl(*arguments); }};
 }

@@ -142,8 +142,9 @@ int InputLoop::Run() {
   if (!is_over()) RunTheCell();
   if (live_.interruption.signal() != 0) return ExitOfSignal(live_.interruption.signal());
   if (live_.printer.error()) return ExitAfterOutput(*live_.printer.error(), code_);
-  if (!live_.branches.current().session->closed().empty()) return kExitFailure;
-  return code_;
+  // By its last cell, or by a failure of ours, which has said so.
+  const bool has_ended = !live_.branches.current().session->closed().empty();
+  return has_ended && code_ == kExitOk ? kExitFailure : code_;
 }
 
 }  // namespace

@@ -7,7 +7,9 @@
 #include <memory>
 #include <utility>
 
+#include "container/backend/contained_python.h"
 #include "engine/host/deferred_tasks.h"
+#include "engine/outside/kept_session.h"
 
 namespace belljar::container::backend {
 namespace {
@@ -57,6 +59,45 @@ core::Result<host::Outcome> ContainerBackend::Run(const host::Request& request,
     Leave(std::move(*container), options.deferred);
     if (!has_died || tries == kMaxDeadInARow) return outcome;
   }
+}
+
+core::Result<PooledContainer> ContainerBackend::TakeForSession(
+    const outside::SessionOptions& options, const outside::Wait& wait) {
+  for (int tries = 1;; ++tries) {
+    core::Result<PooledContainer> container = pool_->Take(wait);
+    if (!container) return container;
+    const core::Result<void> opened = container->guest->OpenSession(options.limits, wait);
+    if (opened) return container;
+    pool_->Retire(std::move(*container));
+    if (opened.error().error_number != EPIPE || tries == kMaxDeadInARow) return opened.error();
+  }
+}
+
+core::Result<std::shared_ptr<outside::Session>> ContainerBackend::OpenSession(
+    const outside::SessionOptions& options, const outside::RunOptions& run) {
+  if (options_.egress_service) {
+    return core::MakeError("open a session",
+                           "in a container it has no network: choose a profile without one, or "
+                           "open it without a container");
+  }
+  outside::InterruptCheck interrupts(run.interrupted);
+  core::Result<PooledContainer> container =
+      TakeForSession(options, {core::Clock::now() + run.queue_timeout, run.cancel_fd, &interrupts});
+  if (!container) return container.error();
+  auto python = std::make_unique<ContainedPython>(
+      std::move(*container),
+      ContainedPython::Host{
+          .run = [this](const PooledContainer& in, const host::Request& request,
+                        const outside::RunOptions& cell) { return RunIn(in, request, cell); },
+          .retire = [this](PooledContainer spent) { pool_->Retire(std::move(spent)); },
+          .has_workspace = options_.pool.terms.has_workspace});
+  outside::NoCopies no_copies{"under " + options_.report.runtime,
+                              "open it without a container, if this machine's own isolation is "
+                              "enough"};
+  core::Result<std::shared_ptr<outside::Session>> session =
+      outside::KeptSession::Open(std::move(python), std::move(no_copies), options);
+  if (session) sessions_.Add(*session);
+  return session;
 }
 
 core::Result<host::Outcome> ContainerBackend::RunIn(const PooledContainer& container,

@@ -1,4 +1,5 @@
-// ContainerBackend: runs each request in its own container, which is destroyed after the run.
+// ContainerBackend: runs each request in its own container, which is destroyed after the run. A
+// session has one to itself.
 //
 //   caller ──request──▶ ContainerPool: a waiting container, else one started for the request
 //          ──request──▶ GuestConnection ──▶ belljar-guest in the container: the engine itself
@@ -14,6 +15,7 @@
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
 #include "engine/outside/backend.h"
+#include "engine/outside/session.h"
 
 namespace belljar::container::backend {
 
@@ -26,11 +28,18 @@ struct ContainerBackendOptions {
 
 class ContainerBackend : public outside::Backend {
  public:
-  // Precondition of its destruction: no run is in progress, and the deferred tasks have run.
+  // Precondition of its destruction: no run or call of a session is in progress, and the deferred
+  // tasks have run.
   static core::Result<std::unique_ptr<ContainerBackend>> Start(ContainerBackendOptions options);
+  ~ContainerBackend() override { sessions_.CloseAll(); }
 
   core::Result<host::Outcome> Run(const host::Request& request,
                                   const outside::RunOptions& options) override;
+
+  // In a container of its own, until it is closed: without checkpoints, since a container's
+  // profile of system calls, or its kernel, has not what copies of a process need.
+  core::Result<std::shared_ptr<outside::Session>> OpenSession(
+      const outside::SessionOptions& options, const outside::RunOptions& run) override;
 
   core::Result<void> WaitForSpare(core::Deadline deadline) override {
     return pool_->WaitForSpare(deadline);
@@ -39,6 +48,8 @@ class ContainerBackend : public outside::Backend {
 
  private:
   ContainerBackend(ContainerBackendOptions options, std::unique_ptr<ContainerPool> pool);
+  core::Result<PooledContainer> TakeForSession(const outside::SessionOptions& options,
+                                               const outside::Wait& wait);
   core::Result<host::Outcome> RunIn(const PooledContainer& container, const host::Request& request,
                                     const outside::RunOptions& options) const;
   void ExplainEnd(const PooledContainer& container, host::Outcome& outcome) const;
@@ -47,6 +58,7 @@ class ContainerBackend : public outside::Backend {
 
   const ContainerBackendOptions options_;
   const std::unique_ptr<ContainerPool> pool_;
+  outside::OpenedSessions sessions_;
 };
 
 }  // namespace belljar::container::backend

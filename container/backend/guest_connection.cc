@@ -14,7 +14,16 @@ constexpr std::chrono::seconds kCancelGrace{2};
 
 // Indexes into the watched descriptors; the cancellation comes first.
 constexpr size_t kChannelIn = 1;
-constexpr size_t kOfEgress = 3;
+constexpr size_t kInterrupt = 3;
+constexpr size_t kKill = 4;
+constexpr size_t kOfEgress = 5;
+
+constexpr char kAskSession[] = "ask a container's session";
+
+bool IsReadable(int fd) {
+  pollfd readable{fd, POLLIN, 0};
+  return fd >= 0 && poll(&readable, 1, 0) > 0;
+}
 
 wire::Hello Expected(const GuestTerms& terms) {
   return {wire::kContainerProtocol, host::kBelljarVersion, host::kPythonVersion, terms.profile,
@@ -58,13 +67,19 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   outside::InterruptCheck interrupts(options.interrupted);
   const outside::Wait wait{start + request.limits.timeout + terms_.grace, options.cancel_fd,
                            &interrupts};
+  if (session_ && HasEnded()) return core::MakeError(kAskSession, "its container has ended");
   if (core::Result<void> opened = OpenEgress(request); !opened) return opened.error();
+  streamed_stdout_ = streamed_stderr_ = 0;
+  // Until it is known to be otherwise.
+  is_broken_ = session_.has_value();
   GuestReader::EgressFrames egress;
   if (egress_) egress = [this](const wire::Frame& frame) { return egress_->Take(frame); };
   calls_.emplace(request, options.call);
   reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(egress),
                   &*calls_);
-  if (core::Result<void> sent = SendRequest(request, wait); !sent) {
+  // Half a request would be the end of a session.
+  const outside::Wait sending = session_ ? outside::Wait{wait.deadline, options.kill_fd} : wait;
+  if (core::Result<void> sent = SendRequest(request, sending); !sent) {
     if (sent.error().error_number == EPIPE && HasReportedEnd()) return *reader_->failure();
     // Cancelled before it began; any other error is the machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
@@ -73,6 +88,7 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   }
   end_ = Watch(wait, options);
   egress::EgressRecord network = egress_ ? egress_->Close() : egress::EgressRecord();
+  is_broken_ = session_ && (end_ != End::kOutcome || has_hung_up_);
   if (end_ == End::kFailure) return *reader_->failure();
   if (options.sink_gets_the_rest) Stream(options);
   host::Outcome outcome = end_ == End::kOutcome ? std::move(reader_->outcome()) : Ended(request);
@@ -98,12 +114,25 @@ core::Result<void> GuestConnection::OpenEgress(const host::Request& request) {
 }
 
 core::Result<void> GuestConnection::SendRequest(const host::Request& request,
-                                                const outside::Wait& wait) const {
+                                                const outside::Wait& wait) {
   core::Result<std::string> text =
       wire::RequestToText(request, egress_ ? egress_->bounds() : wire::EgressBounds());
-  if (!text) return text.error();
-  core::Result<void> sent = channel_.Send(wire::FrameKind::kRequest, *text, wait);
-  for (const std::string_view part : wire::RequestContent(request)) {
+  if (!text) {
+    is_broken_ = false;  // nothing has been sent
+    return text.error();
+  }
+  return SendOrder(wire::FrameKind::kRequest, *text, wire::RequestContent(request), wait);
+}
+
+core::Result<void> GuestConnection::SendOrder(wire::FrameKind kind, std::string_view text,
+                                              const std::vector<std::string_view>& content,
+                                              const outside::Wait& wait) {
+  // Of the cell before: a cancellation or an answer that came too late.
+  core::Result<void> sent = channel_.SendFrames(outbox_, wait);
+  outbox_.clear();
+  answering_ = 0;
+  if (sent) sent = channel_.Send(kind, text, wait);
+  for (const std::string_view part : content) {
     if (sent) sent = channel_.SendContent(part, wait);
   }
   if (sent || sent.error().error_number == ECANCELED) return sent;
@@ -111,6 +140,57 @@ core::Result<void> GuestConnection::SendRequest(const host::Request& request,
   return core::SystemErrorOf(sent.error().error_number, "send a request to a container",
                              is_late ? "it does not read it" : "it has ended");
 }
+
+// --- sessions ------------------------------------------------------------------------------------
+
+core::Result<void> GuestConnection::OpenSession(const core::Limits& limits,
+                                                const outside::Wait& wait) {
+  session_ = limits;
+  reader_->ExpectSession();
+  core::Result<void> sent =
+      SendOrder(wire::FrameKind::kSession, wire::SessionToText(limits), {}, wait);
+  if (!sent) return sent;
+  return AwaitSettled(wait);
+}
+
+core::Result<wire::Reply> GuestConnection::Inquire(const wire::Inquiry& inquiry, int kill_fd) {
+  if (HasEnded()) return core::MakeError(kAskSession, "its container has ended");
+  core::Result<std::string> text = wire::InquiryToText(inquiry);
+  if (!text) return text.error();
+  is_broken_ = true;
+  const outside::Wait wait{core::Clock::now() + session_->timeout + terms_.grace, kill_fd};
+  reader_->ExpectReply(wire::ReplyBounds::Of(inquiry.kind, *session_));
+  core::Result<void> done =
+      SendOrder(wire::FrameKind::kInquiry, *text, wire::InquiryContent(inquiry), wait);
+  if (done) done = AwaitSettled(wait);
+  if (!done) return done.error();
+  is_broken_ = false;
+  return std::move(reader_->reply());
+}
+
+// Until the guest is ready for the next order, or says that its session has ended.
+core::Result<void> GuestConnection::AwaitSettled(const outside::Wait& wait) {
+  while (reader_->stage() != GuestReader::Stage::kWaiting) {
+    if (reader_->failure()) return *reader_->failure();
+    if (reader_->stage() == GuestReader::Stage::kEnded) {
+      return reader_->has_reply() ? core::Result<void>()
+                                  : core::MakeError(kAskSession, "it has ended");
+    }
+    core::Result<std::string> bytes = channel_.Receive(wait);
+    if (!bytes) return bytes.error();
+    if (bytes->empty()) return core::SystemErrorOf(EPIPE, kAskSession, "its container has ended");
+    if (core::Result<void> taken = reader_->Take(*bytes); !taken) return taken;
+  }
+  return {};
+}
+
+// A guest that waits sends nothing.
+bool GuestConnection::HasEnded() const {
+  return is_broken_ || reader_->stage() != GuestReader::Stage::kWaiting ||
+         IsReadable(channel_.fd());
+}
+
+// --- the end of a run ----------------------------------------------------------------------------
 
 // For a guest that ended before it had the whole request. What it sent before is still there.
 bool GuestConnection::HasReportedEnd() {
@@ -126,43 +206,62 @@ bool GuestConnection::HasReportedEnd() {
 
 GuestConnection::End GuestConnection::Watch(outside::Wait wait,
                                             const outside::RunOptions& options) {
-  const core::Deadline last_call = wait.deadline;
+  core::Deadline last_call = wait.deadline;
   outside::InterruptCheck& interrupts = *wait.interrupts;
   bool cancelled = false;
   for (;;) {
-    const core::Result<void> came = AwaitAny(wait);
-    if (came) {
+    const core::Result<void> came = AwaitAny(wait, options);
+    if (came && watched_[kKill].revents != 0) return End::kCancelled;
+    const bool is_interrupted = came && !cancelled && watched_[kInterrupt].revents != 0;
+    if (came && !is_interrupted) {
       const bool has_come = watched_[kChannelIn].revents != 0;
       if (const std::optional<End> end = has_come ? Read() : std::nullopt) return *end;
       if (has_come) Stream(options);
       if (egress_) egress_->Move(std::span(watched_).subspan(kOfEgress), outbox_);
       // No functions are called for a run that is over, so a guest cannot extend its time again and
       // again.
-      if (!cancelled && core::Clock::now() < last_call && AnswerCall()) {
+      const core::Deadline asked = core::Clock::now();
+      if (!cancelled && asked < last_call && AnswerCall()) {
         interrupts.CheckSoon();
+        // The clock of a cell stands still meanwhile.
+        if (session_) {
+          last_call += core::Clock::now() - asked;
+          wait.deadline += core::Clock::now() - asked;
+        }
         // A message that has arrived in the meantime may be the outcome, which must still be read.
         wait.deadline = std::max(wait.deadline, core::Clock::now() + terms_.grace);
       }
-    } else if (came.error().error_number == ECANCELED) {
+    } else if (is_interrupted || came.error().error_number == ECANCELED) {
       cancelled = true;
       // A guest that cannot be told is killed anyway.
-      wait = {std::min(wait.deadline, core::Clock::now() + kCancelGrace)};
+      const auto grace = kCancelGrace + (session_ ? options.interrupt_grace : kCancelGrace.zero());
+      wait = {std::min(wait.deadline, core::Clock::now() + grace)};
       outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kCancel, 0);
     } else if (came.error().error_number == ETIMEDOUT) {
-      return cancelled ? End::kCancelled : End::kTimeout;
+      return Late(cancelled);
     } else {
       return End::kClosed;
     }
     Flush();
     // It never stops sending.
-    if (core::Clock::now() >= wait.deadline) return cancelled ? End::kCancelled : End::kTimeout;
+    if (core::Clock::now() >= wait.deadline) return Late(cancelled);
   }
 }
 
-core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait) {
+GuestConnection::End GuestConnection::Late(bool cancelled) {
+  if (reader_->has_outcome()) return OutcomeOfLast();
+  return cancelled ? End::kCancelled : End::kTimeout;
+}
+
+core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait,
+                                             const outside::RunOptions& options) {
+  // Once cancelled, there is nothing to interrupt.
+  const bool may_interrupt = wait.interrupts != nullptr;
   watched_ = {{wait.cancel_fd, POLLIN, 0},
               {channel_.fd(), POLLIN, 0},
-              {outbox_.empty() ? -1 : channel_.out_fd(), POLLOUT, 0}};
+              {outbox_.empty() ? -1 : channel_.out_fd(), POLLOUT, 0},
+              {may_interrupt ? options.interrupt_fd : -1, POLLIN, 0},
+              {options.kill_fd, POLLIN, 0}};
   if (egress_) egress_->Watch(outbox_.size() < wire::EgressTraffic::kEnoughToSend, watched_);
   return outside::WaitForAny(watched_, wait);
 }
@@ -172,7 +271,8 @@ core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait) {
 bool GuestConnection::AnswerCall() {
   const std::optional<GuestReader::Call> call = reader_->TakeCall();
   if (!call) return false;
-  const std::string answer = calls_->Answer(call->name, call->arguments);
+  std::string answer = calls_->Answer(call->name, call->arguments);
+  if (answer.empty() && session_) answer = outside::FunctionCalls::Interrupted();
   // Without an answer the guest waits to be cancelled.
   if (answer.empty()) return true;
   outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kAnswer, answer.size()) + answer;
@@ -196,13 +296,23 @@ std::optional<GuestConnection::End> GuestConnection::Read() {
 }
 
 std::optional<GuestConnection::End> GuestConnection::Take(const std::string& bytes) {
-  if (bytes.empty()) return End::kClosed;
+  if (bytes.empty()) {
+    return reader_->has_outcome() ? OutcomeOfLast() : End::kClosed;
+  }
   if (core::Result<void> taken = reader_->Take(bytes); !taken) {
     fault_ = taken.error().ToString();
     return End::kFault;
   }
-  if (reader_->stage() != GuestReader::Stage::kEnded) return std::nullopt;
-  return reader_->failure() ? End::kFailure : End::kOutcome;
+  const GuestReader::Stage stage = reader_->stage();
+  if (stage == GuestReader::Stage::kWaiting) return End::kOutcome;  // of a cell
+  if (stage != GuestReader::Stage::kEnded) return std::nullopt;
+  return reader_->failure() && !reader_->has_outcome() ? End::kFailure : End::kOutcome;
+}
+
+// Of a session, which says no more.
+GuestConnection::End GuestConnection::OutcomeOfLast() {
+  has_hung_up_ = true;
+  return End::kOutcome;
 }
 
 void GuestConnection::Stream(const outside::RunOptions& options) {

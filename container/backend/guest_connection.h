@@ -1,9 +1,14 @@
-// GuestConnection: the host's end of the channel to one guest, for one run.
+// GuestConnection: the host's end of the channel to one guest, for one run or one session.
 //
 //   GuestConnection guest(std::move(channel), terms);
 //   Result<void> ready = guest.AwaitReady(deadline);           in the pool, while it warms up
 //   Result<Outcome> outcome = guest.Run(request, options);     once; then the container is
 //   destroyed
+//
+// Or, instead of one Run:
+//
+//   Result<void> opened = guest.OpenSession(limits, wait);
+//   while (!guest.HasEnded()) guest.Run(request, options) …     cells; or guest.Inquire(…)
 //
 // Run always ends, whatever the guest does: at the latest shortly after the request's timeout or
 // the cancellation, or shortly after a function of the caller that is running then. If the program
@@ -21,6 +26,7 @@
 #include "container/backend/guest_reader.h"
 #include "container/backend/host_egress.h"
 #include "container/wire/channel.h"
+#include "container/wire/session_text.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
@@ -73,15 +79,28 @@ class GuestConnection {
   // (Narrower); check them beforehand to avoid using up a container.
   core::Result<host::Outcome> Run(const host::Request& request, const outside::RunOptions& options);
 
+  // Precondition: AwaitReady, and no Run. EPIPE: the guest had ended before.
+  core::Result<void> OpenSession(const core::Limits& limits, const outside::Wait& wait);
+  // In a session. `kill_fd`, once readable, ends it.
+  core::Result<wire::Reply> Inquire(const wire::Inquiry& inquiry, int kill_fd);
+  // Of a session: nothing more can be asked of it.
+  bool HasEnded() const;
+
   // After Run.
   End end() const { return end_; }
 
  private:
   core::Result<void> OpenEgress(const host::Request& request);
-  core::Result<void> SendRequest(const host::Request& request, const outside::Wait& wait) const;
+  core::Result<void> SendRequest(const host::Request& request, const outside::Wait& wait);
+  core::Result<void> SendOrder(wire::FrameKind kind, std::string_view text,
+                               const std::vector<std::string_view>& content,
+                               const outside::Wait& wait);
+  core::Result<void> AwaitSettled(const outside::Wait& wait);
   bool HasReportedEnd();
   End Watch(outside::Wait wait, const outside::RunOptions& options);
-  core::Result<void> AwaitAny(const outside::Wait& wait);
+  End Late(bool cancelled);
+  End OutcomeOfLast();
+  core::Result<void> AwaitAny(const outside::Wait& wait, const outside::RunOptions& options);
   std::optional<End> Read();
   std::optional<End> Take(const std::string& bytes);
   bool AnswerCall();
@@ -95,8 +114,11 @@ class GuestConnection {
   std::optional<HostEgress> egress_;             // while the request runs
   std::optional<outside::FunctionCalls> calls_;  // of the request
   std::vector<pollfd> watched_;
-  std::string outbox_;    // frames that the guest has not read yet
-  size_t answering_ = 0;  // bytes in it until an answer has been sent
+  std::optional<core::Limits> session_;  // its limits; nullopt: a run
+  bool is_broken_ = false;               // the session has ended for us, whatever the guest says
+  bool has_hung_up_ = false;             // after its last outcome
+  std::string outbox_;                   // frames that the guest has not read yet
+  size_t answering_ = 0;                 // bytes in it until an answer has been sent
   size_t streamed_stdout_ = 0;
   size_t streamed_stderr_ = 0;
   std::string fault_;

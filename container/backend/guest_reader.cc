@@ -22,12 +22,30 @@ void GuestReader::Expect(wire::OutcomeBounds bounds, EgressFrames egress,
   bounds_ = std::move(bounds);
   egress_ = std::move(egress);
   calls_ = calls;
+  call_.reset();
+  is_called_ = false;
+  outcome_ = {};
+  has_outcome_ = false;
   expects_ = true;
   if (stage_ == Stage::kWaiting) stage_ = Stage::kRunning;
 }
 
+void GuestReader::ExpectSession() {
+  is_session_ = true;
+  stage_ = Stage::kSettling;
+}
+
+void GuestReader::ExpectReply(wire::ReplyBounds bounds) {
+  reply_bounds_ = bounds;
+  reply_ = {};
+  has_reply_ = false;
+  stage_ = Stage::kReplying;
+}
+
 size_t GuestReader::MaxLength(wire::FrameKind kind) const {
-  if (kind == wire::FrameKind::kFailure && stage_ < Stage::kContent) return wire::kMaxGreeting;
+  const bool may_fail =
+      stage_ < Stage::kContent || stage_ == Stage::kReplying || stage_ == Stage::kSettling;
+  if (kind == wire::FrameKind::kFailure && may_fail) return wire::kMaxGreeting;
   switch (stage_) {
     case Stage::kGreeting: return kind == wire::FrameKind::kHello ? wire::kMaxGreeting : kNone;
     case Stage::kPreparing: return kind == wire::FrameKind::kReady ? 0 : kNone;
@@ -42,7 +60,11 @@ size_t GuestReader::MaxLength(wire::FrameKind kind) const {
       return kind == wire::FrameKind::kStandardOutput || kind == wire::FrameKind::kStandardError
                  ? wire::kFramePiece
                  : kNone;
-    case Stage::kContent: return kind == wire::FrameKind::kContent ? wire::kFramePiece : kNone;
+    case Stage::kContent:
+    case Stage::kReplyContent: return kind == wire::FrameKind::kContent ? wire::kFramePiece : kNone;
+    case Stage::kReplying: return kind == wire::FrameKind::kReply ? wire::kMaxReplyText : kNone;
+    case Stage::kSettling:
+      return kind == wire::FrameKind::kReady || kind == wire::FrameKind::kEnd ? 0 : kNone;
     case Stage::kWaiting:
     case Stage::kEnded: return kNone;
   }
@@ -74,7 +96,11 @@ core::Result<void> GuestReader::TakeFrame(const wire::Frame& frame) {
       stage_ = Stage::kPreparing;
       return {};
     }
-    case wire::FrameKind::kReady: stage_ = expects_ ? Stage::kRunning : Stage::kWaiting; return {};
+    case wire::FrameKind::kReady:
+      stage_ = expects_ && !is_session_ ? Stage::kRunning : Stage::kWaiting;
+      return {};
+    case wire::FrameKind::kEnd: stage_ = Stage::kEnded; return {};
+    case wire::FrameKind::kReply: return TakeReply(frame.payload);
     case wire::FrameKind::kStandardOutput: return TakeOutput(frame, outcome_.stdout_stream.text);
     case wire::FrameKind::kStandardError: return TakeOutput(frame, outcome_.stderr_stream.text);
     case wire::FrameKind::kOutcome: return TakeOutcome(frame.payload);
@@ -83,8 +109,7 @@ core::Result<void> GuestReader::TakeFrame(const wire::Frame& frame) {
       if (frame.payload.empty() || !content_.Take(frame.payload)) {
         return Fault("content is not what was announced");
       }
-      EndWhenComplete();
-      return {};
+      return EndWhenComplete();
     case wire::FrameKind::kFailure:
       failure_ = wire::ReadFailure(frame.payload);
       stage_ = Stage::kEnded;
@@ -119,8 +144,15 @@ core::Result<void> GuestReader::TakeOutcome(std::string_view text) {
       std::move(read);  // the pointers to the content's destinations stay valid after the move
   content_ = std::move(content);
   stage_ = Stage::kContent;
-  EndWhenComplete();
-  return {};
+  return EndWhenComplete();
+}
+
+core::Result<void> GuestReader::TakeReply(std::string_view text) {
+  content_ = {};
+  core::Result<void> read = wire::ReadReplyText(text, reply_bounds_, reply_, content_);
+  if (!read) return read;
+  stage_ = Stage::kReplyContent;
+  return EndWhenComplete();
 }
 
 core::Result<void> GuestReader::ReadCall(std::string_view payload) {
@@ -137,10 +169,17 @@ core::Result<void> GuestReader::ReadCall(std::string_view payload) {
   return {};
 }
 
-void GuestReader::EndWhenComplete() {
-  if (content_.left() > 0) return;
-  wire::FinishOutcome(outcome_);
-  stage_ = Stage::kEnded;
+core::Result<void> GuestReader::EndWhenComplete() {
+  if (content_.left() > 0) return {};
+  if (stage_ == Stage::kReplyContent) {
+    if (core::Result<void> done = wire::FinishReply(reply_bounds_, reply_); !done) return done;
+    has_reply_ = true;
+  } else {
+    wire::FinishOutcome(outcome_);
+    has_outcome_ = true;
+  }
+  stage_ = is_session_ ? Stage::kSettling : Stage::kEnded;
+  return {};
 }
 
 }  // namespace belljar::container::backend

@@ -7,6 +7,9 @@
 //   reader.Take(bytes) …                     until it is kEnded
 //   if (reader.failure()) …                  its machine failed; else outcome()
 //
+// In a session, kWaiting comes again: reader.ExpectSession() first, then Expect for each cell, or
+// ExpectReply; kEnded once the session is over.
+//
 // Frames of the egress proxy are passed on, if there is one, while the request runs; the receiver
 // validates them (EgressLedger). A function call, if the request has functions, is kept until
 // TakeCall, and there can be no other before it is answered.
@@ -26,6 +29,7 @@
 #include "container/wire/frame.h"
 #include "container/wire/greeting.h"
 #include "container/wire/outcome_text.h"
+#include "container/wire/session_text.h"
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/outside/function_calls.h"
@@ -41,6 +45,10 @@ class GuestReader {
     kRunning,    // expects output, calls, and the outcome
     kContent,    // expects the content of the outcome's artifacts
     kEnded,      // expects nothing more
+    // Of a session.
+    kReplying,      // expects the reply to an inquiry
+    kReplyContent,  // expects the content of the reply
+    kSettling,      // expects ready, or the session's end
   };
 
   explicit GuestReader(wire::Hello expected) : expected_(std::move(expected)) {}
@@ -53,6 +61,11 @@ class GuestReader {
   // `egress` is called by Take; empty: no proxy. `calls` is borrowed; null: no functions.
   void Expect(wire::OutcomeBounds bounds, EgressFrames egress = {},
               const outside::FunctionCalls* calls = nullptr);
+
+  // Precondition: kWaiting. The guest is being told to open a session.
+  void ExpectSession();
+  // Precondition: kWaiting, in a session.
+  void ExpectReply(wire::ReplyBounds bounds);
 
   // Takes received bytes. After an error, which says what was wrong with them, nothing more can be
   // read; the outputs received before are kept.
@@ -71,8 +84,11 @@ class GuestReader {
 
   Stage stage() const { return stage_; }
   const std::optional<core::Error>& failure() const { return failure_; }
-  // Complete in kEnded without a failure; its outputs grow before that.
+  // Complete once has_outcome(); its outputs grow before that.
   host::Outcome& outcome() { return outcome_; }
+  bool has_outcome() const { return has_outcome_; }
+  wire::Reply& reply() { return reply_; }
+  bool has_reply() const { return has_reply_; }
 
  private:
   size_t MaxLength(wire::FrameKind kind) const;
@@ -80,11 +96,15 @@ class GuestReader {
   core::Result<void> TakeOutput(const wire::Frame& frame, std::string& text);
   core::Result<void> TakeOutcome(std::string_view text);
   core::Result<void> ReadCall(std::string_view payload);
-  void EndWhenComplete();
+  core::Result<void> TakeReply(std::string_view text);
+  core::Result<void> EndWhenComplete();
 
   const wire::Hello expected_;
   Stage stage_ = Stage::kGreeting;
   bool expects_ = false;
+  bool is_session_ = false;
+  bool has_outcome_ = false;
+  bool has_reply_ = false;
   wire::FrameDecoder frames_;
   wire::OutcomeBounds bounds_;
   EgressFrames egress_;
@@ -92,6 +112,8 @@ class GuestReader {
   std::optional<Call> call_;
   bool is_called_ = false;  // a call has arrived and has not been answered
   host::Outcome outcome_;
+  wire::ReplyBounds reply_bounds_;
+  wire::Reply reply_;
   wire::Content content_;
   std::optional<core::Error> failure_;
 };

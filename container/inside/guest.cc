@@ -2,6 +2,7 @@
 
 #include <cerrno>
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -14,9 +15,11 @@
 #include "container/inside/rehearsal.h"
 #include "container/wire/greeting.h"
 #include "container/wire/outcome_text.h"
+#include "container/wire/session_text.h"
 #include "engine/host/version.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/profile_catalogue.h"
+#include "engine/outside/session.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::container::inside {
@@ -126,6 +129,40 @@ core::Result<void> SendOutcome(const wire::Channel& channel, const HostListener&
   return sent;
 }
 
+// A failure is part of the reply: the session goes on.
+wire::Reply ReplyOf(outside::Session& session, const wire::Inquiry& inquiry) {
+  using Kind = wire::Inquiry::Kind;
+  wire::Reply reply;
+  const auto take = [&reply](auto result, auto&& use) {
+    if (result) {
+      use(*result);
+    } else {
+      reply.error = result.error();
+    }
+  };
+  const auto take_text = [&](core::Result<std::string> text) {
+    take(std::move(text), [&](std::string& content) { reply.content = std::move(content); });
+  };
+  const auto ask = [&](outside::Question::Kind kind) {
+    take_text(session.Ask({kind, inquiry.text, inquiry.cursor}));
+  };
+  const auto done = [&](const core::Result<void>& result) {
+    if (!result) reply.error = result.error();
+  };
+  switch (inquiry.kind) {
+    case Kind::kComplete: ask(outside::Question::Kind::kComplete); break;
+    case Kind::kInspect: ask(outside::Question::Kind::kInspect); break;
+    case Kind::kVariables: ask(outside::Question::Kind::kVariables); break;
+    case Kind::kFiles:
+      take(session.Files(), [&](auto& files) { reply.files = std::move(files); });
+      break;
+    case Kind::kReadFile: take_text(session.ReadFile(inquiry.text)); break;
+    case Kind::kWriteFiles: done(session.WriteFiles(inquiry.files)); break;
+    case Kind::kRemoveFile: done(session.RemoveFile(inquiry.text)); break;
+  }
+  return reply;
+}
+
 // Its errors are for the host, if it is still there.
 class Service {
  public:
@@ -143,9 +180,14 @@ class Service {
     if (core::Result<void> ready = AwaitSpare(**sandbox); !ready) return ready;
     if (core::Result<void> sent = channel_.Send(wire::FrameKind::kReady, {}, Sending()); !sent)
       return sent;
-    const std::optional<host::Request> request = host_.AwaitRequest();
-    if (!request) return Gone();
-    return Run(**sandbox, *request);
+    const std::optional<HostReader::Order> order = host_.AwaitOrder();
+    if (!order) return Gone();
+    if (order->kind == HostReader::Order::Kind::kSession) {
+      return ServeSession(**sandbox, order->limits);
+    }
+    return Run(*order, [&](const host::Request& request, const outside::RunOptions& run) {
+      return sandbox->get()->Run(request, run);
+    });
   }
 
  private:
@@ -160,20 +202,28 @@ class Service {
     }
   }
 
-  core::Result<void> Run(outside::Sandbox& sandbox, const host::Request& request) const {
+  using Runner =
+      std::function<core::Result<host::Outcome>(const host::Request&, const outside::RunOptions&)>;
+
+  core::Result<void> Run(const HostReader::Order& order, const Runner& runner,
+                         bool is_cell = false) const {
+    const host::Request& request = order.request;
     OutputFrames output(channel_, host_);
     outside::RunOptions run;
     run.sink = &output.sink();
     run.cancel_fd = host_.cancel_fd();
-    // The engine's own clock starts slightly later, and ends the run.
-    const core::Deadline end = core::Clock::now() + request.limits.timeout;
+    run.kill_fd = host_.gone_fd();
+    // The engine's own clock starts slightly later, and ends the run. That of a cell stands still
+    // during a call.
+    const core::Deadline end =
+        is_cell ? core::Deadline::max() : core::Clock::now() + request.limits.timeout;
     if (!request.functions.empty()) {
       run.call = [this, end](std::string_view name, std::string_view arguments) {
         return Call(name, arguments, end);
       };
     }
-    egress_.Allow(host_.egress_bounds());
-    core::Result<host::Outcome> outcome = sandbox.Run(request, run);
+    egress_.Allow(order.egress_bounds);
+    core::Result<host::Outcome> outcome = runner(request, run);
     egress_.Stop();  // nothing may follow an outcome
     if (!outcome) return outcome.error();
     DescribeNamespaces(*outcome);
@@ -182,13 +232,44 @@ class Service {
     return SendOutcome(channel_, host_, *outcome);
   }
 
+  core::Result<void> ServeSession(outside::Sandbox& sandbox, const core::Limits& limits) const {
+    outside::SessionOptions options;
+    options.limits = limits;
+    const core::Result<std::shared_ptr<outside::Session>> opened = sandbox.OpenSession(options);
+    if (!opened) return opened.error();
+    outside::Session& session = **opened;
+    const Runner run_cell = [&](const host::Request& request, const outside::RunOptions& run) {
+      return sandbox.RunCell(session, request, run);
+    };
+    for (;;) {
+      if (!session.closed().empty()) return channel_.Send(wire::FrameKind::kEnd, {}, Sending());
+      host_.ExpectOrder();
+      if (core::Result<void> sent = channel_.Send(wire::FrameKind::kReady, {}, Sending()); !sent) {
+        return sent;
+      }
+      const std::optional<HostReader::Order> order = host_.AwaitOrder();
+      if (!order) return Gone();
+      const bool asks = order->kind == HostReader::Order::Kind::kInquiry;
+      core::Result<void> served =
+          asks ? SendReply(ReplyOf(session, order->inquiry)) : Run(*order, run_cell, true);
+      if (!served) return served;
+    }
+  }
+
+  core::Result<void> SendReply(const wire::Reply& reply) const {
+    core::Result<void> sent =
+        channel_.Send(wire::FrameKind::kReply, wire::ReplyToText(reply), Sending());
+    if (!sent) return sent;
+    return channel_.SendContent(reply.content, Sending());
+  }
+
   // If no answer came, the host still owes one: only outputs and the outcome are sent.
   std::string Call(std::string_view name, std::string_view arguments, core::Deadline end) const {
+    if (!host_.ExpectAnswer()) return {};
     std::string call;
     wire::AppendNumber(call, static_cast<uint32_t>(name.size()));
     call.append(name).append(arguments);
     egress_.Hold();
-    host_.ExpectAnswer();
     if (!channel_.Send(wire::FrameKind::kCall, call, Sending())) return {};
     std::optional<std::string> answer = host_.AwaitAnswer(end);
     if (!answer) return {};

@@ -1,4 +1,5 @@
-// Guest: the whole life of belljar-guest. One sandbox, one request, one outcome.
+// Guest: the whole life of belljar-guest. One sandbox, and one request with its outcome, or one
+// session with many.
 //
 //   host ──▶ container (PID 1) ──▶ belljar-guest ──▶ zygote ──▶ worker: the program
 //

@@ -13,19 +13,23 @@ namespace belljar::container::inside {
 core::Result<std::unique_ptr<HostListener>> HostListener::Start(const wire::Channel& channel,
                                                                 EgressRelay& egress) {
   core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+  core::UniqueFd gone(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   core::UniqueFd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  if (!cancel || !stop) return core::SystemError("listen to the host");
+  if (!cancel || !gone || !stop) return core::SystemError("listen to the host");
   try {
     return std::unique_ptr<HostListener>(
-        new HostListener(channel, egress, std::move(cancel), std::move(stop)));
+        new HostListener(channel, egress, std::move(cancel), std::move(gone), std::move(stop)));
   } catch (const std::system_error& error) {
     return core::SystemErrorOf(error.code().value(), "start the thread that listens to the host");
   }
 }
 
 HostListener::HostListener(const wire::Channel& channel, EgressRelay& egress, core::UniqueFd cancel,
-                           core::UniqueFd stop)
-    : channel_(channel), cancel_(std::move(cancel)), stop_(std::move(stop)) {
+                           core::UniqueFd gone, core::UniqueFd stop)
+    : channel_(channel),
+      cancel_(std::move(cancel)),
+      gone_event_(std::move(gone)),
+      stop_(std::move(stop)) {
   reader_.TakeEgressBy([&egress](const wire::Frame& frame) { return egress.Take(frame); });
   reader_.TakeAnswersBy([this](std::string answer) { return TakeAnswer(std::move(answer)); });
   thread_ = std::thread([this] { Listen(); });
@@ -43,13 +47,13 @@ void HostListener::Listen() {
     if (!bytes) return Leave(bytes.error());
     if (bytes->empty()) return Leave(std::nullopt);
     if (core::Result<void> taken = reader_.Take(*bytes); !taken) return Leave(taken.error());
-    const std::lock_guard lock(mutex_);
-    if (reader_.has_request() && !std::exchange(had_request_, true)) {
-      request_ = reader_.TakeRequest();
-      egress_bounds_ = reader_.egress_bounds();
-      changed_.notify_all();
+    while (std::optional<HostReader::Order> order = reader_.TakeOrder()) {
+      if (core::Result<void> taken = TakeOrder(std::move(*order)); !taken) {
+        return Leave(taken.error());
+      }
     }
-    if (reader_.cancelled()) {
+    const std::lock_guard lock(mutex_);
+    if (reader_.cancelled() && !cancelled_) {
       cancelled_ = true;
       eventfd_write(cancel_.get(), 1);
       changed_.notify_all();
@@ -57,18 +61,40 @@ void HostListener::Listen() {
   }
 }
 
+core::Result<void> HostListener::TakeOrder(HostReader::Order order) {
+  const std::lock_guard lock(mutex_);
+  if (!std::exchange(may_order_, false)) {
+    return core::MakeError("read from the host", "a request during another one");
+  }
+  order_ = std::move(order);
+  owes_answer_ = false;
+  answer_.reset();
+  if (std::exchange(cancelled_, false)) {
+    eventfd_t ignored;
+    (void)eventfd_read(cancel_.get(), &ignored);
+  }
+  changed_.notify_all();
+  return {};
+}
+
 void HostListener::Leave(std::optional<core::Error> fault) {
   const std::lock_guard lock(mutex_);
   gone_ = true;
   fault_ = std::move(fault);
   eventfd_write(cancel_.get(), 1);
+  eventfd_write(gone_event_.get(), 1);
   changed_.notify_all();
 }
 
-std::optional<host::Request> HostListener::AwaitRequest() {
+std::optional<HostReader::Order> HostListener::AwaitOrder() {
   std::unique_lock lock(mutex_);
-  changed_.wait(lock, [&] { return request_ || gone_; });
-  return std::exchange(request_, std::nullopt);
+  changed_.wait(lock, [&] { return order_ || gone_; });
+  return std::exchange(order_, std::nullopt);
+}
+
+void HostListener::ExpectOrder() {
+  const std::lock_guard lock(mutex_);
+  may_order_ = true;
 }
 
 core::Result<void> HostListener::TakeAnswer(std::string answer) {
@@ -80,9 +106,11 @@ core::Result<void> HostListener::TakeAnswer(std::string answer) {
   return {};
 }
 
-void HostListener::ExpectAnswer() {
+bool HostListener::ExpectAnswer() {
   const std::lock_guard lock(mutex_);
+  if (cancelled_ || gone_ || owes_answer_) return false;
   owes_answer_ = true;
+  return true;
 }
 
 std::optional<std::string> HostListener::AwaitAnswer(core::Deadline deadline) {
@@ -95,11 +123,6 @@ std::optional<std::string> HostListener::AwaitAnswer(core::Deadline deadline) {
 bool HostListener::owes_answer() const {
   const std::lock_guard lock(mutex_);
   return owes_answer_;
-}
-
-wire::EgressBounds HostListener::egress_bounds() const {
-  const std::lock_guard lock(mutex_);
-  return egress_bounds_;
 }
 
 bool HostListener::gone() const {

@@ -1,6 +1,6 @@
 // HostListener: a thread that reads the host's side of the channel for as long as the guest lives:
-// the request, the streams of its egress proxy, answers, a cancellation, the channel's end. So the
-// guest ends with its host, whatever it is doing.
+// the request, or those of a session, the streams of its egress proxy, answers, a cancellation, the
+// channel's end. So the guest ends with its host, whatever it is doing.
 #ifndef BELLJAR_CONTAINER_INSIDE_HOST_LISTENER_H_
 #define BELLJAR_CONTAINER_INSIDE_HOST_LISTENER_H_
 
@@ -16,7 +16,6 @@
 #include "container/wire/channel.h"
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
-#include "engine/host/request.h"
 
 namespace belljar::container::inside {
 
@@ -27,13 +26,15 @@ class HostListener {
                                                            EgressRelay& egress);
   ~HostListener();
 
-  // Blocks. nullopt: the host has gone, or sent something other than a request (fault).
-  std::optional<host::Request> AwaitRequest();
-  // After AwaitRequest: what came with the request.
-  wire::EgressBounds egress_bounds() const;
+  // Blocks. nullopt: the host has gone, or sent something other than an order (fault). A
+  // cancellation and answers of the order before are void from then on.
+  std::optional<HostReader::Order> AwaitOrder();
+  // In a session, before telling the host that it may send the next order.
+  void ExpectOrder();
 
-  // Call before sending a call, so that its answer is accepted.
-  void ExpectAnswer();
+  // Call before sending a call, so that its answer is accepted. False: nothing may be called, since
+  // the host has cancelled or gone, or still owes an answer.
+  bool ExpectAnswer();
   // Blocks. nullopt: it has not arrived in time, or the host has cancelled or gone.
   std::optional<std::string> AwaitAnswer(core::Deadline deadline);
   // The host is in a function call, however long that takes, and does not read.
@@ -41,6 +42,8 @@ class HostListener {
 
   // Readable once the host has cancelled or gone, and stays so.
   int cancel_fd() const { return cancel_.get(); }
+  // The same once it has gone.
+  int gone_fd() const { return gone_event_.get(); }
   // Nothing more will arrive, and nobody reads what is sent.
   bool gone() const;
   // Why it is gone, if not because the channel was closed.
@@ -48,21 +51,22 @@ class HostListener {
 
  private:
   HostListener(const wire::Channel& channel, EgressRelay& egress, core::UniqueFd cancel,
-               core::UniqueFd stop);
+               core::UniqueFd gone, core::UniqueFd stop);
   void Listen();
   core::Result<void> TakeAnswer(std::string answer);
+  core::Result<void> TakeOrder(HostReader::Order order);
   void Leave(std::optional<core::Error> fault);
 
   const wire::Channel& channel_;
   const core::UniqueFd cancel_;
+  const core::UniqueFd gone_event_;
   const core::UniqueFd stop_;
   HostReader reader_;  // used only by the thread
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
-  std::optional<host::Request> request_;
-  wire::EgressBounds egress_bounds_;
-  bool had_request_ = false;
+  std::optional<HostReader::Order> order_;
+  bool may_order_ = true;
   bool owes_answer_ = false;
   std::optional<std::string> answer_;
   bool cancelled_ = false;

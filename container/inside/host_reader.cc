@@ -16,18 +16,36 @@ core::Error Fault(const std::string& what) { return core::MakeError("read from t
 
 }  // namespace
 
+size_t HostReader::MaxOrder(wire::FrameKind kind) const {
+  if (kind == wire::FrameKind::kRequest) return wire::kMaxRequestText;
+  if (kind == wire::FrameKind::kInquiry && is_session_) return wire::kMaxInquiryText;
+  if (kind == wire::FrameKind::kSession && !is_session_) return wire::kMaxSessionText;
+  return kNone;
+}
+
 size_t HostReader::MaxLength(wire::FrameKind kind) const {
+  const size_t max_order = MaxOrder(kind);
   switch (stage_) {
-    case Stage::kWaiting: return kind == wire::FrameKind::kRequest ? wire::kMaxRequestText : kNone;
+    case Stage::kWaiting: return max_order;
     case Stage::kContent: return kind == wire::FrameKind::kContent ? wire::kFramePiece : kNone;
     case Stage::kRunning:
+      if (is_session_ && max_order != kNone) return max_order;
       if (kind == wire::FrameKind::kCancel) return 0;
       if (kind == wire::FrameKind::kAnswer)
         return max_answer_length_ > 0 ? max_answer_length_ : kNone;
-      [[fallthrough]];
-    case Stage::kCancelled: return egress_ ? wire::MaxEgressFrame(kind).value_or(kNone) : kNone;
+      return egress_ ? wire::MaxEgressFrame(kind).value_or(kNone) : kNone;
+    case Stage::kCancelled:
+      if (is_session_ && max_order != kNone) return max_order;
+      return egress_ ? wire::MaxEgressFrame(kind).value_or(kNone) : kNone;
   }
   abort();
+}
+
+std::optional<HostReader::Order> HostReader::TakeOrder() {
+  if (orders_.empty()) return std::nullopt;
+  Order order = std::move(orders_.front());
+  orders_.pop_front();
+  return order;
 }
 
 core::Result<void> HostReader::Take(std::string_view bytes) {
@@ -54,17 +72,42 @@ core::Result<void> HostReader::TakeFrame(wire::Frame frame) {
     if (frame.payload.empty()) return Fault("answer without data");
     return answers_(std::move(frame.payload));
   }
-  if (frame.kind == wire::FrameKind::kRequest) {
-    core::Result<void> read =
-        wire::ReadRequestText(frame.payload, request_, egress_bounds_, content_);
-    if (!read) return read;
-    if (answers_ && !request_.functions.empty()) {
-      max_answer_length_ = outside::FunctionCalls::MaxAnswer(request_.limits);
-    }
+  if (frame.kind != wire::FrameKind::kContent) {
+    if (core::Result<void> read = ReadOrder(frame); !read) return read;
   } else if (frame.payload.empty() || !content_.Take(frame.payload)) {
     return Fault("content is not what was announced");
   }
-  stage_ = content_.left() > 0 ? Stage::kContent : Stage::kRunning;
+  if (content_.left() > 0) {
+    stage_ = Stage::kContent;
+    return {};
+  }
+  stage_ = order_.kind == Order::Kind::kSession ? Stage::kWaiting : Stage::kRunning;
+  orders_.push_back(std::exchange(order_, {}));
+  return {};
+}
+
+core::Result<void> HostReader::ReadOrder(const wire::Frame& frame) {
+  order_ = {};
+  content_ = {};
+  max_answer_length_ = 0;
+  if (frame.kind == wire::FrameKind::kSession) {
+    order_.kind = Order::Kind::kSession;
+    core::Result<core::Limits> limits = wire::ReadSessionText(frame.payload);
+    if (!limits) return limits.error();
+    order_.limits = *limits;
+    is_session_ = true;
+    return {};
+  }
+  if (frame.kind == wire::FrameKind::kInquiry) {
+    order_.kind = Order::Kind::kInquiry;
+    return wire::ReadInquiryText(frame.payload, order_.inquiry, content_);
+  }
+  core::Result<void> read =
+      wire::ReadRequestText(frame.payload, order_.request, order_.egress_bounds, content_);
+  if (!read) return read;
+  if (answers_ && !order_.request.functions.empty()) {
+    max_answer_length_ = outside::FunctionCalls::MaxAnswer(order_.request.limits);
+  }
   return {};
 }
 

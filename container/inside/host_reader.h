@@ -3,14 +3,18 @@
 #ifndef BELLJAR_CONTAINER_INSIDE_HOST_READER_H_
 #define BELLJAR_CONTAINER_INSIDE_HOST_READER_H_
 
+#include <deque>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 
 #include "container/wire/content.h"
 #include "container/wire/egress_ledger.h"
 #include "container/wire/frame.h"
+#include "container/wire/session_text.h"
+#include "engine/core/limits.h"
 #include "engine/core/result.h"
 #include "engine/host/request.h"
 
@@ -31,23 +35,34 @@ class HostReader {
   // Takes received bytes. After an error nothing more can be read.
   core::Result<void> Take(std::string_view bytes);
 
-  bool has_request() const { return stage_ == Stage::kRunning || stage_ == Stage::kCancelled; }
-  // Once has_request, and only once.
-  host::Request TakeRequest() { return std::move(request_); }
-  // What came with the request.
-  const wire::EgressBounds& egress_bounds() const { return egress_bounds_; }
+  // What the host wants next: a run or a cell, a session, or something between its cells.
+  struct Order {
+    enum class Kind { kRequest, kSession, kInquiry };
+    Kind kind = Kind::kRequest;
+    host::Request request;
+    wire::EgressBounds egress_bounds;
+    core::Limits limits;  // of the session
+    wire::Inquiry inquiry;
+  };
+  // Each once. There is another one only in a session; whoever takes them knows whether it is due.
+  std::optional<Order> TakeOrder();
+  bool has_order() const { return !orders_.empty(); }
+  // The last request.
   bool cancelled() const { return stage_ == Stage::kCancelled; }
 
  private:
   enum class Stage { kWaiting, kContent, kRunning, kCancelled };
 
   size_t MaxLength(wire::FrameKind kind) const;
+  size_t MaxOrder(wire::FrameKind kind) const;
   core::Result<void> TakeFrame(wire::Frame frame);
+  core::Result<void> ReadOrder(const wire::Frame& frame);
 
   Stage stage_ = Stage::kWaiting;
+  bool is_session_ = false;
   wire::FrameDecoder frames_;
-  host::Request request_;
-  wire::EgressBounds egress_bounds_;
+  Order order_;               // that is arriving
+  std::deque<Order> orders_;  // complete, and not taken
   wire::Content content_;
   EgressFrames egress_;
   Answers answers_;

@@ -48,11 +48,10 @@ void RehearseListening() {
     if (!channel->SendContent(part, wait)) return;
   }
   HostReader reader;
-  while (!reader.has_request()) {
+  while (!reader.TakeOrder()) {
     const core::Result<std::string> bytes = channel->Receive(wait);
     if (!bytes || bytes->empty() || !reader.Take(*bytes)) return;
   }
-  const host::Request taken = reader.TakeRequest();
 }
 
 void RehearseAnswering() {

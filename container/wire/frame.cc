@@ -38,6 +38,10 @@ std::string FrameName(FrameKind kind) {
     case FrameKind::kFailure: return "failure";
     case FrameKind::kCall: return "call";
     case FrameKind::kAnswer: return "answer";
+    case FrameKind::kSession: return "session";
+    case FrameKind::kInquiry: return "inquiry";
+    case FrameKind::kReply: return "reply";
+    case FrameKind::kEnd: return "end";
     case FrameKind::kEgressOpen: return "egress open";
     case FrameKind::kEgressData: return "egress data";
     case FrameKind::kEgressWindow: return "egress window";

@@ -12,6 +12,21 @@
 //   guest ──failure──────────────▶ host    instead of any of the guest's frames: a failure of its
 //                                          machine; nothing after it
 //
+// In place of the request the host can open a session, a Python that stays (session_text.h). Then
+// requests are its cells, one after the other, each with its output, calls, cancel and outcome as
+// above:
+//
+//   guest ◀──session ───────────── host    once
+//   guest ──ready────────────────▶ host    it is open
+//   guest ◀──request, content …─── host    a cell; or
+//   guest ◀──inquiry, content …─── host    a question about names, or something about files
+//   guest ──outcome, content …───▶ host    after a cell; or
+//   guest ──reply, content …─────▶ host    after an inquiry
+//   guest ──ready────────────────▶ host    then: the next may come; or
+//   guest ──end──────────────────▶ host    the session has ended with it; nothing after it
+//
+// A cancel or an answer that crosses an outcome comes before the next request, and is void.
+//
 // A frame is a header of twelve bytes (magic, kind, length: 32 bits each, little-endian) and the
 // payload of that length. Texts are JSON, and so is an answer; a call is the length of the
 // function's name, its name, and its arguments as JSON. A request and an outcome announce how many
@@ -52,7 +67,7 @@
 
 namespace belljar::container::wire {
 
-inline constexpr uint32_t kContainerProtocol = 4;
+inline constexpr uint32_t kContainerProtocol = 5;
 
 enum class FrameKind : uint32_t {
   kHello = 1,
@@ -66,6 +81,10 @@ enum class FrameKind : uint32_t {
   kFailure = 9,
   kCall = 10,
   kAnswer = 11,
+  kSession = 12,
+  kInquiry = 13,
+  kReply = 14,
+  kEnd = 15,
   kEgressOpen = 16,
   kEgressData = 17,
   kEgressWindow = 18,

@@ -74,7 +74,7 @@ struct WorkerSignal {
     // Of a session. From a worker that was to copy itself; value: 0, or why it could not (errno).
     // From the copy, as its first word: it waits.
     kCopied = 0x424a4350,
-    kAwake = 0x424a4157,  // ready for cells
+    kAwake = 0x424a4157,  // after kWake and kBegin: ready for cells
   };
   uint32_t kind = 0;
   uint32_t step = 0;
@@ -87,6 +87,8 @@ struct SessionOrder {
     kCell = 0x4345,  // run a request; a worker that is awake
     kAsk = 0x4153,   // the same, of a question (runner/questions.py)
     kCopy = 0x4350,  // clone itself. Attached: the copy's socket
+    // The worker of a run becomes that of a session, which is not copied; before anything else.
+    kBegin = 0x4247,
     kWake = 0x5741,  // a copy that waits becomes ready for cells. Attached: its capture memory
   };
   uint32_t magic = 0x424a534f;  // "BJSO"
@@ -95,6 +97,9 @@ struct SessionOrder {
   // kCopy: pages that the original then writes to, so that the next cell need not. That many
   // PageRanges follow; none: those that the zygote knows.
   uint32_t hot_ranges = 0;
+  // kBegin: of the session, below those that the worker has been sealed with.
+  uint64_t memory_limit = 0;
+  uint64_t file_size_limit = 0;
 };
 
 struct PageRange {

@@ -1,7 +1,9 @@
 #include "engine/inside/host_channel.h"
 
+#include <sys/socket.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <vector>
 
 #include "engine/core/socket.h"
@@ -57,6 +59,18 @@ RequestParts ReceivedRequest::Parts(int socket) const {
           [socket](std::string_view name, std::string_view arguments) {
             return CallHost(socket, name, arguments);
           }};
+}
+
+bool IsOrderNext(int socket) {
+  // The first member of both.
+  uint32_t magic = 0;
+  for (;;) {
+    const ssize_t got = recv(socket, &magic, sizeof magic, MSG_PEEK);
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) _exit(kUnused);
+    // Both are sent as a whole.
+    return got == static_cast<ssize_t>(sizeof magic) && magic == core::SessionOrder{}.magic;
+  }
 }
 
 ReceivedRequest ReceiveRequest(int socket) {

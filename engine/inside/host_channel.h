@@ -37,6 +37,10 @@ struct ReceivedRequest {
   RequestParts Parts(int socket) const;
 };
 
+// Blocks. Whether a SessionOrder comes next, instead of a request: this is the worker of a session
+// now. Exits if the host is gone.
+bool IsOrderNext(int socket);
+
 // Exits if the host is gone.
 ReceivedRequest ReceiveRequest(int socket);
 

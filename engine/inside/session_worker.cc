@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <utility>
 #include <vector>
@@ -20,6 +21,7 @@
 #include "engine/inside/host_channel.h"
 #include "engine/inside/hot_pages.h"
 #include "engine/inside/interpreter.h"
+#include "engine/seal/rlimits.h"
 #include "engine/seal/seccomp.h"
 
 namespace belljar::inside {
@@ -124,8 +126,14 @@ class FilePositions {
 };
 FilePositions g_positions;
 
+// Of a session that is not copied: the host cannot set the limit of a process from outside where
+// that has another user, or is in a container.
+bool g_limits_own_cpu = false;
+
 void Answer(int socket, std::string (*execute)(const RequestParts&)) {
   const ReceivedRequest request = ReceiveRequest(socket);
+  const std::chrono::seconds cpu(request.header.cpu_limit_seconds);
+  if (g_limits_own_cpu && !seal::AllowCpu(cpu)) _exit(kUnused);
   SetOutputLimit(request.header.output_limit);
   g_positions.Restore();
   const std::string report = execute(request.Parts(socket));
@@ -153,6 +161,16 @@ void ServeSession(int socket, core::CaptureLayout layout) {
       default: _exit(kUnused);
     }
   }
+}
+
+void ServeKeptSession(int socket, core::CaptureLayout layout, bool limits_cpu,
+                      const std::function<bool(const core::SessionOrder&)>& lower) {
+  const Order received = ReceiveOrder(socket);
+  if (received.order.kind != core::SessionOrder::kBegin || !lower(received.order)) _exit(kUnused);
+  if (!BeginSession()) _exit(kUnused);
+  g_limits_own_cpu = limits_cpu;
+  Signal(socket, {core::WorkerSignal::kAwake, 0, 0});
+  ServeSession(socket, layout);
 }
 
 }  // namespace belljar::inside

@@ -14,12 +14,21 @@
 #ifndef BELLJAR_ENGINE_INSIDE_SESSION_WORKER_H_
 #define BELLJAR_ENGINE_INSIDE_SESSION_WORKER_H_
 
+#include <functional>
+
 #include "engine/core/capture_layout.h"
+#include "engine/core/wire.h"
 
 namespace belljar::inside {
 
 // Serves the host's orders on `socket`, whose number stays the same in all copies.
 [[noreturn]] void ServeSession(int socket, core::CaptureLayout layout);
+
+// The worker of a run that becomes that of a session, when an order comes instead of its request.
+// It is not copied: its filter refuses any clone. `lower` applies the session's limits; false: it
+// could not. `limits_cpu`: whether it has a limit of CPU time, which each cell counts anew.
+[[noreturn]] void ServeKeptSession(int socket, core::CaptureLayout layout, bool limits_cpu,
+                                   const std::function<bool(const core::SessionOrder&)>& lower);
 
 }  // namespace belljar::inside
 

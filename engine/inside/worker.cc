@@ -24,6 +24,16 @@ bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
   return seal::ApplyRlimits(limits, prepared.base_address_space, prepared.base_cpu);
 }
 
+// The same to those of a session.
+bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
+                 const core::SessionOrder& order) {
+  if (!plan.rlimits) return true;
+  core::Limits limits = plan.ceiling;
+  limits.memory.count = order.memory_limit;
+  limits.file_size.count = order.file_size_limit;
+  return seal::ApplyWaitingRlimits(limits, prepared.base_address_space, prepared.base_cpu);
+}
+
 }  // namespace
 
 void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd capture_memory) {
@@ -50,6 +60,12 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
   SignalSealed(socket.get(), self_report, std::move(resources));
   if (start.kind == core::SpawnMessage::kSession) ServeSession(socket.get(), start.layout);
 
+  if (IsOrderNext(socket.get())) {
+    ServeKeptSession(socket.get(), start.layout, start.plan.rlimits,
+                     [&](const core::SessionOrder& order) {
+                       return LowerLimits(start.plan, start.prepared, order);
+                     });
+  }
   const ReceivedRequest request = ReceiveRequest(socket.get());
   if (!LowerLimits(start.plan, start.prepared, request.header)) {
     FailSeal(socket.get(), seal::SealStep::kRlimits, errno);

@@ -14,9 +14,4 @@ host::Outcome CancelledBefore(const host::Request& request, std::string mode,
   return outcome;
 }
 
-core::Result<std::shared_ptr<Session>> Backend::OpenSession(const SessionOptions&,
-                                                            const RunOptions&) {
-  return core::MakeError("open a session", "not supported in a container yet");
-}
-
 }  // namespace belljar::outside

@@ -52,6 +52,7 @@ struct RunOptions {
   std::function<bool()> interrupted;
   FunctionCall call;      // of the request's functions
   int interrupt_fd = -1;  // borrowed; of a cell: cancels it too, once it is readable
+  int kill_fd = -1;       // borrowed; of a cell: kills it at once, as when its session is closed
   // In a session, a cancelled cell first gets a KeyboardInterrupt, and this time to end with it.
   std::chrono::milliseconds interrupt_grace{2'000};
   // Borrowed. Where ending the worker is deferred to; null: it ends before Run returns. By then the
@@ -80,7 +81,7 @@ class Backend {
   // Opens a session (session.h), whose limits are final. It is closed with the backend, and no call
   // of it may still run then. Of `run`, what concerns the wait for a worker.
   virtual core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
-                                                             const RunOptions& run);
+                                                             const RunOptions& run) = 0;
 
   // Waits until a worker or container is ready for the next Run. The error says why there is none;
   // ETIMEDOUT: not yet. The backend must outlive the call.

@@ -182,7 +182,8 @@ core::Result<Execution::End> Execution::Watch() {
   pollfd watched[] = {{worker_.socket.get(), POLLIN, 0},
                       {worker_.process.ended_fd(), POLLIN, 0},
                       {options_.cancel_fd, POLLIN, 0},
-                      {options_.interrupt_fd, POLLIN, 0}};
+                      {options_.interrupt_fd, POLLIN, 0},
+                      {options_.kill_fd, POLLIN, 0}};
   for (;;) {
     watched[0].events = channel_.events();
     const int ready = poll(watched, std::size(watched), core::PollTimeout(NextCheck()));
@@ -192,6 +193,7 @@ core::Result<Execution::End> Execution::Watch() {
       if (watched[0].revents) {
         if (const std::optional<End> end = Hear()) return *end;
       }
+      if (watched[4].revents) return End::kCancelled;
       for (pollfd* const cancelled : {&watched[2], &watched[3]}) {
         if (!cancelled->revents) continue;
         if (Cancel()) return End::kCancelled;

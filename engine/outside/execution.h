@@ -58,7 +58,7 @@ class Execution {
  private:
   enum class End { kReported, kDied, kMalformed, kTimeout, kCpuLimit, kCancelled };
 
-  bool is_cell() const { return worker_.family != nullptr; }
+  bool is_cell() const { return worker_.use == WorkerUse::kSession; }
   void StartClock();
   bool Cancel();
   core::Result<void> SendRequest();

@@ -75,6 +75,8 @@ std::string FunctionCalls::NotGiven() {
   return Refusal("RuntimeError", "this cell was not given the function that it calls");
 }
 
+std::string FunctionCalls::Interrupted() { return R"({"interrupt": true})"; }
+
 size_t FunctionCalls::MaxCall(const core::Limits& limits) {
   return core::kMaxFunctionName + limits.result.count;
 }

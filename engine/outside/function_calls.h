@@ -37,6 +37,9 @@ class FunctionCalls {
   // The answer for a function that the request does not have.
   static std::string NotGiven();
 
+  // In a cell, in place of an empty one: so that the session lives on.
+  static std::string Interrupted();
+
   // For name and arguments together, and for answers.
   static size_t MaxCall(const core::Limits& limits);
   static size_t MaxAnswer(const core::Limits& limits);

@@ -5,8 +5,15 @@
 #include <utility>
 
 #include "engine/outside/execution.h"
+#include "engine/outside/kept_session.h"
+#include "engine/outside/kept_worker.h"
 
 namespace belljar::outside {
+namespace {
+
+constexpr char kOpen[] = "open a session";
+
+}  // namespace
 
 LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
                            std::unique_ptr<egress::EgressService> egress_service,
@@ -17,13 +24,7 @@ LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, st
       egress_handler_(std::move(egress_handler)),
       pool_(std::move(pool)) {}
 
-LocalBackend::~LocalBackend() {
-  for (const std::weak_ptr<Session>& each : sessions_) {
-    if (const std::shared_ptr<Session> session = each.lock()) {
-      session->CloseWithHost("its sandbox was closed");
-    }
-  }
-}
+LocalBackend::~LocalBackend() { opened_.CloseAll(); }
 
 core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
   const std::lock_guard lock(mutex_);
@@ -42,11 +43,7 @@ core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
   if (const auto& rule = zygote.plan.workspace) host->workspace = {rule->size, rule->inodes};
   host->egress = egress_service_.get();
   host->observe = [pool = pool_.get()](Worker& worker) { return pool->Observe(worker); };
-  host->opened = [this](const std::shared_ptr<Session>& session) {
-    const std::lock_guard lock(mutex_);
-    std::erase_if(sessions_, [](const std::weak_ptr<Session>& each) { return each.expired(); });
-    sessions_.push_back(session);
-  };
+  host->opened = [this](const std::shared_ptr<Session>& session) { opened_.Add(session); };
   host->later = [tasks = background_.get()](std::function<void()> task) {
     tasks->Add(std::move(task));
   };
@@ -59,21 +56,48 @@ core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
 
 core::Result<std::shared_ptr<Session>> LocalBackend::OpenSession(const SessionOptions& options,
                                                                  const RunOptions& run) {
-  constexpr char kOpen[] = "open a session";
   const ZygoteOptions& zygote = pool_->options().zygote;
-  if (zygote.single_run || !zygote.plan.namespaces || !zygote.plan.rlimits ||
-      !zygote.plan.seccomp) {
-    return core::MakeError(kOpen,
-                           "it needs namespaces, resource limits and the system call filter, which "
-                           "bound its copies; \"belljar doctor\" shows what this machine lacks");
-  }
   if (egress_handler_) return core::MakeError(kOpen, "not where the egress proxy is handed over");
+  // What bounds the copies of a session.
+  const bool can_copy = zygote.plan.namespaces && zygote.plan.rlimits && zygote.plan.seccomp;
+  if (zygote.single_run || !can_copy) return OpenKept(options, run);
   core::Result<std::shared_ptr<const SessionHost>> host = HostSessions();
   if (!host) return host.error();
   core::Result<Worker> worker =
       pool_->Take(core::Clock::now() + run.queue_timeout, run, WorkerUse::kSession);
   if (!worker) return worker.error();
-  return Session::Open(*host, std::move(*worker), options);
+  return BranchingSession::Open(*host, std::move(*worker), options);
+}
+
+core::Result<std::shared_ptr<Session>> LocalBackend::OpenKept(const SessionOptions& options,
+                                                              const RunOptions& run) {
+  if (egress_service_) {
+    return core::MakeError(kOpen,
+                           "without namespaces, resource limits and the system call filter "
+                           "a session has no network");
+  }
+  const seal::SealPlan& plan = pool_->options().zygote.plan;
+  core::Result<Worker> worker = pool_->Take(core::Clock::now() + run.queue_timeout, run);
+  if (!worker) return worker.error();
+  KeptWorkerTerms terms{
+      .mode = mode_,
+      .language = language_,
+      .limits = options.limits,
+      .workspace = {},
+      .retire = [pool = pool_.get()](Worker spent) { pool->Retire(std::move(spent)); }};
+  if (const auto& rule = plan.workspace) terms.workspace = {rule->size, rule->inodes};
+  core::Result<std::unique_ptr<LivePython>> python =
+      KeptWorker::Begin(std::move(*worker), std::move(terms));
+  if (!python) return python.error();
+  const char* const missing = !plan.namespaces ? "namespaces"
+                              : !plan.rlimits  ? "resource limits"
+                                               : "the system call filter";
+  NoCopies no_copies{std::string("without ") + missing,
+                     "\"belljar doctor\" shows what this machine lacks"};
+  core::Result<std::shared_ptr<Session>> session =
+      KeptSession::Open(std::move(*python), std::move(no_copies), options);
+  if (session) opened_.Add(*session);
+  return session;
 }
 
 core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,

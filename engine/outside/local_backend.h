@@ -6,11 +6,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "engine/egress/egress_proxy.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/background_tasks.h"
+#include "engine/outside/branching_session.h"
 #include "engine/outside/session.h"
 #include "engine/outside/spare_pool.h"
 
@@ -36,6 +36,8 @@ class LocalBackend : public Backend {
 
  private:
   core::Result<std::shared_ptr<const SessionHost>> HostSessions();
+  core::Result<std::shared_ptr<Session>> OpenKept(const SessionOptions& options,
+                                                  const RunOptions& run);
 
   const std::string mode_;
   const std::string language_;
@@ -43,10 +45,10 @@ class LocalBackend : public Backend {
   const EgressHandler egress_handler_;
   const std::unique_ptr<SparePool> pool_;
 
+  OpenedSessions opened_;
   std::mutex mutex_;
   std::shared_ptr<const SessionHost> session_host_;  // from the first session on
-  std::vector<std::weak_ptr<Session>> sessions_;
-  std::unique_ptr<BackgroundTasks> background_;  // destroyed first
+  std::unique_ptr<BackgroundTasks> background_;      // destroyed first
 };
 
 }  // namespace belljar::outside

@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "engine/core/text.h"
+#include "engine/outside/branching_session.h"
+#include "engine/outside/branching_session_state.h"
 #include "engine/outside/observe.h"
-#include "engine/outside/session.h"
-#include "engine/outside/session_state.h"
 #include "engine/outside/start_thread.h"
 
 namespace belljar::outside {
@@ -27,14 +27,14 @@ constexpr size_t kRememberedDrops = 64;
 }  // namespace
 
 // Whether there is a checkpoint of the present state.
-bool Session::IsHeld() const {
+bool BranchingSession::IsHeld() const {
   const std::lock_guard lock(mutex_);
   return is_at_base_ && base_ && !base_->process.process.HasEnded();
 }
 
 // While it exists, no cell of a branch runs that shares files or the network: an order makes the
 // process run, and what has taken it over could write to the branch's files.
-std::unique_lock<std::recursive_mutex> Session::LockForOrder() {
+std::unique_lock<std::recursive_mutex> BranchingSession::LockForOrder() {
   std::unique_lock<std::recursive_mutex> lock(shared_->resources, std::defer_lock);
   if (!shared_->has_resources()) return lock;
   lock.lock();
@@ -43,7 +43,7 @@ std::unique_lock<std::recursive_mutex> Session::LockForOrder() {
 }
 
 // Makes sure that there is a checkpoint of the present state.
-core::Result<void> Session::Hold() {
+core::Result<void> BranchingSession::Hold() {
   if (IsHeld()) return {};
   if (!worker_ || worker_->process.HasEnded()) {
     return core::MakeError(kHold, "the session's process has died");
@@ -84,7 +84,7 @@ core::Result<void> Session::Hold() {
 }
 
 // An upper bound: what no worker shares with the zygote.
-uint64_t Session::MostMemory() const {
+uint64_t BranchingSession::MostMemory() const {
   uint64_t most = 0;
   const auto own = [&](uint64_t resident) {
     return resident - std::min(resident, shared_->first_resident) + (uint64_t{4} << 20);
@@ -97,10 +97,10 @@ uint64_t Session::MostMemory() const {
 
 // Checkpoints beyond the session's limits: the oldest first, those without a label before others,
 // never that of the present state. Returns those whose end nobody has to wait for.
-std::vector<std::shared_ptr<Session::Held>> Session::DropSome() {
-  const core::Bytes budget = options_.total_memory.count > 0
-                                 ? options_.total_memory
-                                 : core::Bytes{2 * options_.limits.memory.count};
+std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::DropSome() {
+  const core::Bytes budget = options().total_memory.count > 0
+                                 ? options().total_memory
+                                 : core::Bytes{2 * options().limits.memory.count};
   std::vector<std::shared_ptr<Held>> dropped;
   const auto drop_oldest = [&](const std::string& why) {
     const std::lock_guard lock(mutex_);
@@ -121,7 +121,7 @@ std::vector<std::shared_ptr<Session::Held>> Session::DropSome() {
     const std::lock_guard lock(mutex_);
     return held_.size();
   };
-  const size_t most = std::max<size_t>(options_.checkpoints, 1);
+  const size_t most = std::max<size_t>(options().checkpoints, 1);
   while (count() > most && drop_oldest("there were more than " + std::to_string(most))) {
   }
   while (MostMemory() > budget.count) {
@@ -140,7 +140,7 @@ std::vector<std::shared_ptr<Session::Held>> Session::DropSome() {
   return dropped;
 }
 
-core::Result<Worker> Session::WakeCopy(Held& held, bool reseeds) {
+core::Result<Worker> BranchingSession::WakeCopy(Held& held, bool reseeds) {
   const auto order = LockForOrder();
   if (held.process.process.HasEnded()) return core::MakeError(kFind, held.id + " has died");
   core::Result<Worker> copy = shared_->family->Copy(held.process);
@@ -154,7 +154,7 @@ core::Result<Worker> Session::WakeCopy(Held& held, bool reseeds) {
 
 // All or none. The kernel clones a process for one caller at a time; what a copy does until it is
 // awake takes as long again, and is done at the same time.
-core::Result<std::vector<Worker>> Session::WakeCopies(Held& held, size_t count, bool reseeds) {
+core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_t count, bool reseeds) {
   std::mutex mutex;
   size_t begun = 0;
   std::vector<Worker> workers;
@@ -188,7 +188,7 @@ core::Result<std::vector<Worker>> Session::WakeCopies(Held& held, size_t count, 
 
 // Without a copy, its process is there at once; the next one is made off the caller's path. If it
 // fails for a lack of this machine's, the checkpoint stays as it was.
-core::Result<Worker> Session::WakeItself(Held& held) {
+core::Result<Worker> BranchingSession::WakeItself(Held& held) {
   const auto order = LockForOrder();
   if (held.process.process.HasEnded()) return core::MakeError(kFind, held.id + " has died");
   if (!held.is_awake) {
@@ -205,14 +205,14 @@ core::Result<Worker> Session::WakeItself(Held& held) {
 }
 
 // Ending a process takes the kernel a while.
-void Session::Discard(std::optional<Worker> worker) {
+void BranchingSession::Discard(std::optional<Worker> worker) {
   if (!worker) return;
   worker->process.Kill();
   host_->later([spent = std::make_shared<Worker>(std::move(*worker))]() mutable { spent.reset(); });
 }
 
 // The present state is lost.
-core::Result<void> Session::GoBack(std::shared_ptr<Held> held) {
+core::Result<void> BranchingSession::GoBack(std::shared_ptr<Held> held) {
   if (is_at_base_ && held == base_ && worker_ && !worker_->process.HasEnded()) return {};
   core::Result<Worker> awake =
       held->is_shared ? WakeCopy(*held, held.get() == reseeded_) : WakeItself(*held);
@@ -247,7 +247,7 @@ core::Result<void> Session::GoBack(std::shared_ptr<Held> held) {
 
 // Those from which a session can go on, the best first: that of its state, those that it came from,
 // and then all others, the one that was made or used last first.
-std::vector<std::shared_ptr<Session::Held>> Session::Candidates() const {
+std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::Candidates() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Held>> all;
   const auto add = [&](const std::shared_ptr<Held>& held) {
@@ -269,7 +269,7 @@ std::vector<std::shared_ptr<Session::Held>> Session::Candidates() const {
 }
 
 // After the worker's death. Closes the session if none lives.
-core::Result<void> Session::Restore(std::string& note) {
+core::Result<void> BranchingSession::Restore(std::string& note) {
   Discard(std::exchange(worker_, std::nullopt));
   const bool was_at_base = is_at_base_;
   const std::shared_ptr<Held> base = base_;
@@ -293,7 +293,8 @@ core::Result<void> Session::Restore(std::string& note) {
   return ClosedError();
 }
 
-core::Result<std::shared_ptr<Session::Held>> Session::Find(std::string_view checkpoint) const {
+core::Result<std::shared_ptr<BranchingSession::Held>> BranchingSession::Find(
+    std::string_view checkpoint) const {
   const std::lock_guard lock(mutex_);
   const auto found =
       std::ranges::find_if(held_, [&](const auto& held) { return held->id == checkpoint; });
@@ -321,7 +322,7 @@ core::Result<std::shared_ptr<Session::Held>> Session::Find(std::string_view chec
       "there is no " + core::Quoted(checkpoint) + " in this session; held are " + known);
 }
 
-core::Result<std::string> Session::Checkpoint(std::string label, Patience patience) {
+core::Result<std::string> BranchingSession::Checkpoint(std::string label, Patience patience) {
   if (label.size() > kMaxLabel) {
     return core::MakeError("label a checkpoint",
                            "a label has at most " + std::to_string(kMaxLabel) + " bytes");
@@ -336,7 +337,7 @@ core::Result<std::string> Session::Checkpoint(std::string label, Patience patien
   return base_->id;
 }
 
-std::vector<CheckpointInfo> Session::Checkpoints() const {
+std::vector<CheckpointInfo> BranchingSession::Checkpoints() const {
   const std::lock_guard lock(mutex_);
   std::vector<CheckpointInfo> all;
   for (const auto& held : held_) {
@@ -346,7 +347,7 @@ std::vector<CheckpointInfo> Session::Checkpoints() const {
   return all;
 }
 
-core::Result<void> Session::RollBack(std::string_view checkpoint, Patience patience) {
+core::Result<void> BranchingSession::RollBack(std::string_view checkpoint, Patience patience) {
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
   core::Result<std::shared_ptr<Held>> held = Find(checkpoint);
@@ -356,7 +357,7 @@ core::Result<void> Session::RollBack(std::string_view checkpoint, Patience patie
   return done;
 }
 
-core::Result<void> Session::Undo(size_t cells, Patience patience) {
+core::Result<void> BranchingSession::Undo(size_t cells, Patience patience) {
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
   std::shared_ptr<Held> held;
@@ -379,9 +380,8 @@ core::Result<void> Session::Undo(size_t cells, Patience patience) {
   return done;
 }
 
-core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count,
-                                                                    const BranchOptions& options,
-                                                                    Patience patience) {
+core::Result<std::vector<std::shared_ptr<Session>>> BranchingSession::Branch(
+    size_t count, const BranchOptions& options, Patience patience) {
   if (count == 0 || count > kMaxBranchesAtOnce) {
     return core::MakeError("branch a session", "the number of branches is from 1 to " +
                                                    std::to_string(kMaxBranchesAtOnce));
@@ -403,9 +403,9 @@ core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count
   from->is_shared = true;
   core::Result<std::vector<Worker>> workers = WakeCopies(*from, count, options.reseeds);
   if (!workers) return workers.error();
-  std::vector<std::shared_ptr<Session>> branches;
+  std::vector<std::shared_ptr<BranchingSession>> branches;
   for (Worker& worker : *workers) {
-    std::shared_ptr<Session> branch(new Session(host_, shared_, options_));
+    std::shared_ptr<BranchingSession> branch(new BranchingSession(host_, shared_, this->options()));
     branch->worker_.emplace(std::move(worker));
     branch->files_ = from->files;
     branch->is_at_base_ = true;
@@ -417,7 +417,7 @@ core::Result<std::vector<std::shared_ptr<Session>>> Session::Branch(size_t count
     branches.push_back(std::move(branch));
   }
   for (const auto& branch : branches) host_->opened(branch);
-  return branches;
+  return std::vector<std::shared_ptr<Session>>(branches.begin(), branches.end());
 }
 
 }  // namespace belljar::outside

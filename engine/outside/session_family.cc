@@ -107,6 +107,7 @@ core::Result<void> SessionFamily::AdoptFirst(Worker& worker, core::Deadline dead
   if (!process) return process.error();
   worker.process = std::move(*process);
   worker.family = shared_from_this();
+  worker.use = WorkerUse::kSession;
   const std::lock_guard lock(mutex_);
   known_.insert(worker.process.pid());
   return {};
@@ -160,6 +161,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   copy.socket = std::move(pair->first);
   copy.self_report = from.self_report;
   copy.family = from.family;
+  copy.use = from.use;
   const std::lock_guard lock(mutex_);
   const core::Result<void> copied =
       ObeyCopy(from, hot, copy, std::move(pair->second), std::move(reserved));

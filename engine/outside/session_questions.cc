@@ -6,14 +6,12 @@
 #include <utility>
 #include <vector>
 
+#include "engine/outside/branching_session.h"
+#include "engine/outside/branching_session_state.h"
 #include "engine/outside/execution.h"
-#include "engine/outside/session.h"
-#include "engine/outside/session_state.h"
 
 namespace belljar::outside {
 namespace {
-
-constexpr std::chrono::milliseconds kMaxQuestion{5'000};
 
 // The answer of a worker to a question for its variables; hostile, and of bounded size.
 std::map<std::string, nlohmann::json> ByName(const std::string& answer) {
@@ -72,33 +70,25 @@ std::vector<VariableChange> CompareVariables(const std::string& before, const st
 
 }  // namespace
 
-core::Result<std::string> Session::AskWorker(Worker& worker, const Question& question) {
-  host::Request request;
-  request.source = question.source;
-  request.limits = options_.limits;
-  request.limits.timeout = std::min(request.limits.timeout, kMaxQuestion);
-  request.limits.cpu = std::min(request.limits.cpu, kMaxQuestion);
+core::Result<std::string> BranchingSession::AskWorker(Worker& worker, const Question& question) {
+  const host::Request request = RequestOf(question, options().limits);
   SessionFamily& family = *shared_->family;
   if (core::Result<void> begun = family.BeginCell(worker, request.limits.cpu); !begun) {
     return begun.error();
   }
   const auto order = LockForOrder();
-  const RunOptions options;
-  Execution execution(std::move(worker), request, options, host_->language);
+  const RunOptions run;
+  Execution execution(std::move(worker), request, run, host_->language);
   execution.Ask(question);
   core::Result<host::Outcome> outcome = execution.Run();
   worker = execution.TakeWorker();
   (void)family.EndCell(worker);
   if (!execution.reported()) worker.process.Kill();
   if (!outcome) return outcome.error();
-  if (execution.reported() && outcome->status == host::Status::kOk && outcome->result_json) {
-    return std::move(*outcome->result_json);
-  }
-  return core::MakeError("ask a session",
-                         outcome->error ? outcome->error->message : "it could not answer");
+  return AnswerIn(*outcome, execution.reported());
 }
 
-core::Result<std::string> Session::AskOwn(const Question& question) {
+core::Result<std::string> BranchingSession::AskOwn(const Question& question) {
   std::string note;
   if (core::Result<void> revived = Revive(note); !revived) return revived.error();
   // What it is asked for does not cost the state either.
@@ -110,16 +100,21 @@ core::Result<std::string> Session::AskOwn(const Question& question) {
   return answer;
 }
 
-core::Result<std::string> Session::Ask(const Question& question, Patience patience) {
+core::Result<std::string> BranchingSession::Ask(const Question& question, Patience patience) {
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
   return AskOwn(question);
 }
 
-core::Result<SessionDifference> Session::Compare(Session& other, Patience patience) {
+core::Result<SessionDifference> BranchingSession::Compare(Session& with, Patience patience) {
+  auto* const branching = dynamic_cast<BranchingSession*>(&with);
+  if (!branching) {
+    return core::MakeError("compare sessions", "the other one cannot be copied, nor compared");
+  }
+  BranchingSession& other = *branching;
   if (&other == this) return core::MakeError("compare sessions", "they are the same one");
   // In the same order by whoever compares them, so that two callers do not wait for each other.
-  Session* const first = id_ < other.id_ ? this : &other;
+  BranchingSession* const first = id() < other.id() ? this : &other;
   core::Result<Turn> turn = first->TakeTurn(patience);
   if (!turn) return turn.error();
   core::Result<Turn> second = (first == this ? &other : this)->TakeTurn(patience);
@@ -137,7 +132,8 @@ core::Result<SessionDifference> Session::Compare(Session& other, Patience patien
   return difference;
 }
 
-core::Result<SessionDifference> Session::Compare(std::string_view checkpoint, Patience patience) {
+core::Result<SessionDifference> BranchingSession::Compare(std::string_view checkpoint,
+                                                          Patience patience) {
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
   core::Result<std::shared_ptr<Held>> held = Find(checkpoint);

@@ -28,6 +28,8 @@ struct Worker {
   std::vector<host::LayerState> layers;   // as observed on this process
   std::shared_ptr<SessionFamily> family;  // of a session; else null
   core::Process process;
+  // kSession: it lives on after a request.
+  WorkerUse use = WorkerUse::kRun;
   // Used before this run: by a single run's process to start up, in a session by earlier cells.
   std::chrono::microseconds cpu_before{0};
 };

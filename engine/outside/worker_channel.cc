@@ -72,7 +72,7 @@ void WorkerChannel::Answer() {
   const std::string_view arguments =
       std::string_view(received_).substr(sizeof signal_ + name.size());
   std::string text = calls_.Has(name) ? calls_.Answer(name, arguments) : FunctionCalls::NotGiven();
-  if (text.empty() && is_cell_) text = R"({"interrupt": true})";
+  if (text.empty() && is_cell_) text = FunctionCalls::Interrupted();
   received_.clear();
   wanted_ = sizeof signal_;
   unanswered_ = text.empty();

@@ -1,7 +1,9 @@
 #include "engine/seal/rlimits.h"
 
 #include <sys/resource.h>
+#include <time.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 
@@ -65,6 +67,27 @@ bool ApplyRlimits(const core::Limits& limits, uint64_t base_address_space,
                   std::chrono::milliseconds base_cpu) {
   return Apply(limits, base_address_space, Both(CpuSeconds(limits.cpu, base_cpu)),
                Both(limits.processes));
+}
+
+bool ApplyWaitingRlimits(const core::Limits& limits, uint64_t base_address_space,
+                         std::chrono::milliseconds base_cpu) {
+  // Our own may be limited already, as a container's can be.
+  rlimit own{};
+  if (getrlimit(RLIMIT_CPU, &own) != 0) return false;
+  return Apply(limits, base_address_space,
+               {CpuSeconds(limits.cpu, base_cpu), std::min(own.rlim_max, kMaxSessionCpu)},
+               Both(limits.processes));
+}
+
+bool AllowCpu(std::chrono::seconds more) {
+  rlimit limit{};
+  timespec used{};
+  if (getrlimit(RLIMIT_CPU, &limit) != 0 || clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &used) != 0) {
+    return false;
+  }
+  limit.rlim_cur =
+      std::min(CpuSeconds(more, std::chrono::seconds(used.tv_sec + 1)), limit.rlim_max);
+  return setrlimit(RLIMIT_CPU, &limit) == 0;
 }
 
 bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space) {

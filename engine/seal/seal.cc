@@ -202,9 +202,9 @@ SealFailure OpenWorkerResources(const SealPlan& plan, const PreparedSeal& prepar
 
 SealFailure Limit(const SealPlan& plan, const PreparedSeal& prepared, bool is_session) {
   if (!plan.rlimits) return {};
-  const bool done =
-      is_session ? ApplySessionRlimits(plan.ceiling, prepared.base_address_space)
-                 : ApplyRlimits(plan.ceiling, prepared.base_address_space, prepared.base_cpu);
+  const bool done = is_session ? ApplySessionRlimits(plan.ceiling, prepared.base_address_space)
+                               : ApplyWaitingRlimits(plan.ceiling, prepared.base_address_space,
+                                                     prepared.base_cpu);
   return done ? SealFailure() : SealFailure{SealStep::kRlimits, errno};
 }
 

@@ -17,12 +17,14 @@ class KeptSession:
     a model thinks. A copy has a session of its own. Any thread may use it.
 
     Raises:
-        ValueError: The sandbox's runs are in containers, which have no sessions.
+        ValueError: The sandbox's runs are in containers: a stopped call would end the session.
     """
 
     def __init__(self, sandbox: Sandbox, limits: dict[str, Any]) -> None:
         if sandbox._open_request["container"] is not None:
-            raise ValueError("session: containers have none; pass session=False")
+            raise ValueError(
+                "session: a stopped call would end one in a container; pass session=False"
+            )
         self._sandbox = sandbox
         self._limits = limits
         self._lock = Lock()

@@ -131,6 +131,25 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
   return parameter;
 }
 
+Parameter ContainerParameter(const Sandboxes& sandboxes, std::string description) {
+  return {.name = "use_container",
+          .type = Parameter::Type::kBoolean,
+          .description = std::move(description),
+          .default_value = false,
+          .is_unlisted = !sandboxes.containers().state().enabled,
+          .choices = {}};
+}
+
+bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
+                   std::vector<std::string>& problems) {
+  if (!arguments.Boolean("use_container").value_or(false)) return false;
+  if (sandboxes.containers().state().enabled) return true;
+  problems.push_back(
+      "use_container: containers are not enabled on this server; an operator enables them with "
+      "SANDBOX_ENABLE_CONTAINER_MODE=true; omit it");
+  return false;
+}
+
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, std::vector<std::string>& problems) {
   core::Result<const EnabledProfile*> chosen = Chosen(sandboxes, arguments, caller);

@@ -21,6 +21,13 @@ namespace belljar::server::tools {
 Parameter CodeParameter(const Sandboxes& sandboxes, std::string description);
 Parameter ProfileParameter(const Sandboxes& sandboxes);
 
+// use_container, listed if the operator has enabled containers.
+Parameter ContainerParameter(const Sandboxes& sandboxes, std::string description);
+
+// Whether a session is to be in a container; false, with a problem added, if none may be.
+bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
+                   std::vector<std::string>& problems);
+
 // Null, with a problem added, if the call may not use the profile that it names, or its code
 // exceeds the limit of that profile.
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,

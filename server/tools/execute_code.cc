@@ -81,12 +81,7 @@ std::vector<Parameter> ContainerParameters(const Sandboxes& sandboxes) {
        .max_items = container::packages::kMaxRequirements,
        .is_unlisted = !sandboxes.gives_packages(),
        .choices = {}},
-      {.name = "use_container",
-       .type = Type::kBoolean,
-       .description = "Also isolates the run in a container.",
-       .default_value = false,
-       .is_unlisted = !sandboxes.containers().state().enabled,
-       .choices = {}},
+      ContainerParameter(sandboxes, "Also isolates the run in a container."),
   };
 }
 
@@ -286,8 +281,8 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCal
         "session: this server has no sessions; an operator enables them with sessions.enabled");
     return plan;
   }
-  if (session && arguments.Boolean("use_container").value_or(false)) {
-    problems.push_back("use_container: a session has no container; omit one of the two");
+  if (plan.opens_session && arguments.Texts("packages")) {
+    problems.push_back("packages: a session has only those of its profile; omit one of the two");
     return plan;
   }
   if (session && !plan.opens_session) {
@@ -340,6 +335,11 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
   const std::optional<core::Bytes> memory = arguments.Size("memory_limit");
   if (memory && *memory != terms.limits.memory) {
     refuse("memory_limit", ", and this one has " + terms.limits.memory.ToString());
+  }
+  const std::optional<bool> in_container = arguments.Boolean("use_container");
+  if (in_container && *in_container != terms.in_container) {
+    refuse("use_container", terms.in_container ? ", and this one is in a container"
+                                               : ", and this one is in no container");
   }
   for (const char* argument : {"allowed_imports", "allowed_domains", "packages"}) {
     if (arguments.Texts(argument)) refuse(argument, "");
@@ -415,21 +415,20 @@ core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const outside::Outp
 ToolResult ExecuteCode::Failure(const Plan& plan, const core::Error& error,
                                 const Caller& caller) const {
   if (plan.packages) return PackagesFailed(kExecuteName, error);
-  if (plan.in_container) return ContainerFailed(kExecuteName, error);
   if (plan.session) {
     return SessionFailed(kExecuteName, error, **plan.session, *sessions_, caller, plan.patience);
   }
+  if (plan.in_container) return ContainerFailed(kExecuteName, error);
   return SandboxFailed(kExecuteName, plan.profile->profile.name, error);
 }
 
 core::Result<ToolResult> ExecuteCode::CallSession(Plan& plan, const ToolCall& call) const {
   if (plan.opens_session) {
+    const SessionTerms terms{plan.profile, plan.request.limits, plan.request.allowed_imports,
+                             plan.request.allowed_domains, plan.in_container};
     core::Result<SessionUse> opened =
-        SessionUse::Open(sandboxes_, *sessions_, observer_,
-                         {plan.profile, plan.request.limits, plan.request.allowed_imports,
-                          plan.request.allowed_domains},
-                         call);
-    if (!opened) return NotOpened(kExecuteName, *plan.profile, opened.error());
+        SessionUse::Open(sandboxes_, *sessions_, observer_, terms, call);
+    if (!opened) return NotOpened(kExecuteName, terms, opened.error());
     plan.session.emplace(std::move(*opened));
   }
   core::Result<ToolResult> result = RunAndAnswer(plan, call);

@@ -23,6 +23,7 @@ struct SessionTerms {
   core::Limits limits;  // of its cells, except for the time that they ask for
   std::optional<ModuleList> allowed_imports;
   std::optional<std::vector<std::string>> allowed_domains;
+  bool in_container = false;
 };
 
 class OpenedSession final : public RegisteredSession {

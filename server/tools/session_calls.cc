@@ -65,13 +65,15 @@ SessionUse::SessionUse(SessionRegistry::Use use, const ToolCall* call)
 }
 
 core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry& registry,
-                                          CallObserver* observer, SessionTerms terms,
+                                          CallObserver* observer, const SessionTerms& terms,
                                           const ToolCall& call) {
   core::Result<SessionRegistry::Places> places = registry.Reserve(call.caller.name);
   if (!places) return places.error();
-  core::Result<std::shared_ptr<outside::Sandbox>> sandbox = sandboxes.Get(*terms.profile);
+  core::Result<std::shared_ptr<outside::Sandbox>> sandbox =
+      terms.in_container ? sandboxes.containers().Get(terms.profile->profile)
+                         : sandboxes.Get(*terms.profile);
   if (!sandbox) return sandbox.error();
-  if (call.on_status) TellStart(**sandbox, *terms.profile, call);
+  if (call.on_status && !terms.in_container) TellStart(**sandbox, *terms.profile, call);
   outside::SessionOptions options;
   options.limits = terms.limits;
   options.checkpoints = registry.config().checkpoints;
@@ -84,9 +86,9 @@ core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry&
   }
   core::Result<std::shared_ptr<outside::Session>> session = (*sandbox)->OpenSession(options, run);
   if (!session) return session.error();
-  SessionUse use(registry.Add(*places, std::make_shared<OpenedSession>(
-                                           std::move(terms), std::move(*sandbox), *session)),
-                 &call);
+  SessionUse use(
+      registry.Add(*places, std::make_shared<OpenedSession>(terms, std::move(*sandbox), *session)),
+      &call);
   RecordSession(observer, "opened", call.caller, *use);
   return use;
 }
@@ -151,9 +153,9 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
   return RefusedCall(tool, error.detail.empty() ? error.ToString() : error.detail);
 }
 
-ToolResult NotOpened(std::string_view tool, const EnabledProfile& profile,
-                     const core::Error& error) {
-  if (error.error_number != 0) return SandboxFailed(tool, profile.profile.name, error);
+ToolResult NotOpened(std::string_view tool, const SessionTerms& terms, const core::Error& error) {
+  if (error.error_number != 0 && terms.in_container) return ContainerFailed(tool, error);
+  if (error.error_number != 0) return SandboxFailed(tool, terms.profile->profile.name, error);
   return RefusedCall(
       tool, "no session was opened: " + (error.detail.empty() ? error.ToString() : error.detail));
 }

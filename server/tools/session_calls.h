@@ -34,7 +34,7 @@ class SessionUse {
  public:
   // Opens one. An error without a number is a sentence for the caller.
   static core::Result<SessionUse> Open(Sandboxes& sandboxes, SessionRegistry& registry,
-                                       CallObserver* observer, SessionTerms terms,
+                                       CallObserver* observer, const SessionTerms& terms,
                                        const ToolCall& call);
   // An error is a sentence for the caller.
   static core::Result<SessionUse> Find(SessionRegistry& registry, const std::string& id,
@@ -69,8 +69,7 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const Caller& caller, const outside::Patience& patience);
 
 // The session could not be opened.
-ToolResult NotOpened(std::string_view tool, const EnabledProfile& profile,
-                     const core::Error& error);
+ToolResult NotOpened(std::string_view tool, const SessionTerms& terms, const core::Error& error);
 
 // An answer that is only text, about an error of the caller's.
 ToolResult RefusedCall(std::string_view tool, std::string sentence);

@@ -35,6 +35,10 @@ std::vector<Parameter> OpenParameters(const Sandboxes& sandboxes) {
   for (Parameter& parameter : parameters) {
     if (parameter.name != "profile") parameter.description = "As in execute_code.";
   }
+  parameters.push_back(ContainerParameter(
+      sandboxes,
+      "Isolates it in a container too, without checkpoints: a cell that is stopped by a limit ends "
+      "it."));
   return parameters;
 }
 
@@ -110,11 +114,11 @@ core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
       TakeImports(arguments, *profile, sandboxes_.LanguageOf(*profile), true, problems);
   terms.allowed_domains =
       TakeDomains(arguments, sandboxes_, call.caller, profile->profile, problems);
+  terms.in_container = TakeContainer(arguments, sandboxes_, problems);
   if (!problems.empty()) return RefusedArguments(kOpenName, problems);
   const core::Bytes memory = terms.limits.memory;
-  core::Result<SessionUse> opened =
-      SessionUse::Open(sandboxes_, registry_, observer_, std::move(terms), call);
-  if (!opened) return NotOpened(kOpenName, *profile, opened.error());
+  core::Result<SessionUse> opened = SessionUse::Open(sandboxes_, registry_, observer_, terms, call);
+  if (!opened) return NotOpened(kOpenName, terms, opened.error());
   if (call.cancellation && call.cancellation->cancelled()) {
     (void)registry_.Close(call.caller.name, (*opened)->id(), kCancelledOpening);  // nobody knows it
   }

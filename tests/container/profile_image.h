@@ -2,23 +2,15 @@
 #ifndef BELLJAR_TESTS_CONTAINER_PROFILE_IMAGE_H_
 #define BELLJAR_TESTS_CONTAINER_PROFILE_IMAGE_H_
 
-#include <stdexcept>
 #include <string>
-#include <utility>
 
 #include "container/image/archive.h"
 #include "container/image/image_files.h"
 #include "engine/host/version.h"
 #include "engine/outside/installation.h"
+#include "tests/support/support.h"
 
 namespace belljar::tests {
-
-// What cannot go on ends the test: GoogleTest reports what is thrown.
-template <typename T>
-T Had(core::Result<T> result) {
-  if (!result) throw std::runtime_error(result.error().ToString());
-  return std::move(*result);
-}
 
 struct ProfileImage {
   std::string path;

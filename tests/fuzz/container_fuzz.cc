@@ -19,6 +19,7 @@
 #include "container/wire/egress_ledger.h"
 #include "container/wire/outcome_text.h"
 #include "container/wire/request_text.h"
+#include "container/wire/session_text.h"
 #include "engine/core/text.h"
 #include "engine/outside/function_calls.h"
 #include "tests/fuzz/invariant.h"
@@ -43,6 +44,10 @@ constexpr struct {
               {'f', container::wire::FrameKind::kFailure},
               {'C', container::wire::FrameKind::kCall},
               {'a', container::wire::FrameKind::kAnswer},
+              {'s', container::wire::FrameKind::kSession},
+              {'q', container::wire::FrameKind::kInquiry},
+              {'R', container::wire::FrameKind::kReply},
+              {'E', container::wire::FrameKind::kEnd},
               {'n', container::wire::FrameKind::kEgressOpen},
               {'d', container::wire::FrameKind::kEgressData},
               {'w', container::wire::FrameKind::kEgressWindow},
@@ -225,21 +230,37 @@ class Functions {
   std::string made_;
 };
 
-// What came of it, as text. `running`: of a guest that has greeted and has its request. Where it is
-// read in pieces and whole, its calls get no answer: only what comes after one is known to.
-std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
+// How far a guest has come that is read: nowhere; it has its request, and runs; it has opened a
+// session, and has a cell, or a question.
+enum class Begun { kNothing, kRun, kCell, kQuestion };
+
+container::wire::ReplyBounds QuestionBounds() {
+  return {container::wire::Inquiry::Kind::kVariables, core::Bytes{200}};
+}
+
+// What came of it, as text. Where it is read in pieces and whole, its calls get no answer: only
+// what comes after one is known to.
+std::string ReadGuest(std::string_view bytes, size_t piece, Begun begun) {
   container::backend::GuestReader reader(Expected());
   EgressProxy egress;
   Functions functions;
-  if (running) {
+  if (begun != Begun::kNothing) {
+    const std::string ready =
+        container::wire::EncodeFrameHeader(container::wire::FrameKind::kReady, 0);
     const std::string hello = container::wire::HelloToText(Expected());
-    Require(
-        reader
-            .Take(container::wire::EncodeFrameHeader(container::wire::FrameKind::kHello,
-                                                     hello.size()) +
-                  hello + container::wire::EncodeFrameHeader(container::wire::FrameKind::kReady, 0))
-            .ok(),
-        "its own greeting");
+    Require(reader
+                .Take(container::wire::EncodeFrameHeader(container::wire::FrameKind::kHello,
+                                                         hello.size()) +
+                      hello + ready)
+                .ok(),
+            "its own greeting");
+    if (begun != Begun::kRun) {
+      reader.ExpectSession();
+      Require(reader.Take(ready).ok(), "its own session");
+    }
+    if (begun == Begun::kQuestion) reader.ExpectReply(QuestionBounds());
+  }
+  if (begun == Begun::kRun || begun == Begun::kCell) {
     reader.Expect(
         Bounds(), [&egress](const container::wire::Frame& frame) { return egress.Take(frame); },
         &functions.calls());
@@ -253,13 +274,27 @@ std::string ReadGuest(std::string_view bytes, size_t piece, bool running) {
             "more output than the limit");
     if (!taken) return "fault";
   }
-  if (reader.stage() != Stage::kEnded) return "more " + egress.passed() + functions.made();
+  if (reader.has_reply()) {
+    const container::wire::Reply& reply = reader.reply();
+    Require(reply.content.size() <= QuestionBounds().content.count, "a long reply");
+    Require(reply.error || Json::accept(reply.content), "not valid JSON", reply.content);
+    if (!reply.error) return reply.content;
+    const std::string error = reply.error->ToString();
+    Require(core::Printable(error) == error, "an error with control characters", error);
+    return error;
+  }
+  const bool has_settled = reader.stage() == Stage::kWaiting && reader.has_outcome();
+  if (reader.stage() != Stage::kEnded && !has_settled) {
+    return "more " + egress.passed() + functions.made();
+  }
   Require(!reader.Take("B").ok(), "bytes after the end");
-  if (reader.failure()) {
+  // A session can end without an outcome.
+  if (reader.failure() && !reader.has_outcome()) {
     const std::string error = reader.failure()->ToString();
     Require(core::Printable(error) == error, "a failure with control characters", error);
     return error;
   }
+  if (!reader.has_outcome()) return "ended";
   JudgeOutcome(reader.outcome());
   return host::OutcomeToJson(reader.outcome()) + egress.passed() + functions.made();
 }
@@ -280,25 +315,36 @@ std::string ReadHost(std::string_view bytes, size_t piece) {
   for (size_t at = 0; at < bytes.size(); at += piece) {
     if (!reader.Take(bytes.substr(at, piece))) return "fault";
   }
-  if (!reader.has_request()) return "more";
-  const bool cancelled = reader.cancelled();
-  const host::Request request = reader.TakeRequest();
-  const core::Result<std::string> text =
-      container::wire::RequestToText(request, reader.egress_bounds());
-  Require(text.ok(), "a request that was read cannot be written");
-  std::string shown = *text + answers + (cancelled ? " cancelled" : "");
-  for (const std::string_view part : container::wire::RequestContent(request)) shown += part;
+  using Kind = container::inside::HostReader::Order::Kind;
+  std::string shown = answers + (reader.cancelled() ? " cancelled" : "");
+  while (std::optional<container::inside::HostReader::Order> order = reader.TakeOrder()) {
+    if (order->kind == Kind::kSession) {
+      shown += container::wire::SessionToText(order->limits);
+      continue;
+    }
+    const bool asks = order->kind == Kind::kInquiry;
+    const core::Result<std::string> text =
+        asks ? container::wire::InquiryToText(order->inquiry)
+             : container::wire::RequestToText(order->request, order->egress_bounds);
+    Require(text.ok(), "an order that was read cannot be written");
+    shown += *text;
+    for (const std::string_view part : asks ? container::wire::InquiryContent(order->inquiry)
+                                            : container::wire::RequestContent(order->request)) {
+      shown += part;
+    }
+  }
   return shown;
 }
 
 void Try(std::string_view input) {
   const std::string bytes = Frames(input);
   const size_t whole = bytes.size() + 1;
-  for (const bool running : {false, true}) {
-    Require(ReadGuest(bytes, 7, running) == ReadGuest(bytes, whole, running),
+  for (const Begun begun : {Begun::kNothing, Begun::kRun, Begun::kCell, Begun::kQuestion}) {
+    Require(ReadGuest(bytes, 7, begun) == ReadGuest(bytes, whole, begun),
             "another reading of a guest in other pieces");
   }
-  (void)ReadGuest(bytes, 1, true);
+  (void)ReadGuest(bytes, 1, Begun::kRun);
+  (void)ReadGuest(bytes, 1, Begun::kCell);
   Require(ReadHost(bytes, 7) == ReadHost(bytes, whole), "another reading of a host");
 }
 

@@ -39,6 +39,10 @@ class StandIn : public Backend {
     if (!ReadReport(request.source, outcome)) outcome.status = host::Status::kException;
     return outcome;
   }
+  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions&,
+                                                     const RunOptions&) override {
+    return core::MakeError("open a session", "there are none");
+  }
   core::Result<void> WaitForSpare(core::Deadline) override { return {}; }
   Counters counters() const override { return {}; }
 };

@@ -9,10 +9,13 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <stdexcept>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/core/profile.h"
+#include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
 #include "engine/outside/sandbox.h"
@@ -31,6 +34,13 @@ bool MustWork();
 bool Sanitized();
 // True in the tsan preset, whose runtime has threads of its own.
 bool ThreadSanitized();
+
+// What cannot go on ends the test: GoogleTest reports what is thrown.
+template <typename T>
+T Had(core::Result<T> result) {
+  if (!result) throw std::runtime_error(result.error().ToString());
+  return std::move(*result);
+}
 
 // The profile "basic" of this build; aborts if it cannot be loaded, since all tests depend on it
 // (profiles_test reports why).

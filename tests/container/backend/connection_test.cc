@@ -56,7 +56,7 @@ class FakeGuest {
     return true;
   }
   bool AwaitRequest() {
-    return Read([](const inside::HostReader& reader) { return reader.has_request(); });
+    return Read([](const inside::HostReader& reader) { return reader.has_order(); });
   }
   bool AwaitCancel() {
     return Read([](const inside::HostReader& reader) { return reader.cancelled(); });

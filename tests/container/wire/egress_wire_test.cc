@@ -481,9 +481,10 @@ TEST(HostReaderEgress, BoundsComeWithTheRequestAndFramesAfterIt) {
     return core::Result<void>();
   });
   ASSERT_TRUE(reader.Take(RequestBytes({.at_a_time = 32, .in_all = 256})));
-  ASSERT_TRUE(reader.has_request());
-  EXPECT_EQ(reader.egress_bounds().at_a_time, 32u);
-  EXPECT_EQ(reader.egress_bounds().in_all, 256u);
+  const auto order = reader.TakeOrder();
+  ASSERT_TRUE(order);
+  EXPECT_EQ(order->egress_bounds.at_a_time, 32u);
+  EXPECT_EQ(order->egress_bounds.in_all, 256u);
   ASSERT_TRUE(reader.Take(tests::FrameBytes(tests::DataFrame(1, "x"))));
   ASSERT_TRUE(reader.Take(tests::FrameBytes(FrameKind::kCancel)));
   ASSERT_TRUE(reader.Take(tests::FrameBytes(tests::CloseFrame(1, kBothWays))))
@@ -498,7 +499,7 @@ TEST(HostReaderEgress, BeforeARequestAndWithoutAnEgressProxyThereIsNone) {
   EXPECT_FALSE(early.Take(tests::FrameBytes(tests::DataFrame(1, "x"))));
   inside::HostReader none;
   ASSERT_TRUE(none.Take(RequestBytes({})));
-  EXPECT_EQ(none.egress_bounds().at_a_time, 0u);
+  EXPECT_EQ(none.TakeOrder()->egress_bounds.at_a_time, 0u);
   EXPECT_FALSE(none.Take(tests::FrameBytes(tests::DataFrame(1, "x"))));
 }
 

@@ -102,11 +102,11 @@ TEST(HostReader, ARequestComesAsItWent) {
   for (const size_t piece : {size_t{1000}, bytes.size()}) {
     inside::HostReader reader;
     for (size_t at = 0; at < bytes.size(); at += piece) {
-      EXPECT_FALSE(reader.has_request());
+      EXPECT_FALSE(reader.has_order());
       ASSERT_TRUE(reader.Take(std::string_view(bytes).substr(at, piece)));
     }
-    ASSERT_TRUE(reader.has_request());
-    const host::Request got = reader.TakeRequest();
+    ASSERT_TRUE(reader.has_order());
+    const host::Request got = reader.TakeOrder()->request;
     EXPECT_EQ(got.source, sent.source);
     EXPECT_EQ(got.filename, sent.filename);
     EXPECT_EQ(got.standard_input, sent.standard_input);
@@ -138,8 +138,8 @@ TEST(HostReader, WhatWasNotGivenStaysSo) {
   sent.standard_input = "";
   inside::HostReader reader;
   ASSERT_TRUE(reader.Take(RequestBytes(sent)));
-  ASSERT_TRUE(reader.has_request());
-  const host::Request got = reader.TakeRequest();
+  ASSERT_TRUE(reader.has_order());
+  const host::Request got = reader.TakeOrder()->request;
   EXPECT_EQ(got.mode, host::Request::Mode::kValidate);
   EXPECT_EQ(got.standard_input, "");
   EXPECT_FALSE(got.allowed_imports);
@@ -289,7 +289,7 @@ TEST(GuestReader, AnotherVersionIsAnErrorThatSaysWhatToDo) {
     std::function<void(Hello&)> change;
     const char* text;
   };
-  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 4"},
+  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 5"},
                         Case{[](Hello& h) { h.belljar = "0.0.9"; }, "Belljar \"0.0.9\", not"},
                         Case{[](Hello& h) { h.python = "3.9.1"; }, "Python \"3.9.1\", not"},
                         Case{[](Hello& h) { h.profile = "network"; }, "profile \"network\", not"},

@@ -1,6 +1,7 @@
-// What a Session consists of; for its own sources only (session*.cc).
-#ifndef BELLJAR_ENGINE_OUTSIDE_SESSION_STATE_H_
-#define BELLJAR_ENGINE_OUTSIDE_SESSION_STATE_H_
+// What a BranchingSession consists of; for its own sources only (branching_session.cc and
+// session_*.cc).
+#ifndef BELLJAR_ENGINE_OUTSIDE_BRANCHING_SESSION_STATE_H_
+#define BELLJAR_ENGINE_OUTSIDE_BRANCHING_SESSION_STATE_H_
 
 #include <atomic>
 #include <chrono>
@@ -13,14 +14,14 @@
 #include <utility>
 
 #include "engine/core/fd.h"
-#include "engine/outside/session.h"
+#include "engine/outside/branching_session.h"
 #include "engine/outside/session_family.h"
 #include "engine/outside/worker.h"
 #include "engine/outside/workspace_snapshot.h"
 
 namespace belljar::outside {
 
-struct Session::Held {
+struct BranchingSession::Held {
   std::string id;
   uint64_t number = 0;  // in its family
   uint64_t cell = 0;
@@ -38,7 +39,7 @@ struct Session::Held {
   Worker process;
 };
 
-struct Session::Shared {
+struct BranchingSession::Shared {
   std::shared_ptr<SessionFamily> family;
   core::UniqueFd workspace;
   core::UniqueFd egress;
@@ -49,12 +50,12 @@ struct Session::Shared {
 
   // Held during a cell if there is a workspace or an egress proxy: a family has one of them.
   std::recursive_mutex resources;
-  const Session* files_of = nullptr;  // the session whose files the workspace has
+  const BranchingSession* files_of = nullptr;  // the session whose files the workspace has
 
   bool has_resources() const { return workspace || egress; }
 };
 
-struct Session::Spent {
+struct BranchingSession::Spent {
   std::optional<Worker> worker;
   std::deque<std::shared_ptr<Held>> held;
   std::shared_ptr<Held> base;
@@ -66,9 +67,9 @@ struct Session::Spent {
   }
 };
 
-class Session::Turn {
+class BranchingSession::Turn {
  public:
-  explicit Turn(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+  explicit Turn(std::shared_ptr<BranchingSession> session) : session_(std::move(session)) {}
   Turn(Turn&&) = default;
   Turn& operator=(Turn&&) = delete;
   ~Turn() {
@@ -76,9 +77,9 @@ class Session::Turn {
   }
 
  private:
-  std::shared_ptr<Session> session_;
+  std::shared_ptr<BranchingSession> session_;
 };
 
 }  // namespace belljar::outside
 
-#endif  // BELLJAR_ENGINE_OUTSIDE_SESSION_STATE_H_
+#endif  // BELLJAR_ENGINE_OUTSIDE_BRANCHING_SESSION_STATE_H_

@@ -1,0 +1,152 @@
+// Sessions of this machine without checkpoints: where it has no namespaces, and in a sandbox for a
+// single run. What they share with those in containers is in
+// container/backend/session_backend_test.cc.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <future>
+#include <thread>
+
+#include "engine/outside/sandbox.h"
+#include "tests/support/support.h"
+
+namespace belljar::outside {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+class KeptSessions : public ::testing::Test {
+ protected:
+  void Open(const std::function<void(SandboxOptions&)>& change = {}) {
+    SandboxOptions options;
+    options.profile = tests::BasicProfile();
+    options.isolation = IsolationMode::kStandard;
+    options.without_layers = {"namespaces"};
+    options.spares = 1;
+    if (change) change(options);
+    sandbox_ = tests::Open(std::move(options));
+  }
+
+  std::shared_ptr<Session> OpenSession() {
+    SessionOptions options;
+    options.limits = sandbox_->profile().default_limits;
+    return tests::Had(sandbox_->OpenSession(options));
+  }
+
+  host::Outcome Run(Session& session, const std::string& source,
+                    milliseconds timeout = seconds(30)) {
+    host::Request request = tests::MakeRequest(source);
+    request.limits = sandbox_->profile().default_limits;
+    request.limits.timeout = timeout;
+    return tests::Had(sandbox_->RunCell(session, request));
+  }
+
+  std::unique_ptr<Sandbox> sandbox_;
+};
+
+TEST_F(KeptSessions, NamesStayWithoutNamespacesAndAKillIsTheEnd) {
+  Open();
+  const auto session = OpenSession();
+  const host::Outcome first = Run(*session, "x = 41");
+  EXPECT_EQ(first.status, host::Status::kOk);
+  EXPECT_EQ(first.session->note,
+            "this session has no checkpoints, and a cell that is killed ends it: without "
+            "namespaces a session cannot be copied");
+  EXPECT_EQ(Run(*session, "x + 1").result_json, "42");
+  EXPECT_EQ(session->processes().size(), 1u);
+  EXPECT_GT(session->info().memory_bytes, 1u << 20);
+  const host::Outcome stopped = Run(*session, "while True: pass", milliseconds(200));
+  EXPECT_EQ(stopped.status, host::Status::kTimeout);
+  EXPECT_EQ(stopped.session->note,
+            "the session has ended with this cell: without namespaces a session cannot be copied, "
+            "so there is no checkpoint to go on from");
+  EXPECT_TRUE(session->closed().starts_with("cell 3 ended it (timeout)")) << session->closed();
+  EXPECT_TRUE(session->processes().empty());
+}
+
+// Every cell has the seal of a run.
+TEST_F(KeptSessions, TheSealIsThatOfARun) {
+  Open();
+  host::Request request = tests::MakeRequest("1");
+  request.limits = sandbox_->profile().default_limits;
+  const host::Outcome run = tests::Had(sandbox_->Run(request));
+  const auto session = OpenSession();
+  for (int i = 0; i < 2; ++i) {
+    const host::Outcome cell = Run(*session, "1");
+    EXPECT_EQ(cell.isolation, run.isolation);
+  }
+}
+
+TEST_F(KeptSessions, CheckpointsAreRefusedWithTheReason) {
+  Open();
+  const auto session = OpenSession();
+  const core::Result<std::string> checkpoint = session->Checkpoint();
+  ASSERT_FALSE(checkpoint);
+  EXPECT_EQ(checkpoint.error().detail,
+            "without namespaces a session cannot be copied, so it has no checkpoints and no "
+            "branches; \"belljar doctor\" shows what this machine lacks");
+}
+
+TEST_F(KeptSessions, ASandboxForASingleRunCanHaveOneInstead) {
+  Open([](SandboxOptions& options) {
+    options.without_layers.clear();
+    options.single_run = true;
+  });
+  const auto session = OpenSession();
+  EXPECT_EQ(Run(*session, "x = 1\nx").result_json, "1");
+  EXPECT_EQ(Run(*session, "x + 1").result_json, "2");
+  SessionOptions options;
+  options.limits = sandbox_->profile().default_limits;
+  EXPECT_FALSE(sandbox_->OpenSession(options));
+}
+
+TEST_F(KeptSessions, LimitsOfTheSessionAreThoseOfItsProcess) {
+  Open();
+  SessionOptions options;
+  options.limits = sandbox_->profile().default_limits;
+  options.limits.memory = core::Bytes::Mebi(64);
+  const auto session = tests::Had(sandbox_->OpenSession(options));
+  EXPECT_EQ(Run(*session, "len(bytearray(16 << 20))").status, host::Status::kOk);
+  const host::Outcome outcome = Run(*session, "x = bytearray(100 << 20)");
+  EXPECT_EQ(outcome.status, host::Status::kMemoryLimit);
+}
+
+TEST_F(KeptSessions, OneThatWaitsDoesNotRun) {
+  Open([](SandboxOptions& options) { options.language = Language::kFull; });
+  const auto session = OpenSession();
+  (void)Run(*session,
+            "import threading, time\ncount = 0\n"
+            "def work():\n    global count\n    while True: count += 1\n"
+            "threading.Thread(target=work, daemon=True).start()");
+  const std::string before = *Run(*session, "count").result_json;
+  std::this_thread::sleep_for(milliseconds(300));
+  const auto counted = [](const std::string& text) { return std::stod(text); };
+  const std::string after = *Run(*session, "count").result_json;
+  EXPECT_LT(counted(after) - counted(before), 3e6);
+}
+
+TEST_F(KeptSessions, CallersWaitForTheirTurn) {
+  Open();
+  const auto session = OpenSession();
+  auto running =
+      std::async(std::launch::async, [&] { return Run(*session, "import time\ntime.sleep(0.6)"); });
+  ASSERT_TRUE(tests::Eventually([&] { return session->info().is_busy; }, seconds(10)));
+  host::Request request = tests::MakeRequest("1");
+  request.limits = sandbox_->profile().default_limits;
+  const auto busy = sandbox_->RunCell(*session, request, {}, {.waits = false});
+  ASSERT_FALSE(busy);
+  EXPECT_EQ(busy.error().error_number, EBUSY);
+  EXPECT_EQ(tests::Had(sandbox_->RunCell(*session, request)).result_json, "1");
+  EXPECT_EQ(running.get().status, host::Status::kOk);
+}
+
+TEST_F(KeptSessions, TheSandboxClosesThem) {
+  Open();
+  const auto session = OpenSession();
+  sandbox_.reset();
+  EXPECT_EQ(session->closed(), "its sandbox was closed");
+}
+
+}  // namespace
+}  // namespace belljar::outside
