@@ -578,7 +578,8 @@ def test_options_reach_the_session(belljar):
         (["--env", "nothing"], "nothing"),
         (["--output", "/dev/null/x"], "--output"),
         (["program.py"], "program.py"),
-        (["--container"], "--container"),
+        (["--runtime", "runc"], "--runtime requires --container"),
+        (["--container", "--isolation", "strict"], "--isolation strict cannot be combined"),
     ],
 )
 def test_bad_options(belljar, arguments, message):
