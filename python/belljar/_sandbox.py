@@ -502,7 +502,8 @@ class Sandbox:
             ...     session.run("x + 2").value
             42
 
-        Without a named profile, it is that of all enabled ones together.
+        Without a named profile, it is that of all enabled ones together. In a container it has no
+        checkpoints: a cell that is killed ends it, and `result.session.note` says so.
 
         Args:
             timeout, cpu, output: Limits of each cell, unless it has its own. None: the sandbox's.
