@@ -14,6 +14,7 @@ LONGEST = (
     "jail/test_tiers.py",
     "places/test_attacks.py",
     "places/test_packages.py",
+    "python/test_container_sessions.py",
     "programs/test_programs.py",
     "clients/test_official_clients.py",
     "python/test_processes.py",

@@ -18,6 +18,7 @@ from belljar import (
     BelljarError,
     ContainerOptions,
     Sandbox,
+    Session,
     SessionBusy,
     SessionClosed,
 )
@@ -54,14 +55,15 @@ def options_of(place: Place) -> ContainerOptions:
 
 @pytest.fixture(scope="module")
 def box(place: Place) -> Iterator[Sandbox]:
-    with Sandbox(container=options_of(place), spares=1) as sandbox:
+    with Sandbox(container=options_of(place), spares=0) as sandbox:
         yield sandbox
 
 
-def containers(place: Place) -> set[str]:
-    """Those of Belljar's, in the engine of the place."""
+def containers(place: Place, owner: int | None = None) -> set[str]:
+    """Those of Belljar's in the engine of the place, or only those of the process `owner`."""
     if place.engine == "docker":
-        command = ["docker", "ps", "--all", "--quiet", "--filter", "label=belljar.owner"]
+        command = ["docker", "ps", "--all", "--filter", "label=belljar.owner"]
+        command += ["--format", '{{.ID}} {{.Label "belljar.owner"}}']
         done = subprocess.run(
             command,
             env=os.environ | {"DOCKER_HOST": f"unix://{ENGINE_SOCKET}"},
@@ -69,8 +71,24 @@ def containers(place: Place) -> set[str]:
             capture_output=True,
             text=True,
         )
-        return set(done.stdout.split())
-    return {name for name in os.listdir("/proc") if name.isdecimal() and _is_sandbox_of_runsc(name)}
+        listed = dict(line.split() for line in done.stdout.splitlines())
+        return {each for each, label in listed.items() if owner in (None, _pid_in(label))}
+    found = {name for name in os.listdir("/proc") if name.isdecimal() and _is_sandbox_of_runsc(name)}
+    return {each for each in found if owner is None or _is_below(int(each), owner)}
+
+
+def _pid_in(label: str) -> int:
+    return int(label.split("/")[2])
+
+
+def _is_below(pid: int, ancestor: int) -> bool:
+    while pid > 1 and pid != ancestor:
+        try:
+            with open(f"/proc/{pid}/stat") as file:
+                pid = int(file.read().rpartition(") ")[2].split()[1])
+        except OSError:  # it has ended
+            return False
+    return pid == ancestor
 
 
 def _is_sandbox_of_runsc(pid: str) -> bool:
@@ -220,6 +238,14 @@ def test_what_it_cannot(place: Place, box: Sandbox) -> None:
         assert session.run("x").value == 1
 
 
+def test_a_spare_container_becomes_a_session(place: Place) -> None:
+    with Sandbox(container=options_of(place), spares=1) as box:
+        assert eventually(lambda: bool(containers(place, os.getpid())))
+        with box.session() as session:
+            assert session.run("x = 40").ok
+            assert session.run("x + 2").value == 42
+
+
 def test_a_network_is_refused(place: Place) -> None:
     load(place, "network")
     with (
@@ -229,20 +255,26 @@ def test_a_network_is_refused(place: Place) -> None:
         box.session()
 
 
+def opened(place: Place, box: Sandbox) -> tuple[Session, str]:
+    """A session, and its container."""
+    before = containers(place, os.getpid())
+    session = box.session()
+    (ours,) = containers(place, os.getpid()) - before
+    return session, ours
+
+
 def test_the_container_goes_with_its_session(place: Place) -> None:
-    before = containers(place)
     with Sandbox(container=options_of(place), spares=0) as box:
-        session = box.session()
-        session.run("x = 1")
-        (ours,) = containers(place) - before
+        session, first = opened(place, box)
+        assert session.run("x = 1").ok
         session.close()
-        assert eventually(lambda: ours not in containers(place))
-        ended = box.session()
+        assert eventually(lambda: first not in containers(place))
+        ended, second = opened(place, box)
         assert ended.run("while True: pass", timeout=1).status == "timeout"
-        assert eventually(lambda: containers(place) <= before)
-        left = box.session()
+        assert eventually(lambda: second not in containers(place))
+        left, third = opened(place, box)
         assert left.run("1").ok
-    assert eventually(lambda: containers(place) <= before)
+    assert eventually(lambda: third not in containers(place))
     with pytest.raises(SessionClosed):
         left.run("1")
 
@@ -282,15 +314,15 @@ def owner(place: Place) -> Iterator[subprocess.Popen[str]]:
 
 def test_nothing_is_left_of_an_owner_that_is_killed(place: Place) -> None:
     """Its container ends with it; what the engine still lists, the next owner removes."""
-    before = containers(place)
     with owner(place) as process:
         assert process.stdout is not None
         assert process.stdout.readline() == "open\n"
-        assert containers(place) - before
+        ours = containers(place, process.pid)
+        assert ours
         process.send_signal(signal.SIGKILL)
     with Sandbox(container=options_of(place), spares=0) as box:
         assert box.run("1").ok
-    assert eventually(lambda: containers(place) <= before)
+    assert eventually(lambda: ours.isdisjoint(containers(place)))
 
 
 def test_async(place: Place) -> None:
@@ -373,7 +405,6 @@ def server(place: Place) -> Iterator[Server]:
 
 
 def test_mcp(place: Place, server: Server) -> None:
-    before = containers(place)
     text, answer = server.call(
         "execute_code", code="x = 40", session="new", use_container=True, detail="lean"
     )
@@ -394,8 +425,9 @@ def test_mcp(place: Place, server: Server) -> None:
 
     _, opened = server.call("open_session", use_container=True)
     assert server.call("execute_code", code="1 + 1", session=opened["session"])[1]["result"] == 2
+    assert containers(place, server.process.pid)
     assert server.call("close_session", session=opened["session"])[1]["closed"] is True
-    assert eventually(lambda: containers(place) <= before)
+    assert eventually(lambda: not containers(place, server.process.pid))
     # Sessions of this machine are as they were.
     text, answer = server.call("execute_code", code="x = 1", session="new")
     assert answer["session"].get("note") is None
@@ -404,18 +436,18 @@ def test_mcp(place: Place, server: Server) -> None:
 
 
 def test_nothing_is_left_of_a_server_that_is_killed(place: Place) -> None:
-    before = containers(place)
     served = Server(place)
     try:
         assert served.call("open_session", use_container=True)[1]["success"] is True
-        assert containers(place) - before
+        ours = containers(place, served.process.pid)
+        assert ours
     finally:
         served.process.kill()
         served.process.communicate(timeout=60)
     again = Server(place)
     try:
         assert again.call("execute_code", code="1", use_container=True)[1]["success"] is True
-        assert eventually(lambda: containers(place) <= before)
+        assert eventually(lambda: ours.isdisjoint(containers(place)))
     finally:
         again.process.kill()
         again.process.communicate(timeout=60)
