@@ -19,6 +19,7 @@ struct Offers {
   std::vector<std::string> profiles;
   std::vector<std::string> modules;  // of all profiles
   std::vector<std::string> rules;    // their ids
+  std::vector<std::string> commands;
 };
 
 // Without an installation there are no such values; options are still completed.
@@ -51,6 +52,7 @@ CompletionOption Describe(const CLI::Option& option, const Offers& offers) {
   if (described.type == kProfileType) described.values = offers.profiles;
   if (described.type == kModuleType) described.values = offers.modules;
   if (described.type == kRuleType) described.values = offers.rules;
+  if (described.type == kCommandType) described.values = offers.commands;
   return described;
 }
 
@@ -68,7 +70,10 @@ void Describe(const CLI::App& parser, const std::string& name, const Offers& off
 }
 
 int ExecuteCompletion(const CLI::App& app, const std::string& shell) {
-  const Offers offers = CollectOffers();
+  Offers offers = CollectOffers();
+  for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
+    offers.commands.push_back(command->get_name());
+  }
   std::vector<CompletionCommand> commands;
   Describe(app, "", offers, commands);
   if (shell == "bash") return Answer(BashScript(commands), kExitOk);

@@ -7,6 +7,7 @@
 #include <cstdio>
 #include <cstdlib>
 
+#include "cli/colors.h"
 #include "cli/exit_code.h"
 #include "engine/core/fd.h"
 
@@ -41,16 +42,20 @@ int ExitAfterOutput(const core::Result<void>& written, int exit_code) {
 
 void Say(std::string_view text) { (void)WriteAll(STDERR_FILENO, text); }
 
+void SayReport(std::string_view text) {
+  Say(UsesColors("auto", STDERR_FILENO) ? ColoredReport(text) : std::string(text));
+}
+
 core::Error UsersError(std::string message) { return core::MakeError(std::move(message), ""); }
 
 int UsageError(std::string_view command, std::string_view message) {
   const std::string program = command.empty() ? "belljar" : "belljar " + std::string(command);
-  Say(program + ": " + std::string(message) + "\nTry \"" + program + " --help\".\n");
+  SayReport(program + ": " + std::string(message) + "\nTry \"" + program + " --help\".\n");
   return kExitUsage;
 }
 
 int OwnFailure(const core::Error& error) {
-  Say("belljar: error: " + error.ToString() + "\n");
+  SayReport("belljar: error: " + error.ToString() + "\n");
   return kExitFailure;
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/colors.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/sandbox_choice.h"
@@ -124,26 +125,37 @@ bool IsWell(const std::vector<Section>& sections) {
   return false;
 }
 
-std::string CheckText(const outside::MachineCheck& check) {
+std::string MarkOf(const outside::MachineCheck& check, bool has_colors) {
+  if (!check.found && check.need == Need::kOptional) return "-    ";
+  const std::string mark = check.found ? "yes" : "NO ";
+  if (!has_colors) return mark + "  ";
+  return Colored(mark, check.found ? Color::kGreen : Color::kRed) + "  ";
+}
+
+std::string CheckText(const outside::MachineCheck& check, bool has_colors) {
   constexpr size_t kNameWidth = 14;
-  const char* mark = check.found ? "yes  " : check.need == Need::kOptional ? "-    " : "NO   ";
   const std::string margin(7, ' ');
-  std::string text = "  " + std::string(mark) + check.name;
+  std::string text = "  " + MarkOf(check, has_colors) + check.name;
   text += std::string(kNameWidth - std::min(kNameWidth - 1, check.name.size()), ' ');
   text += core::Printable(check.detail) + "\n" + margin + "why: " + check.why + "\n";
   if (!check.found && !check.how.empty()) text += margin + "how: " + check.how + "\n";
   return text;
 }
 
-std::string Text(const std::vector<Section>& sections) {
+std::string Text(const std::vector<Section>& sections, bool has_colors) {
+  const auto title = [&](const std::string& text) {
+    return has_colors ? Colored(text, Color::kBold) : text;
+  };
   std::string text =
       std::string("belljar ") + host::kBelljarVersion + " (CPython " + host::kPythonVersion + ")\n";
   for (const Section& section : sections) {
-    text += "\n" + section.title + "\n";
-    for (const outside::MachineCheck& check : section.checks) text += CheckText(check);
+    text += "\n" + title(section.title) + "\n";
+    for (const outside::MachineCheck& check : section.checks) text += CheckText(check, has_colors);
   }
-  return text + (IsWell(sections) ? "\nStrict isolation works here.\n"
-                                  : "\nStrict isolation does not work here.\n");
+  return text + "\n" +
+         title(IsWell(sections) ? "Strict isolation works here."
+                                : "Strict isolation does not work here.") +
+         "\n";
 }
 
 const char* NeedName(Need need) {
@@ -176,7 +188,7 @@ Json ToJson(const std::vector<Section>& sections) {
 int ExecuteDoctor(bool json) {
   const std::vector<Section> sections = Examine();
   const int code = IsWell(sections) ? kExitOk : kExitFindings;
-  if (!json) return Answer(Text(sections), code);
+  if (!json) return Answer(Text(sections, UsesColors("auto", STDOUT_FILENO)), code);
   const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
   return Answer(ToJson(sections).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n",
                 code);

@@ -13,6 +13,7 @@
 #include "cli/console.h"
 #include "cli/doctor.h"
 #include "cli/exit_code.h"
+#include "cli/help.h"
 #include "cli/image.h"
 #include "cli/image_loaders.h"
 #include "cli/info.h"
@@ -23,7 +24,6 @@
 #include "cli/run.h"
 #include "cli/serve.h"
 #include "cli/validate/command.h"
-#include "engine/host/version.h"
 
 namespace belljar::cli {
 namespace {
@@ -32,10 +32,7 @@ int Main(const std::vector<std::string>& arguments) {
   CLI::App app("Belljar runs untrusted Python in a sandbox and reports which layers contained it.",
                "belljar");
   PrepareParser(app);
-  app.set_version_flag(
-      "--version",
-      std::string("belljar ") + host::kBelljarVersion + " (CPython " + host::kPythonVersion + ")",
-      "print the version and exit");
+  app.set_version_flag("--version", VersionText(), "print the version and exit");
   std::vector<Command> commands = {
       MakeRunCommand(app),   repl::MakeReplCommand(app), validate::MakeValidateCommand(app),
       MakeRulesCommand(app), MakeServeCommand(app),      MakeConfigCommand(app)};
@@ -45,6 +42,7 @@ int Main(const std::vector<std::string>& arguments) {
   for (const auto make : {MakeInfoCommand, MakeDoctorCommand, MakeCompletionCommand}) {
     commands.push_back(make(app));
   }
+  for (Command& command : MakeHelpCommands(app)) commands.push_back(std::move(command));
   SetExamples(&app,
               {"belljar run program.py  # run a program in the sandbox",
                "belljar run -c 'print(6 * 7)'  # or code from the command line",

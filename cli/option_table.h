@@ -28,6 +28,7 @@ inline constexpr char kFileType[] = "FILE";
 inline constexpr char kProfileType[] = "PROFILE";
 inline constexpr char kModuleType[] = "MODULE";
 inline constexpr char kRuleType[] = "RULE";
+inline constexpr char kCommandType[] = "COMMAND";
 
 // Adds a command to `app`, which owns it; `help` is its line in the list of commands.
 CLI::App* AddCommand(CLI::App& app, const std::string& name, const std::string& help);

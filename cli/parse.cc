@@ -1,11 +1,14 @@
 #include "cli/parse.h"
 
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <iterator>
 #include <optional>
 #include <sstream>
 
+#include "cli/colors.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "engine/core/text.h"
@@ -106,6 +109,17 @@ int UnknownCommand(const CLI::App& parser, const std::string& argument) {
                                "\nThe commands are: " + CLI::detail::join(known, ", ") + ".");
 }
 
+int AnswerHelp(const std::string& text) {
+  return Answer(UsesColors("auto", STDOUT_FILENO) ? WithBoldHeadings(text) : text, kExitOk);
+}
+
+// The subcommand of `parser` with this name; null if there is none.
+const CLI::App* Below(const CLI::App& parser, const std::string& name) {
+  const auto found =
+      parser.get_subcommands([&](const CLI::App* each) { return each->get_name() == name; });
+  return found.empty() ? nullptr : found.front();
+}
+
 // The selected command; for a subcommand, not its parent.
 const Command* Chosen(const std::vector<Command>& commands) {
   for (const Command& command : commands) {
@@ -163,7 +177,7 @@ std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command
   try {
     app.parse(std::vector<std::string>(std::make_reverse_iterator(end), arguments.rend()));
   } catch (const CLI::CallForHelp&) {
-    return Answer(app.help(), kExitOk);
+    return AnswerHelp(app.help());
   } catch (const CLI::CallForVersion& version) {
     return Answer(std::string(version.what()) + "\n", kExitOk);
   } catch (const std::exception& error) {
@@ -191,6 +205,22 @@ std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command
     }
   }
   return command;
+}
+
+int PrintHelp(const CLI::App& app, const std::vector<std::string>& names) {
+  const CLI::App* parser = &app;
+  std::string full_name = app.get_name();
+  for (const std::string& name : names) {
+    const CLI::App* const below = Below(*parser, name);
+    if (!below) {
+      return KnownCommands(*parser).empty() ? Unexpected(*parser, name)
+                                            : UnknownCommand(*parser, name);
+    }
+    parser = below;
+    full_name += " " + name;
+  }
+  // Not parser->help(), which is that of the command that was selected: of help itself.
+  return AnswerHelp(app.get_formatter()->make_help(parser, full_name, CLI::AppFormatMode::Normal));
 }
 
 }  // namespace belljar::cli

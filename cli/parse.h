@@ -18,6 +18,10 @@ void PrepareParser(CLI::App& app);
 std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command>& commands,
                                         const std::vector<std::string>& arguments);
 
+// Prints the help of the command with these names, such as {"image", "build"}; of `app` itself if
+// there are none. Returns the exit code.
+int PrintHelp(const CLI::App& app, const std::vector<std::string>& names);
+
 }  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_PARSE_H_

@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
+#include "cli/colors.h"
 #include "cli/guest_output.h"
 #include "cli/interruption.h"
-#include "cli/repl/colors.h"
 #include "cli/repl/terminal_text.h"
 #include "engine/core/result.h"
 #include "engine/outside/backend.h"

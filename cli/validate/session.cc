@@ -1,9 +1,12 @@
 #include "cli/validate/session.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <utility>
 
+#include "cli/colors.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/validate/ignore_comments.h"
@@ -87,7 +90,11 @@ void Session::Count(const CheckedFile& checked) {
 int Session::Print(const std::string& text) {
   if (text.empty()) return kExitOk;
   progress_.Clear();
-  if (!options_.output) return Answer(text, kExitOk);
+  if (!options_.output) {
+    const bool is_for_a_person =
+        options_.format == kTextFormat && UsesColors("auto", STDOUT_FILENO);
+    return Answer(is_for_a_person ? ColoredReport(text) : text, kExitOk);
+  }
   const core::Result<void> written = options_.output->Write(text);
   return written ? kExitOk : OwnFailure(written.error());
 }

@@ -154,7 +154,8 @@ core::Result<Worker> BranchingSession::WakeCopy(Held& held, bool reseeds) {
 
 // All or none. The kernel clones a process for one caller at a time; what a copy does until it is
 // awake takes as long again, and is done at the same time.
-core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_t count, bool reseeds) {
+core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_t count,
+                                                               bool reseeds) {
   std::mutex mutex;
   size_t begun = 0;
   std::vector<Worker> workers;

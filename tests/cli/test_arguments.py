@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion")
+COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion", "help", "version")
 
 
 @pytest.mark.parametrize(

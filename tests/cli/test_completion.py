@@ -34,6 +34,8 @@ def test_every_command_and_option_is_in_it(belljar, shell):
         "info",
         "doctor",
         "completion",
+        "help",
+        "version",
     ]
     for words in [*commands, "image", "image build", "image verify", "kernel install"]:
         assert words.split()[-1] in script
@@ -66,6 +68,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
                 "completion",
                 "config",
                 "doctor",
+                "help",
                 "image",
                 "info",
                 "kernel",
@@ -74,6 +77,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
                 "run",
                 "serve",
                 "validate",
+                "version",
             ],
         ),
         (["belljar", "image", ""], ["build", "verify"]),

@@ -6,7 +6,19 @@ from pathlib import Path
 import pytest
 
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
-COMMANDS = ("run", "repl", "validate", "rules", "serve", "config", "info", "doctor", "completion")
+COMMANDS = (
+    "run",
+    "repl",
+    "validate",
+    "rules",
+    "serve",
+    "config",
+    "info",
+    "doctor",
+    "completion",
+    "help",
+    "version",
+)
 
 
 def section(command: str) -> str:

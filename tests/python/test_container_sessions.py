@@ -73,7 +73,9 @@ def containers(place: Place, owner: int | None = None) -> set[str]:
         )
         listed = dict(line.split() for line in done.stdout.splitlines())
         return {each for each, label in listed.items() if owner in (None, _pid_in(label))}
-    found = {name for name in os.listdir("/proc") if name.isdecimal() and _is_sandbox_of_runsc(name)}
+    found = {
+        name for name in os.listdir("/proc") if name.isdecimal() and _is_sandbox_of_runsc(name)
+    }
     return {each for each in found if owner is None or _is_below(int(each), owner)}
 
 

@@ -1,11 +1,11 @@
-#include "cli/repl/colors.h"
+#include "cli/colors.h"
 
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 
-namespace belljar::cli::repl {
+namespace belljar::cli {
 namespace {
 
 const char* CodeOf(Color color) {
@@ -47,9 +47,26 @@ bool NamesAnException(std::string_view line) {
   });
 }
 
+constexpr size_t kRuleLength = 5;
+
+// `main.py:3:8: BJ201 reason`: where the rule is named.
+size_t RuleAt(std::string_view line) {
+  constexpr std::string_view kBefore = ": BJ";
+  for (size_t at = line.find(kBefore); at != line.npos; at = line.find(kBefore, at + 1)) {
+    const std::string_view digits = line.substr(at + kBefore.size());
+    if (digits.size() > 3 && digits.find_first_not_of("0123456789") == 3) return at + 2;
+  }
+  return line.npos;
+}
+
 std::string ColoredLine(std::string_view line) {
   if (line.starts_with("  File \"")) return ColoredPlace(line);
   if (line.starts_with("belljar: ")) return Colored(line, Color::kYellow);
+  if (const size_t rule = RuleAt(line); rule != line.npos) {
+    return Colored(line.substr(0, rule), Color::kBold) +
+           Colored(line.substr(rule, kRuleLength), Color::kRed) +
+           std::string(line.substr(rule + kRuleLength));
+  }
   if (line.starts_with("hint: ") || line.starts_with("  hint: "))
     return Colored(line, Color::kCyan);
   // The marks below a line of code.
@@ -73,6 +90,19 @@ std::string Colored(std::string_view text, Color color) {
   return std::string("\x1b[") + CodeOf(color) + "m" + std::string(text) + "\x1b[0m";
 }
 
+std::string WithBoldHeadings(std::string_view text) {
+  std::string shown;
+  while (!text.empty()) {
+    const size_t length = std::min(text.find('\n'), text.size() - 1);
+    const std::string_view line = text.substr(0, length);
+    const bool is_heading = line.ends_with(':') && !line.starts_with(' ');
+    shown += is_heading ? Colored(line, Color::kBold) : std::string(line);
+    shown += text[length];
+    text.remove_prefix(length + 1);
+  }
+  return shown;
+}
+
 std::string ColoredReport(std::string_view text) {
   std::string colored;
   while (!text.empty()) {
@@ -85,4 +115,4 @@ std::string ColoredReport(std::string_view text) {
   return colored;
 }
 
-}  // namespace belljar::cli::repl
+}  // namespace belljar::cli

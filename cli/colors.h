@@ -1,11 +1,11 @@
-// Colours of the prompt, of tracebacks and of messages.
-#ifndef BELLJAR_CLI_REPL_COLORS_H_
-#define BELLJAR_CLI_REPL_COLORS_H_
+// Colours at a terminal: of the prompt, tracebacks, findings, messages and help.
+#ifndef BELLJAR_CLI_COLORS_H_
+#define BELLJAR_CLI_COLORS_H_
 
 #include <string>
 #include <string_view>
 
-namespace belljar::cli::repl {
+namespace belljar::cli {
 
 enum class Color { kGreen, kRed, kMagenta, kCyan, kYellow, kBold };
 
@@ -15,9 +15,12 @@ bool UsesColors(std::string_view choice, int fd);
 
 std::string Colored(std::string_view text, Color color);
 
+// Help: lines that begin at the margin and end with a colon are bold.
+std::string WithBoldHeadings(std::string_view text);
+
 // A traceback, findings and messages, line by line. Precondition: no escape sequences in it.
 std::string ColoredReport(std::string_view text);
 
-}  // namespace belljar::cli::repl
+}  // namespace belljar::cli
 
-#endif  // BELLJAR_CLI_REPL_COLORS_H_
+#endif  // BELLJAR_CLI_COLORS_H_
