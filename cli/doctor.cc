@@ -2,6 +2,7 @@
 
 #include <unistd.h>
 
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -12,6 +13,7 @@
 #include "container/backend/container_choice.h"
 #include "engine/core/text.h"
 #include "engine/host/version.h"
+#include "engine/outside/apparmor_profile.h"
 #include "engine/outside/machine.h"
 #include "engine/outside/sandbox.h"
 
@@ -185,6 +187,15 @@ Json ToJson(const std::vector<Section>& sections) {
           {"checks", checks}};
 }
 
+int PrintAppArmorProfile() {
+  std::error_code code;
+  const std::string program = std::filesystem::read_symlink("/proc/self/exe", code);
+  if (code) {
+    return OwnFailure(core::SystemErrorOf(code.value(), "find the running program"));
+  }
+  return Answer(outside::AppArmorProfile(program), kExitOk);
+}
+
 int ExecuteDoctor(bool json) {
   const std::vector<Section> sections = Examine();
   const int code = IsWell(sections) ? kExitOk : kExitFindings;
@@ -198,12 +209,17 @@ int ExecuteDoctor(bool json) {
 
 Command MakeDoctorCommand(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
+  auto apparmor = std::make_shared<bool>(false);
   CLI::App* parser = AddCommand(
       app, "doctor", "Check this machine: each layer, found or not, and how to enable it");
   AddFlag(parser, "--json", *json, "print one JSON object");
+  AddFlag(parser, "--apparmor", *apparmor,
+          "print an AppArmor profile that allows user namespaces to this program alone, and exit");
   SetExamples(parser, {"belljar doctor  # exits with 0 if strict isolation works here, else 1",
-                       "belljar doctor --json  # for a health check"});
-  return {parser, [json] { return ExecuteDoctor(*json); }};
+                       "belljar doctor --json  # for a health check",
+                       "belljar doctor --apparmor > belljar  # for /etc/apparmor.d of Ubuntu"});
+  return {parser,
+          [json, apparmor] { return *apparmor ? PrintAppArmorProfile() : ExecuteDoctor(*json); }};
 }
 
 }  // namespace belljar::cli

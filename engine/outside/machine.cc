@@ -54,8 +54,8 @@ std::string NamespaceAdvice() {
       {"/proc/sys/kernel/unprivileged_userns_clone", "0",
        "sysctl kernel.unprivileged_userns_clone=1"},
       {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-       "sysctl kernel.apparmor_restrict_unprivileged_userns=0, or an AppArmor profile for "
-       "belljar with \"userns,\" in it"},
+       "allow them to this program alone: belljar doctor --apparmor > /etc/apparmor.d/belljar && "
+       "apparmor_parser --replace /etc/apparmor.d/belljar"},
   };
   std::string advice;
   for (const auto& item : kSwitches) {
@@ -65,8 +65,9 @@ std::string NamespaceAdvice() {
   if (advice.empty()) {
     advice =
         "no setting of this kernel forbids them, so a surrounding container does: allow clone3, "
-        "unshare, mount and pivot_root in its seccomp profile, or use --isolation standard";
+        "unshare, mount and pivot_root in its seccomp profile";
   }
+  advice += "; or do without them: --isolation standard";
   return advice;
 }
 

@@ -1,8 +1,13 @@
 """belljar info and belljar doctor."""
 
 import json
+import os
 import shutil
 import subprocess
+
+import pytest
+
+from tests.jail.test_modes import NO_NAMESPACES
 
 
 def test_info_as_text(belljar):
@@ -125,3 +130,62 @@ def test_doctor_without_an_installation(program, tmp_path):
     assert "\n  NO   strict        not tried: there is no installation\n" in done.stdout
     assert "how: build with ./dev build" in done.stdout
     assert done.stdout.endswith("\nStrict isolation does not work here.\n")
+
+
+# In a user namespace that holds no other: with what an AppArmor that refuses them looks like.
+LIKE_UBUNTU = """
+mount -t tmpfs none /proc/sys/kernel
+echo 1 > /proc/sys/kernel/apparmor_restrict_unprivileged_userns
+exec "$@"
+"""
+
+
+@pytest.mark.parametrize(
+    ("wrapper", "advice"),
+    [
+        ([], "as root: sysctl user.max_user_namespaces=10000"),
+        (
+            ["/usr/bin/unshare", "--mount", "sh", "-e", "-c", LIKE_UBUNTU, "sh"],
+            "allow them to this program alone: belljar doctor --apparmor > /etc/apparmor.d/belljar && "
+            "apparmor_parser --replace /etc/apparmor.d/belljar",
+        ),
+    ],
+    ids=["a limit of 0", "AppArmor"],
+)
+def test_doctor_without_namespaces(wrapper, advice, program):
+    command = [*NO_NAMESPACES, *wrapper, program, "doctor", "--json"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stderr) == (1, "")
+    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
+    assert not checks["namespaces"]["found"]
+    assert advice in checks["namespaces"]["how"]
+    assert checks["namespaces"]["how"].endswith("; or do without them: --isolation standard")
+    # Nothing that opens the machine for every program.
+    assert "userns=0" not in checks["namespaces"]["how"]
+    assert (checks["strict"]["found"], checks["standard"]["found"]) == (False, True)
+    assert checks["standard"]["detail"].endswith("without namespaces, cgroup")
+
+
+def test_the_apparmor_profile_is_for_this_program(belljar, program):
+    done = belljar("doctor", "--apparmor")
+    assert (done.code, done.stderr) == (0, "")
+    assert f'profile belljar "{program}" flags=(unconfined) {{\n  userns,\n' in done.stdout
+
+
+@pytest.mark.parametrize("name", ["a b", "a*?b", "[a]{b,c}^@!#", 'a"b\\c'])
+def test_a_path_is_no_pattern_in_the_profile(name, program, tmp_path):
+    (tmp_path / name).mkdir()
+    copy = shutil.copy(program, tmp_path / name / "belljar")
+    done = subprocess.run(
+        [copy, "doctor", "--apparmor"], capture_output=True, text=True, check=True
+    )
+    (quoted,) = [line for line in done.stdout.splitlines() if line.startswith("profile ")]
+    path = quoted.removeprefix('profile belljar "').removesuffix('" flags=(unconfined) {')
+    plain = path.replace("\\\\", "\0")
+    for special in '*?[]{}^,@!#"':
+        assert plain.count(special) == plain.count("\\" + special)
+        plain = plain.replace("\\" + special, special)
+    assert plain.replace("\0", "\\") == str(copy)
+    parser = shutil.which("apparmor_parser")
+    if parser and os.path.exists("/etc/apparmor.d/abi/4.0"):
+        subprocess.run([parser, "-Q", "-K"], input=done.stdout, text=True, check=True)

@@ -459,6 +459,7 @@ TEST_F(SessionFaults, ZygoteKilledWhileASessionIsOpened) {
 // One process of the session after the other, whatever it is at.
 TEST_F(SessionFaults, AnyProcessKilledAtAnyMoment) {
   std::mt19937 random(11);
+  int good = 0, bad = 0;
   for (int round = 0; round < 6; ++round) {
     auto session = OpenSession(4);
     ASSERT_TRUE(session);
@@ -471,7 +472,6 @@ TEST_F(SessionFaults, AnyProcessKilledAtAnyMoment) {
         if (members.size() > 1) kill(members[random() % members.size()], SIGKILL);
       }
     });
-    int good = 0, bad = 0;
     const auto begin = core::Clock::now();
     for (int i = 0; i < 60 && core::Clock::now() - begin < seconds(8); ++i) {
       const auto outcome = sandbox_->RunCell(*session, Cell("x = 1\nx"));
@@ -489,7 +489,6 @@ TEST_F(SessionFaults, AnyProcessKilledAtAnyMoment) {
     killer.join();
     std::this_thread::sleep_for(milliseconds(200));  // for what was killed last to die
     EXPECT_LT(core::Clock::now() - begin, seconds(20));
-    EXPECT_GT(good, 0) << bad;
     if (session->closed().empty()) {
       AwaitIdle(*session);
       const auto last = sandbox_->RunCell(*session, Cell("6 * 7"));
@@ -500,6 +499,8 @@ TEST_F(SessionFaults, AnyProcessKilledAtAnyMoment) {
     session.reset();
     ExpectNothingOf(init);
   }
+  // Not in each round: the first to be killed may be the init.
+  EXPECT_GT(good, 0) << bad;
 }
 
 // Closed while something is done.
