@@ -32,7 +32,10 @@ def servers() -> list[dict]:
     ]
 
 
-def lists_tools(command: list[str]) -> bool:
+def lists_tools(command: list[str], **variables: str) -> bool:
+    """`uvx` would fetch the package: its command is the one that was built here."""
+    if command[0] == "uvx":
+        command = command[1:]
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     done = subprocess.run(
         command,
@@ -40,7 +43,7 @@ def lists_tools(command: list[str]) -> bool:
         capture_output=True,
         text=True,
         check=True,
-        env=environment(),
+        env=environment(**variables),
         timeout=60,
     )
     tools = json.loads(done.stdout)["result"]["tools"]
@@ -90,11 +93,11 @@ def test_claude_code():
 def test_the_inspector():
     lines = [shlex.split(line) for line in SHELL_LINES if line.startswith("npx")]
     package = "@modelcontextprotocol/inspector"
-    assert lines[0] == ["npx", package, "belljar", "serve"]
+    assert lines[0] == ["npx", package, "uvx", "belljar", "serve"]
     assert lines[1] == [
         "npx",
         package,
-        *("--cli", "belljar", "serve", "--method", "tools/list"),
+        *("--cli", "uvx", "belljar", "serve", "--method", "tools/list"),
     ]
 
 
