@@ -8,7 +8,7 @@ worker_name = contextvars.ContextVar("worker_name")
 
 async def fetch(job: int) -> str:
     """Simulates slow work; every fourth job takes too long."""
-    await asyncio.sleep(1 if job % 4 == 3 else 0.001)
+    await asyncio.sleep(10 if job % 4 == 3 else 0.001)
     return f"page {job}"
 
 
@@ -17,7 +17,7 @@ async def worker(name: str, jobs: asyncio.Queue, pages: dict[int, str]) -> None:
     while True:
         job = await jobs.get()
         try:
-            async with asyncio.timeout(0.05):
+            async with asyncio.timeout(0.5):
                 pages[job] = await fetch(job)
         except TimeoutError:
             pages[job] = "too slow"

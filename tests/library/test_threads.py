@@ -272,8 +272,10 @@ SAME = {
                 while not self.finished.wait(self.interval): self.function(*self.args)
         ticks = []
         every = Every(0.005, ticks.append, (1,))
-        every.start(); time.sleep(0.03); every.cancel(); every.join()
-        print(len(ticks) > 1)
+        every.start()
+        while len(ticks) < 2: time.sleep(0.001)
+        every.cancel(); every.join()
+        print(ticks[:2])
         """,
     "thread-local values": """
         import threading
