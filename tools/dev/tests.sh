@@ -155,7 +155,7 @@ build_asan() { build_targets asan tests belljar_tests; }
 run_asan() {
   build_asan
   ASAN_OPTIONS="abort_on_error=1:${ASAN_OPTIONS:-}" \
-    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan . "soak|release" "$@"
+    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan . soak "$@"
 }
 
 # The multi-threaded test programs, by their ctest label.
@@ -163,7 +163,7 @@ build_tsan() { build_targets tsan tests belljar_thread_tests; }
 run_tsan() {
   build_tsan
   TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:${TSAN_OPTIONS:-}" \
-    run_ctest tsan threads "soak|release" "$@"
+    run_ctest tsan threads soak "$@"
 }
 
 # ran WHAT COMMAND...: prints the duration, for CI
