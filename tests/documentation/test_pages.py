@@ -15,7 +15,8 @@ IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
 COMMANDS = ("run", "repl", "validate", "rules", "serve", "config", "image build", "image verify",
-            "kernel install", "kernel uninstall", "info", "doctor", "completion", "help", "version")  # fmt: skip
+            "kernel install", "kernel uninstall", "info", "doctor", "completion", "help",
+            "version")  # fmt: skip
 
 
 def anchors(text: str) -> set[str]:
