@@ -69,6 +69,7 @@ std::vector<Place> PlacesOfCommand(const fs::path& folder) {
   return {PlaceInEnvironment(prefix / "lib" / kPython / "site-packages"),
           PlaceInEnvironment(prefix / "lib64" / kPython / "site-packages"),
           PlaceInEnvironment(prefix / "lib" / kPython / "dist-packages"),
+          PlaceInEnvironment(prefix / "lib/python3/dist-packages"),  // of Debian's packages
           PlaceInEnvironment(prefix)};
 }
 
