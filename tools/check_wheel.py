@@ -177,6 +177,8 @@ def licences(archive: zipfile.ZipFile) -> list[str]:
             rb"/usr/share/common-licenses/([\w.+-]*\w)", archive.read(folder + name)
         )
     }
+    # That of documents, of which there are none.
+    referred = {name for name in referred if not name.startswith("GFDL")}
     wrong += [f"the licence {name} is missing" for name in sorted(referred - found)]
     return wrong
 

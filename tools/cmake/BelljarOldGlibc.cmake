@@ -27,13 +27,14 @@ set(CMAKE_CXX_FLAGS_INIT
     "${old_glibc_flags} -include ${source}/tools/wheels/old_glibc.h")
 # -B, -L: before the compiler's own folders, which are this machine's whatever --sysroot says.
 # --exclude-libs: nothing of a static library is visible to other libraries in the process.
+# gold: of functions with the same instructions, as templates have many, it keeps one.
 set(old_glibc_libraries
     "-B${BELLJAR_SYSROOT}/usr/lib/x86_64-linux-gnu -L${BELLJAR_SYSROOT}/usr/lib/x86_64-linux-gnu \
 -L${BELLJAR_SYSROOT}/lib/x86_64-linux-gnu")
 foreach(kind IN ITEMS EXE MODULE SHARED)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT
       "${old_glibc_libraries} -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,--as-needed \
--Wl,--gc-sections")
+-Wl,--gc-sections -fuse-ld=gold -Wl,--icf=safe")
 endforeach()
 # Separate libraries until glibc 2.34.
 set(CMAKE_C_STANDARD_LIBRARIES "-lpthread -ldl -lrt")

@@ -83,7 +83,7 @@ repair_wheel() {
   platform="$(wheel_setting platform)"
   rm -rf -- "$repaired"
   quietly wheels-repair env PATH="$WHEELS_VENV/bin:$PATH" "$WHEELS_VENV/bin/auditwheel" \
-    repair --only-plat --plat "$platform" --wheel-dir "$repaired" "$1" ||
+    repair --zip-compression-level 9 --only-plat --plat "$platform" --wheel-dir "$repaired" "$1" ||
     die "$EXIT_OURS" "$1 is not for $platform; see $LOGS/wheels-repair.txt"
   found=("$repaired"/*.whl)
   mkdir -p -- "$DIST"

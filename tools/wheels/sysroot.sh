@@ -98,20 +98,28 @@ compile_libelf() {
   cp "$source/libelf/libelf.a" "$libraries/libelf.a"
 }
 
-# The licence of each package, as Debian has it, and the texts that these refer to. libc6-dev: the first
-# and last code of each program. pybind11-dev: the same as what pip installs.
+# The licence of each package that is linked, as Debian has it, and the texts that these refer to, but
+# for documents, which are not in the wheel. libc6-dev: the first and last code of each program.
+# pybind11-dev: the same as what pip installs.
 collect_licences() {
   local package name folder="$sysroot/licences"
   mkdir "$folder"
   for package in "${LINKED[@]}" pybind11-dev; do
     cp --dereference "/usr/share/doc/$package/copyright" "$folder/$package"
   done
-  # Boost's licence asks for no notices in programs: its text, without the 46,000 lines before it.
-  rm "$folder/libboost-dev"
-  sed -n '/^ Boost Software License - Version 1\.0/,$p' "/usr/share/doc/$BOOST/copyright" >"$folder/$BOOST"
   cp "$sysroot/usr/share/doc/libc6-dev/copyright" "$folder/libc6-dev"
-  grep -ohE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$folder"/* | sort -u |
-    while read -r name; do cp --dereference "$name" "$folder/$(basename -- "$name")"; done
+  # Boost's licence asks for no notices in programs: its text, without the 46,000 lines before it.
+  sed -n '/^ Boost Software License - Version 1\.0/,$p' "/usr/share/doc/$BOOST/copyright" >"$folder/$BOOST"
+  # Only names of packages, and numbers of the kernel's interface.
+  rm "$folder/libboost-dev" "$folder/linux-libc-dev"
+  grep -ohE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$folder"/* | grep -v /GFDL | sort -u |
+    while read -r name; do cp --no-dereference "$name" "$folder/$(basename -- "$name")"; done
+  # A name without a version is a link to the newest.
+  find "$folder" -type l -printf '%f %l\n' | while read -r name package; do
+    cp --no-clobber "/usr/share/common-licenses/$package" "$folder/$package"
+    rm "$folder/$name"
+    printf 'See %s.\n' "$package" >"$folder/$name"
+  done
 }
 
 rm -rf -- "$sysroot" "$scratch"
