@@ -45,10 +45,10 @@ make_sysroot() {
   stamp wheels-sysroot "$key"
 }
 
-# build_wheel VERSION PYTHON: sets RAW_WHEEL. In a new tree: the compiler's cache has the objects, and
-# nothing is left of an earlier state.
+# build_wheel VERSION PYTHON: sets RAW_WHEEL. In a new tree, so that nothing is left of an earlier
+# state, at one path for all versions: the compiler's cache then has most objects of the first.
 build_wheel() {
-  local version=$1 python=$2 tree="$WHEELS/tree-$1" raw="$WHEELS/raw-$1" frontend="$WHEELS/pip-$1"
+  local version=$1 python=$2 tree="$WHEELS/tree" raw="$WHEELS/raw" frontend="$WHEELS/pip"
   local required own="/usr/include/x86_64-linux-gnu/python$1" found settings=("build-dir=$tree"
     "cmake.define.CMAKE_TOOLCHAIN_FILE=$ROOT/tools/cmake/BelljarOldGlibc.cmake"
     "cmake.define.BELLJAR_SYSROOT=$SYSROOT"
