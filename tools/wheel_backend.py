@@ -5,13 +5,21 @@ It adds two things below `belljar/_installation`:
 - Byte code. The interpreter writes none, and installers other than pip may not compile any either;
   each zygote would then compile the policy, which is half of its start-up time.
 - The metadata of packages (`*.dist-info`), with their licences and versions.
+
+With the setting `published=true` it compiles nothing: the result is the wheel of this version that
+pip finds in its index. For tools that install a clone and cannot be told to install a package
+instead, such as pre-commit:
+
+    pip install --config-settings=published=true .
 """
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import platform
 import re
+import subprocess
 import sys
 import tempfile
 import zipfile
@@ -21,13 +29,10 @@ from scikit_build_core import build as backend
 from scikit_build_core.build import (
     build_sdist,
     get_requires_for_build_sdist,
-    get_requires_for_build_wheel,
     prepare_metadata_for_build_wheel,
 )
 
 sys.path.insert(0, str(Path(__file__).parent))
-import copy_packages  # noqa: E402
-import stage_share  # noqa: E402
 
 __all__ = [
     "build_sdist",
@@ -43,6 +48,8 @@ SHARE = "belljar/_installation/share/belljar"
 
 def byte_code(wheel: zipfile.ZipFile, scratch: Path) -> dict[str, bytes]:
     """Byte code for each Python source of the installation: path in the wheel -> content."""
+    import stage_share  # not for a Python that is too old, of which pip tells after its other calls
+
     compiled = {}
     for name in wheel.namelist():
         if not name.startswith(f"{SHARE}/") or not name.endswith(".py"):
@@ -57,6 +64,8 @@ def byte_code(wheel: zipfile.ZipFile, scratch: Path) -> dict[str, bytes]:
 
 
 def metadata_of_packages(scratch: Path) -> dict[str, bytes]:
+    import copy_packages
+
     requirements = (SOURCE / "requirements/runtime.txt").read_text(encoding="utf-8")
     for name, version in copy_packages.pins(requirements).items():
         copy_packages.copy_package(name, version, scratch)
@@ -73,7 +82,8 @@ def record_line(name: str, content: bytes) -> str:
 
 
 def add_to(path: Path) -> None:
-    """Rewrites the wheel with the added files before RECORD, which must be the last file."""
+    """Rewrites the wheel with the added files, in the order of their names: the same wheel from any
+    file system. RECORD must be the last file."""
     with tempfile.TemporaryDirectory() as folder, zipfile.ZipFile(path) as wheel:
         added = byte_code(wheel, Path(folder, "sources"))
         added |= metadata_of_packages(Path(folder, "packages"))
@@ -82,27 +92,77 @@ def add_to(path: Path) -> None:
             for each in wheel.infolist()
             if re.fullmatch(r"[^/]+\.dist-info/RECORD", each.filename)
         )
+        contents = {each.filename: (each, wheel.read(each)) for each in wheel.infolist()}
+        del contents[record.filename]
+        for name, content in added.items():
+            info = zipfile.ZipInfo(name, record.date_time)
+            info.external_attr = record.external_attr
+            info.compress_type = zipfile.ZIP_DEFLATED
+            contents[name] = (info, content)
         scratch = path.with_suffix(".new")
+        lines = ""
         with zipfile.ZipFile(scratch, "w", zipfile.ZIP_DEFLATED) as target:
-            for each in wheel.infolist():
-                if each is not record:
-                    target.writestr(each, wheel.read(each))
-            lines = wheel.read(record).decode()
-            for name, content in added.items():
-                info = zipfile.ZipInfo(name, record.date_time)
-                info.external_attr = record.external_attr
-                info.compress_type = zipfile.ZIP_DEFLATED
+            for name, (info, content) in sorted(contents.items()):
                 target.writestr(info, content)
                 lines += record_line(name, content)
-            target.writestr(record, lines)
+            target.writestr(record, f"{lines}{record.filename},,\n")
     scratch.replace(path)
+
+
+# --- the published wheel --------------------------------------------------------------------------
+
+Settings = dict[str, list[str] | str] | None
+
+
+def wants_published(settings: Settings) -> bool:
+    return (settings or {}).get("published") == "true"
+
+
+def version() -> str:
+    text = (SOURCE / "CMakeLists.txt").read_text(encoding="utf-8")
+    found = re.search(r"project\(belljar VERSION ([0-9.]+)", text)
+    assert found
+    return found[1]
+
+
+def download(wheel_directory: str) -> str:
+    """pip's own settings decide from where: its configuration and PIP_… variables."""
+    wanted = f"belljar=={version()}"
+    with tempfile.TemporaryDirectory() as folder:
+        pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"]
+        options = ["--no-deps", "--only-binary=:all:", "--dest", folder]
+        if subprocess.run([*pip, *options, wanted], check=False).returncode != 0:
+            sys.exit(
+                f"belljar: pip finds no wheel of {wanted} for this Python and system; "
+                "without the setting 'published', this clone is compiled instead"
+            )
+        (found,) = Path(folder).glob("*.whl")
+        Path(wheel_directory, found.name).write_bytes(found.read_bytes())
+    return found.name
+
+
+# --- the backend ----------------------------------------------------------------------------------
+
+
+def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
+    # The first of these functions that a frontend calls.
+    if platform.libc_ver()[0] != "glibc":
+        sys.exit(
+            "belljar: there is no wheel for this system, and it cannot be compiled here: Belljar "
+            "needs Linux with glibc, as Debian, Ubuntu and Fedora have it; Alpine's is musl"
+        )
+    if wants_published(config_settings):
+        return ["pip"]
+    return backend.get_requires_for_build_wheel(config_settings)
 
 
 def build_wheel(
     wheel_directory: str,
-    config_settings: dict[str, list[str] | str] | None = None,
+    config_settings: Settings = None,
     metadata_directory: str | None = None,
 ) -> str:
+    if wants_published(config_settings):
+        return download(wheel_directory)
     name = backend.build_wheel(wheel_directory, config_settings, metadata_directory)
     add_to(Path(wheel_directory, name))
     return name

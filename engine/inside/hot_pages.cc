@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <linux/io_uring.h>
+#include <linux/mman.h>  // MADV_POPULATE_WRITE, which glibc 2.31 does not name
 #include <linux/sched.h>
 #include <signal.h>
 #include <sys/mman.h>

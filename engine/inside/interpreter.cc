@@ -5,6 +5,7 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include "engine/core/text.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/heap.h"
 #include "engine/inside/hot_pages.h"
@@ -44,7 +45,10 @@ core::Result<void> Preinitialize() {
   config.utf8_mode = 1;
   const PyStatus status = Py_PreInitialize(&config);
   if (!PyStatus_Exception(status)) return {};
-  return core::MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
+  const std::string reason = status.err_msg ? status.err_msg : "unknown failure";
+  return core::MakeError("start Python",
+                         reason + "; is its standard library complete? Without Belljar, " +
+                             "`python3 -I -c 1` tells more");
 }
 
 // As in Python's own signal handling: writing to a closed pipe, or beyond the file size limit,
@@ -62,9 +66,14 @@ struct Config : PyConfig {
   Config(const Config&) = delete;
 };
 
-core::Result<void> ResultOf(const PyStatus& status) {
+// `program`: the interpreter; empty for the program belljar-zygote, whose library is Python's own.
+core::Result<void> ResultOf(const PyStatus& status, const std::string& program = "") {
   if (!PyStatus_Exception(status)) return {};
-  return core::MakeError("start Python", status.err_msg ? status.err_msg : "unknown failure");
+  std::string reason = status.err_msg ? status.err_msg : "unknown failure";
+  if (!program.empty()) {
+    reason += "; its standard library may be incomplete: `" + program + " -I -c 1` tells more";
+  }
+  return core::MakeError("start Python", reason);
 }
 
 bool IsFolder(const std::string& path) {
@@ -110,7 +119,7 @@ core::Result<void> Initialize(const InterpreterOptions& options) {
         PyConfig_SetBytesString(&config, &config.program_name, options.program.c_str());
     if (core::Result<void> done = ResultOf(named); !done) return done;
   }
-  return ResultOf(Py_InitializeFromConfig(&config));
+  return ResultOf(Py_InitializeFromConfig(&config), options.program);
 }
 
 // bytes -> their offset among the artifacts, or None if there is no room left.
@@ -157,11 +166,28 @@ void Prepare(const InterpreterOptions& options) {
   py::module_::import("sys").attr("path") = path;
 }
 
+// The module of the standard library that this Python lacks; empty if the failure is another.
+// CPython leaves out a module if the library that it needs is missing where it is compiled.
+std::string MissingPart(const py::error_already_set& failure) {
+  if (!failure.matches(PyExc_ModuleNotFoundError)) return "";
+  const py::object name = py::getattr(failure.value(), "name", py::none());
+  if (name.is_none()) return "";
+  const auto module = name.cast<std::string>();
+  const py::object library = py::module_::import("sys").attr("stdlib_module_names");
+  return library.contains(module.substr(0, module.find('.'))) ? module : "";
+}
+
 template <typename Call>
 core::Result<void> Translate(const char* operation, Call call) {
   try {
     call();
     return {};
+  } catch (const py::error_already_set& failure) {
+    const std::string part = MissingPart(failure);
+    if (part.empty()) return core::MakeError(operation, failure.what());
+    return core::MakeError(operation, "this Python lacks " + core::Quoted(part) +
+                                          " of its standard library; use a complete one, in an "
+                                          "environment of its own");
   } catch (const std::exception& failure) {
     return core::MakeError(operation, failure.what());
   }

@@ -124,7 +124,7 @@ core::Result<std::string> InterpreterOf(const Place& place, const fs::path& comm
   const fs::path program = InterpreterOnPath();
   if (!program.empty()) return program.string();
   return NoInterpreter("there is no " + std::string(kPython) + " in " + (prefix / "bin").string() +
-                       " and none on PATH");
+                       " and none on PATH; make the environment again, with that Python");
 }
 
 std::optional<Installation> InstallationAt(const Place& place) {

@@ -1,8 +1,9 @@
 """Belljar as pip installs it: a source distribution of this tree, a wheel, and empty environments
 with the wheel in them, of the interpreter under test and of a second build of it.
 
-The wheel is made of this tree, whose objects the compiler cache has; otherwise it takes minutes to
-compile. That the source distribution is all that it takes is a test (test_sdist.py)."""
+The wheel is made of this tree, whose objects the compiler cache has; otherwise it takes minutes
+to compile. It is the one for this machine: those for others, which `./dev wheels` makes and tries,
+take longer. That the source distribution is all that it takes is a test (test_sdist.py)."""
 
 from __future__ import annotations
 
@@ -11,7 +12,8 @@ import re
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import tomllib
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -21,6 +23,9 @@ ROOT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
 MUST_WORK = os.environ.get("BELLJAR_MUST_WORK") == "1"
 VERSION = re.search(r"project\(belljar VERSION ([0-9.]+)", (ROOT / "CMakeLists.txt").read_text())[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+# What the wheel has for the time of its commit.
+EPOCH = 1_750_000_000
 # The user that nothing belongs to.
 NOBODY = 65534
 
@@ -66,7 +71,9 @@ class Environment:
     def installation(self) -> Path:
         return self.packages / "belljar/_installation"
 
-    def run(self, *arguments: object, nobody: bool = False) -> subprocess.CompletedProcess[str]:
+    def run(
+        self, *arguments: object, nobody: bool = False, path: str = "/usr/bin:/bin"
+    ) -> subprocess.CompletedProcess[str]:
         """The command; as an ordinary user where it is asked for and we are root."""
         drop = {"user": NOBODY, "group": NOBODY, "extra_groups": []}
         return subprocess.run(
@@ -77,7 +84,7 @@ class Environment:
             stdin=subprocess.DEVNULL,
             cwd="/",
             timeout=60,
-            env={"PATH": "/usr/bin:/bin", "HOME": "/nonexistent"},
+            env={"PATH": path, "HOME": "/nonexistent"},
             **(drop if nobody and os.geteuid() == 0 else {}),
         )
 
@@ -91,24 +98,28 @@ def scratch() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def pip(python: Path, *arguments: object) -> subprocess.CompletedProcess[str]:
+def pip(python: Path, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
         [python, "-I", "-m", "pip", "--disable-pip-version-check", *map(str, arguments)],
         capture_output=True,
         check=False,
         text=True,
+        env=os.environ | variables,
     )
 
 
 @pytest.fixture(scope="session")
 def frontend(scratch: Path) -> Path:
-    """The Python with `build`."""
+    """The Python with `build`, and with what the build requires: each build would install it anew,
+    elsewhere, and then compile against the new path of pybind11."""
     subprocess.run([PYTHON, "-I", "-m", "venv", scratch / "frontend"], check=True)
     python = scratch / "frontend/bin/python"
-    got = pip(python, "install", "--require-hashes", "-r", ROOT / "requirements/packaging.txt")
-    if got.returncode != 0:
-        reason = f"pip cannot install requirements/packaging.txt: {got.stderr[-500:]}"
-        pytest.fail(reason) if MUST_WORK else pytest.skip(reason)
+    wanted = PROJECT["build-system"]["requires"]
+    for arguments in (["--require-hashes", "-r", ROOT / "requirements/packaging.txt"], wanted):
+        got = pip(python, "install", *arguments)
+        if got.returncode != 0:
+            reason = f"pip cannot install {arguments}: {got.stderr[-500:]}"
+            pytest.fail(reason) if MUST_WORK else pytest.skip(reason)
     return python
 
 
@@ -118,22 +129,37 @@ def build_tree(scratch: Path) -> Path:
     return scratch / "tree"
 
 
+def build(frontend: Path, scratch: Path, target: Path, kind: str, *options: str) -> None:
+    environment = {"CC": "/usr/bin/cc", "CXX": "/usr/bin/c++", "TMPDIR": str(scratch)}
+    environment |= {"SOURCE_DATE_EPOCH": str(EPOCH)}
+    built = subprocess.run(
+        [frontend, "-I", "-m", "build", "--no-isolation", kind, *options, "-o", target, ROOT],
+        env=os.environ | environment,
+        capture_output=True,
+        check=False,
+        text=True,
+    )
+    assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
+
+
 @pytest.fixture(scope="session")
-def dist(frontend: Path, scratch: Path, build_tree: Path) -> Path:
+def build_wheel(frontend: Path, scratch: Path, build_tree: Path) -> Callable[[Path], Path]:
+    """Makes the wheel in a folder. A second time it only packs what has been compiled."""
+
+    def build_wheel(target: Path) -> Path:
+        settings = (f"-Cbuild-dir={build_tree}", "-Ccmake.define.BELLJAR_WERROR=ON")
+        build(frontend, scratch, target, "--wheel", *settings)
+        (found,) = target.glob("*.whl")
+        return found
+
+    return build_wheel
+
+
+@pytest.fixture(scope="session")
+def dist(frontend: Path, scratch: Path, build_wheel: Callable[[Path], Path]) -> Path:
     """The folder with both."""
-    environment = os.environ | {"CC": "/usr/bin/cc", "CXX": "/usr/bin/c++", "TMPDIR": str(scratch)}
-    for kind, options in {
-        "--sdist": [],
-        "--wheel": [f"-Cbuild-dir={build_tree}", "-Ccmake.define.BELLJAR_WERROR=ON"],
-    }.items():
-        built = subprocess.run(
-            [frontend, "-I", "-m", "build", kind, *options, "-o", scratch / "dist", ROOT],
-            env=environment,
-            capture_output=True,
-            check=False,
-            text=True,
-        )
-        assert built.returncode == 0, built.stdout[-3000:] + built.stderr[-3000:]
+    build(frontend, scratch, scratch / "dist", "--sdist")
+    build_wheel(scratch / "dist")
     return scratch / "dist"
 
 

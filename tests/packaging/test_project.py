@@ -37,12 +37,29 @@ def test_extras_have_the_pins_of_requirements(name):
 
 def test_what_the_policy_needs_is_built_with_in_its_version():
     assert {f"{name}=={version}".lower() for name, version in pins("runtime")} <= {
-        each.lower() for each in PROJECT["build-system"]["requires"]
+        each.lower().partition(";")[0] for each in PROJECT["build-system"]["requires"]
     }
 
 
 def test_everything_to_build_with_is_pinned():
     assert all("==" in each for each in PROJECT["build-system"]["requires"])
+
+
+def test_each_version_with_a_wheel_is_supported_and_no_other():
+    """[tool.belljar.wheels] is the list; what else names versions agrees with it."""
+    pythons = PROJECT["tool"]["belljar"]["wheels"]["pythons"]
+    minors = [int(each.removeprefix("3.")) for each in pythons]
+    assert minors == list(range(minors[0], minors[-1] + 1))
+    wanted = f">=3.{minors[0]},<3.{minors[-1] + 1}"
+    assert PROJECT["project"]["requires-python"] == wanted
+    classifiers = re.findall(
+        r"^Programming Language :: Python :: (3\.\d+)$",
+        "\n".join(PROJECT["project"]["classifiers"]),
+        re.MULTILINE,
+    )
+    assert classifiers == pythons
+    cmake = (ROOT / "tools/cmake/BelljarPython.cmake").read_text()
+    assert re.search(r"set\(BELLJAR_PYTHONS (.*)\)", cmake)[1].split() == pythons
 
 
 def test_a_missing_library_is_named_with_what_installs_it(tmp_path):

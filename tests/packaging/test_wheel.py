@@ -2,25 +2,36 @@
 
 from __future__ import annotations
 
-import base64
-import csv
-import hashlib
-import io
 import json
 import os
-import re
+import shutil
 import subprocess
+import time
 import zipfile
 from pathlib import Path
 
+import check_wheel
 import pytest
 
-from .conftest import MINOR, ROOT, VERSION, Environment, files_of, pip
+from .conftest import (
+    EPOCH,
+    MINOR,
+    PROJECT,
+    PYTHON,
+    ROOT,
+    VERSION,
+    Environment,
+    ask,
+    files_of,
+    pip,
+)
 
 # The first of them waits for all of Belljar to be compiled.
 pytestmark = pytest.mark.timeout(1800)
 
 INSTALLATION = "belljar/_installation"
+# Whose machine a wheel must not name.
+ME = Path("/home/me/belljar")
 
 # A package of the environment's, for a profile; and what its owner has beside it.
 TOY = {
@@ -89,37 +100,113 @@ def test_the_wheel_is_tagged_for_one_python(wheel):
 def test_the_wheel_is_what_runs_and_nothing_else(wheel):
     with zipfile.ZipFile(wheel) as archive:
         names = set(archive.namelist())
+        assert check_wheel.foreign_files(archive) == []
+        assert check_wheel.programs(archive) == [], "symbols for debuggers, or paths to libraries"
+        assert check_wheel.command(archive) == []
     assert f"belljar-{VERSION}.data/scripts/belljar" in names
     for name in ("belljar-zygote.so", "belljar-preload.so", "belljar-guest"):
         assert f"{INSTALLATION}/libexec/belljar/{name}" in names
-    assert not [name for name in names if re.search(r"(^|/)(tests?|docs)/|\.(cc|h)$", name)]
-    sources = {name for name in names if name.startswith(INSTALLATION) and name.endswith(".py")}
-    compiled = {
-        re.sub(r"__pycache__/([^/]+)\.cpython-\d+\.pyc$", r"\1.py", name)
-        for name in names
-        if name.endswith(".pyc")
-    }
-    assert sources and compiled == sources
     licences = [name for name in names if "restrictedpython-" in name.lower() and "LICENSE" in name]
     assert licences, "the wheel brings RestrictedPython without its licence"
 
 
 def test_the_wheel_says_nothing_of_where_it_was_built(wheel, scratch):
     with zipfile.ZipFile(wheel) as archive:
-        for name in archive.namelist():
-            assert bytes(scratch) not in archive.read(name), name
-            assert bytes(ROOT) not in archive.read(name), name
+        assert check_wheel.paths(archive, [scratch, ROOT]) == []
+
+
+def test_byte_code_is_valid_at_any_time(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        assert check_wheel.byte_code(archive) == []
 
 
 def test_the_record_is_of_the_files(wheel):
     with zipfile.ZipFile(wheel) as archive:
-        record = f"belljar-{VERSION}.dist-info/RECORD"
-        rows = {row[0]: row[1] for row in csv.reader(io.StringIO(archive.read(record).decode()))}
-        assert set(rows) == {name for name in archive.namelist() if not name.endswith("/")}
-        for name, digest in rows.items():
-            if name != record:
-                value = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest())
-                assert digest == "sha256=" + value.rstrip(b"=").decode(), name
+        assert check_wheel.record(archive) == []
+
+
+def test_the_same_commit_makes_the_same_bytes(wheel, build_wheel, scratch):
+    """Of the same objects, since compiling takes minutes: the archive, the byte code, the order."""
+    with zipfile.ZipFile(wheel) as archive:
+        assert check_wheel.times(archive, EPOCH) == []
+    again = build_wheel(scratch / "again")
+    assert again.name == wheel.name
+    assert again.read_bytes() == wheel.read_bytes()
+
+
+def test_it_is_for_no_python_that_does_not_exist_yet(wheel):
+    with zipfile.ZipFile(wheel) as archive:
+        assert check_wheel.requires(archive) == []
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "check"),
+    [
+        ("belljar/tests/test_it.py", b"", check_wheel.foreign_files),
+        ("belljar/host.cc", b"", check_wheel.foreign_files),
+        ("belljar/notes.txt", b"/home/me/belljar/engine", lambda a: check_wheel.paths(a, [ME])),
+        (f"{check_wheel.SHARE}runner/more.py", b"", check_wheel.byte_code),
+        (f"{check_wheel.SHARE}__pycache__/x.cpython-311.pyc", bytes(16), check_wheel.byte_code),
+        ("belljar/more.py", b"", check_wheel.record),
+        ("belljar/more.py", b"", lambda a: check_wheel.times(a, EPOCH)),
+        ("belljar/unstripped", None, check_wheel.programs),
+        ("belljar.libs/libelf.so.1", b"", check_wheel.libraries),
+    ],
+)
+def test_what_does_not_belong_is_found(wheel, tmp_path, name, content, check):
+    """The controls of the tests above and of `./dev wheels`."""
+    if content is None:
+        subprocess.run(["cc", "-g", "-xc", "-", "-o", tmp_path / "program"], input=b"int main(){}")
+        content = (tmp_path / "program").read_bytes()
+    worse = tmp_path / wheel.name
+    shutil.copy(wheel, worse)
+    with zipfile.ZipFile(worse, "a") as archive:
+        archive.writestr(name, content)
+        assert [each for each in check(archive) if name in each or "x.cpython" in each]
+
+
+# --- versions -------------------------------------------------------------------------------------
+
+
+def test_an_older_python_is_told_what_is_needed(tmp_path):
+    """By pip, before anything is compiled."""
+    others = sorted(Path.home().glob(".pyenv/versions/3.10.*/bin/python3.10"))
+    if not others:
+        pytest.skip("there is no Python 3.10 here")
+    done = pip(others[0], "install", "--target", tmp_path, ROOT)
+    assert done.returncode != 0
+    wanted = PROJECT["project"]["requires-python"]
+    assert "requires a different Python: 3.10." in done.stderr
+    for each in wanted.split(","):
+        assert each in done.stderr
+
+
+def test_the_published_wheel_is_installed_instead_of_a_clone(spare_environment, wheel, scratch):
+    """As pre-commit installs its clone (.pre-commit-hooks.yaml): nothing is compiled."""
+    python = spare_environment.folder / "bin/python"
+    assert pip(python, "uninstall", "-y", "belljar").returncode == 0
+    began = time.monotonic()
+    setting = "--config-settings=published=true"
+    done = pip(python, "install", "--no-deps", setting, ROOT, PIP_FIND_LINKS=str(wheel.parent))
+    assert done.returncode == 0, done.stderr
+    assert time.monotonic() - began < 60
+    assert spare_environment.run("run", "-c", "print(6 * 7)").stdout == "42\n"
+
+
+def test_a_clone_whose_version_is_not_published_says_so(frontend, tmp_path):
+    """By the backend alone, without an index."""
+    code = "import wheel_backend; wheel_backend.build_wheel('.', {'published': 'true'})"
+    done = subprocess.run(
+        [frontend, "-c", code],
+        capture_output=True,
+        check=False,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ
+        | {"PYTHONPATH": str(ROOT / "tools"), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)},
+    )
+    assert done.returncode == 1
+    assert f"pip finds no wheel of belljar=={VERSION} for this Python" in done.stderr
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -291,6 +378,54 @@ def test_another_python_is_refused(spare_environment):
     done = replace_interpreter(spare_environment, str(others[0]))
     assert done.returncode == 5
     assert f"is for CPython {MINOR}, and its interpreter is" in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("absent", "told"),
+    [
+        ("json", "this Python lacks 'json' of its standard library; use a complete one"),
+        ("encodings", "its standard library may be incomplete: `"),
+    ],
+)
+def test_an_incomplete_standard_library_is_one_line(spare_environment, tmp_path, absent, told):
+    """As of a Python that was compiled where a library was missing."""
+    real = Path(ask(PYTHON, "__import__('os').__file__")).parent
+    library = tmp_path / f"lib/python{MINOR}"
+    library.mkdir(parents=True)
+    for path in real.iterdir():
+        if path.name != absent:
+            (library / path.name).symlink_to(path)
+    program = tmp_path / f"bin/python{MINOR}"
+    program.parent.mkdir()
+    shutil.copy(Path(PYTHON).resolve(), program)
+    done = replace_interpreter(spare_environment, str(program))
+    assert done.returncode == 5
+    assert done.stderr.startswith("belljar: error: start zygote: ") and told in done.stderr
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_an_environment_whose_interpreter_is_gone_says_so(spare_environment):
+    (spare_environment.folder / f"bin/python{MINOR}").unlink()
+    done = spare_environment.run("run", "-c", "1", path="/nonexistent")
+    assert done.returncode == 5
+    assert f"there is no python{MINOR} in {spare_environment.folder}/bin and none on" in done.stderr
+    assert "make the environment again" in done.stderr
+
+
+def test_it_runs_without_a_home_and_shared_memory(environment):
+    """As in small containers. Memory that it shares belongs to no file system."""
+    if os.geteuid() != 0:
+        pytest.skip("only root can mount")
+    mounts = "for each in /dev/shm /mnt; do mount -t tmpfs -o ro none $each; done; exec \"$@\""
+    command = ["unshare", "--mount", "sh", "-ec", mounts, "-"]
+    done = subprocess.run(
+        [*command, environment.belljar, "run", "-c", "print(6 * 7)"],
+        capture_output=True,
+        check=False,
+        text=True,
+        env={"PATH": "/usr/bin:/bin", "HOME": "/mnt"},
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "42\n", "")
 
 
 def test_uninstalling_leaves_nothing(spare_environment):

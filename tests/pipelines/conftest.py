@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -38,6 +40,8 @@ def environment(tmp_path: Path) -> dict[str, str]:
         "GIT_COMMITTER_EMAIL": "a@example.com",
         "PRE_COMMIT_HOME": str(home / "pre-commit"),
         "PRE_COMMIT_COLOR": "never",
+        # Nothing is fetched, unless a test has it in a folder.
+        "PIP_NO_INDEX": "1",
     }
 
 
@@ -57,6 +61,28 @@ def run(environment) -> Run:
         )
 
     return run
+
+
+def stand_in_wheel(folder: Path) -> Path:
+    """A wheel of this version whose command is the built one, or what BELLJAR_STAND_IN names."""
+    text = (ROOT / "CMakeLists.txt").read_text()
+    version = re.search(r"project\(belljar VERSION ([0-9.]+)", text)[1]
+    info = f"belljar-{version}.dist-info"
+    files = {
+        f"belljar-{version}.data/scripts/belljar": "#!/bin/sh\n"
+        f'exec "${{BELLJAR_STAND_IN:-{BELLJAR}}}" "$@"\n',
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: belljar\nVersion: {version}\n",
+        f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    }
+    files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
+    wheel = folder / f"belljar-{version}-py3-none-any.whl"
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(wheel, "w") as archive:
+        for name, content in files.items():
+            each = zipfile.ZipInfo(name)
+            each.external_attr = 0o100755 << 16  # a file that pip makes executable
+            archive.writestr(each, content)
+    return wheel
 
 
 def need_git() -> None:

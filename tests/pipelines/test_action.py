@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.pipelines.conftest import BAD, BELLJAR, BUILD, GOOD, ROOT, matches_schema
+from tests.pipelines.conftest import BAD, BELLJAR, BUILD, GOOD, ROOT, matches_schema, stand_in_wheel
 
 FILE = ROOT / "action.yml"
 ACTION = yaml.safe_load(FILE.read_text())
@@ -195,12 +195,30 @@ def test_another_version_than_the_wanted_one_is_refused(act, workspace):
     assert act(workspace, paths="good.py", version=version).code == 0
 
 
-def test_without_one_it_is_built(act, workspace, tmp_path, environment):
+def test_without_one_the_wheel_of_its_version_is_installed(act, workspace, tmp_path, environment):
+    path = environment["PATH"].replace(f"{BUILD}:", "")
+    environment["PIP_FIND_LINKS"] = str(stand_in_wheel(tmp_path / "wheels").parent)
+    result = act(workspace, path=path, paths="src dir/bad.py")
+    assert (result.code, result.outputs["exit-code"]) == (1, "1"), result.log
+    assert "building" not in result.log
+    result = act(workspace, path=path, paths="good.py", version=result.outputs["version"])
+    assert result.code == 0, result.log
+
+
+def test_a_version_that_is_none_goes_to_no_pip(act, workspace, environment):
+    path = environment["PATH"].replace(f"{BUILD}:", "")
+    for wrong in ("0.1.0 --index-url=x", "0.1.0,<9", "latest", "-r"):
+        result = act(workspace, path=path, paths="good.py", version=wrong)
+        assert result.code == 2 and "is not one such as 0.1.0" in result.log
+
+
+def test_without_a_wheel_it_is_built(act, workspace, tmp_path, environment):
     """By the ./dev beside action.yml; here a stand-in for it, which takes no minutes."""
     path = environment["PATH"].replace(f"{BUILD}:", "")
     action = tmp_path / "action"
     action.mkdir()
-    (action / "tools").symlink_to(ROOT / "tools")
+    for name in ("tools", "CMakeLists.txt"):
+        (action / name).symlink_to(ROOT / name)
     dev = action / "dev"
     dev.write_text(
         '#!/bin/sh\n[ "$1 $2" = "run --help" ] || exit 9\n'

@@ -9,18 +9,43 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.pipelines.conftest import BAD, BUILD, GOOD, ROOT, pre_commit
+from tests.pipelines.conftest import BAD, BUILD, GOOD, ROOT, pre_commit, stand_in_wheel
 
 MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 
 
+PROJECT = """\
+[project]
+name = "belljar"
+version = "0.1.0"
+[build-system]
+requires = []
+build-backend = "backend"
+backend-path = ["."]
+"""
+
+# In place of tools/wheel_backend.py, whose use of the setting tests/packaging has.
+BACKEND = """\
+import pathlib, shutil
+
+def build_wheel(folder, settings=None, metadata=None):
+    assert settings == {"published": "true"}, settings
+    (wheel,) = pathlib.Path(__file__).parent.glob("*.whl")
+    shutil.copy(wheel, folder)
+    return wheel.name
+"""
+
+
 @pytest.fixture
 def hooks(tmp_path, run) -> tuple[Path, str]:
-    """A repository with this checkout's manifest, which is all that pre-commit reads of it, and its
-    only commit. This checkout itself may have no history, or changes that are not committed."""
+    """A repository with this checkout's manifest, a package that pip installs as it does ours, and
+    its only commit. This checkout itself may have no history, or changes that are not committed."""
     folder = tmp_path / "belljar"
     folder.mkdir()
     shutil.copy(MANIFEST, folder)
+    (folder / "pyproject.toml").write_text(PROJECT)
+    (folder / "backend.py").write_text(BACKEND)
+    stand_in_wheel(folder)
     for words in (
         ["git", "init", "-q"],
         ["git", "add", "."],
@@ -104,7 +129,7 @@ def test_arguments_of_the_configuration_are_used(repository, hooks, run):
     assert run(repository, *pre_commit("run", "--all-files")).returncode == 0
 
 
-def test_all_files_go_to_one_process(guarded, run, tmp_path, environment):
+def test_all_files_go_to_one_process(guarded, run, tmp_path):
     """pre-commit would start one a processor, and each of those one worker a processor."""
     log = tmp_path / "log"
     stand_in = tmp_path / "bin/belljar"
@@ -113,18 +138,18 @@ def test_all_files_go_to_one_process(guarded, run, tmp_path, environment):
     stand_in.chmod(0o755)
     for number in range(40):
         (guarded / f"{number}.py").write_text(GOOD)
-    done = commit(run, guarded, PATH=f"{stand_in.parent}:{environment['PATH']}")
+    done = commit(run, guarded, BELLJAR_STAND_IN=str(stand_in))
     assert done.returncode == 0, done.stderr
     (call,) = log.read_text().splitlines()
     assert call.split()[0] == "validate" and len(call.split()) == 41
 
 
-def test_without_belljar_the_commit_is_stopped_and_told_why(guarded, run, environment):
-    (guarded / "good.py").write_text(GOOD)
-    path = environment["PATH"].replace(f"{BUILD}:", "")
-    done = commit(run, guarded, PATH=path)
+def test_belljar_need_not_be_on_path(guarded, run, environment):
+    """pre-commit installs it, into an environment of its own."""
+    (guarded / "bad.py").write_text(BAD)
+    done = commit(run, guarded, PATH=environment["PATH"].replace(f"{BUILD}:", ""))
     assert done.returncode != 0
-    assert "Executable `belljar` not found" in done.stderr
+    assert "bad.py:1:1: BJ201" in done.stderr
 
 
 def test_the_manifest_is_valid(run, tmp_path):

@@ -23,7 +23,7 @@ def dev(*words: str, **environment: str) -> subprocess.CompletedProcess:
 def test_without_a_word_it_lists_them():
     done = dev()
     assert done.returncode == 0
-    words = "run build test bench soak fuzz lint tidy odr fmt doctor setup clean".split()
+    words = "run build test bench soak fuzz lint tidy odr fmt wheels doctor setup clean".split()
     for word in words:
         assert f"\n  {word} " in done.stdout
 
@@ -47,6 +47,21 @@ def test_unknown_preset_and_suite():
     assert dev("test", "everything").returncode == 2
     assert dev("fuzz", "everything").returncode == 2
     assert dev("fuzz", "http", "--seconds", "soon").returncode == 2
+
+
+def test_wheels_are_for_known_versions_and_need_their_interpreter(tmp_path):
+    done = dev("wheels", "2.7")
+    assert done.returncode == 2
+    assert "no wheels for '2.7', only for: 3.11 " in done.stderr
+    absent = {"HOME": str(tmp_path), "PATH": "/usr/bin:/bin"}
+    version = next(each for each in ("3.12", "3.13") if not Path(f"/usr/bin/python{each}").exists())
+    for words, variables in (((version,), {}), ((), {"CI": "true"})):
+        done = dev(
+            "wheels", *words, **absent, **variables, BELLJAR_BUILD_DIR=str(tmp_path / "build")
+        )
+        assert done.returncode == 2
+        assert f"no wheel for {version}: python{version} is not in /usr/bin" in done.stderr
+    assert not (tmp_path / "build").exists()
 
 
 def test_packages_that_no_profile_needs_are_named():

@@ -17,3 +17,8 @@ set(BELLJAR_WHEEL_ROOT "belljar/_installation")
 set(CMAKE_INSTALL_BINDIR "${SKBUILD_SCRIPTS_DIR}")
 set(CMAKE_INSTALL_LIBEXECDIR "${BELLJAR_WHEEL_ROOT}/libexec")
 set(CMAKE_INSTALL_DATADIR "${BELLJAR_WHEEL_ROOT}/share")
+
+# The licences of what is linked statically; tools/wheels/sysroot.sh collects them.
+if(BELLJAR_SYSROOT)
+  install(DIRECTORY "${BELLJAR_SYSROOT}/licences/" DESTINATION "${SKBUILD_METADATA_DIR}/licenses/libraries")
+endif()

@@ -1,6 +1,19 @@
 # shellcheck shell=bash
 # Sourced by ./dev: the benchmarks.
 
+# bench_wheel WHEEL: needs nothing that is built here
+bench_wheel() {
+  local wheel=${1:-} version
+  [[ -f "$wheel" && "$wheel" =~ -cp3([0-9]+)- ]] ||
+    die "$EXIT_USAGE" "bench wheel needs a wheel that ./dev wheels has built, such as dist/belljar-….whl"
+  version="3.${BASH_REMATCH[1]}"
+  lock
+  make_venv "$WHEELS_VENV" wheels
+  unlock
+  exec "$PYTHON" -I "$ROOT/bench/wheel.py" "$WHEELS_VENV/bin/uv" "$(python_of "$version")" \
+    "$(realpath -- "$wheel")"
+}
+
 word_bench() {
   local what="${1:-}"
   prepare_build_dir
@@ -12,6 +25,10 @@ word_bench() {
       ;;
     data-science | network)
       word_setup "$what"
+      ;;
+    wheel)
+      shift
+      bench_wheel "$@"
       ;;
     validate)
       lock

@@ -100,7 +100,7 @@ word_clean() {
     done ;;
     all)
       for preset in "${trees[@]}"; do rm -rf -- "${BUILD:?}/$preset"; done
-      rm -rf -- "${BUILD:?}"/{other,venv,log,stamp,report,lock,cache} "$BUILD"/venv-* \
+      rm -rf -- "${BUILD:?}"/{other,venv,wheels,log,stamp,report,lock,cache} "$BUILD"/venv-* \
         "$BUILD"/{pytest-cache,ruff-cache,mypy-cache,clients,fuzz-corpus}
       ;;
     *) die "$EXIT_USAGE" "clean what? ./dev clean, or ./dev clean all" ;;

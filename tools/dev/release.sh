@@ -1,8 +1,6 @@
 # shellcheck shell=bash
 # Sourced by ./dev: what is published besides wheels.
 
-DIST="$ROOT/dist"
-
 version() { sed -n 's/^project(belljar VERSION \([0-9.]*\).*/\1/p' "$ROOT/CMakeLists.txt"; }
 
 # mcpb: the bundle for MCP clients that install servers by themselves (docs/mcp.md, "A bundle"). It

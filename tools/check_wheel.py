@@ -1,0 +1,210 @@
+"""Checks a wheel as an archive, without installing it.
+
+    check_wheel.py [--for-others] [--not-of FOLDER]... WHEEL
+
+Nothing of the machine that built it may be in it: no path, test, source or debug symbol; and
+everything that is must be in order. --for-others: also what a published wheel has that one for this
+machine alone need not have. --not-of: a folder whose path no file may contain.
+
+`./dev wheels` runs it, and tests/packaging calls its functions. Each returns what is wrong.
+"""
+
+from __future__ import annotations
+
+import argparse
+import base64
+import csv
+import hashlib
+import io
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import time
+import zipfile
+from collections.abc import Iterable
+from email.parser import BytesParser
+from pathlib import Path
+
+MIB = 1 << 20
+GREATEST_SIZE = 8 * MIB
+SHARE = "belljar/_installation/share/belljar/"
+# What programs of a published wheel may need of a system. Every CPython needs the first ones too.
+SYSTEM_LIBRARIES = {
+    *("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libgcc_s.so.1"),
+    "ld-linux-x86-64.so.2",
+}
+# Statically linked: the licence of each is in the wheel, under the name of Debian's package.
+LICENSED = {
+    *("libboost1.74-dev", "libbsd-dev", "libcli11-dev", "libedit-dev", "libelf-dev", "libfmt-dev"),
+    *("libncurses-dev", "libpugixml-dev", "libseccomp-dev", "libspdlog-dev", "libssl-dev"),
+    *("libstdc++-12-dev", "libtomlplusplus-dev", "nlohmann-json3-dev", "prometheus-cpp-dev"),
+    *("pybind11-dev", "zlib1g-dev", "libc6-dev"),
+}
+# The lowest bits of a .pyc file's flags: it has a hash, and the source is not compared with it.
+UNCHECKED_HASH = 0b01
+
+
+def dist_info(archive: zipfile.ZipFile) -> str:
+    (record,) = [n for n in archive.namelist() if re.fullmatch(r"[^/]+\.dist-info/RECORD", n)]
+    return record.rpartition("/")[0]
+
+
+def is_elf(content: bytes) -> bool:
+    return content.startswith(b"\x7fELF")
+
+
+def foreign_files(archive: zipfile.ZipFile) -> list[str]:
+    """Tests, documents and sources of C++."""
+    pattern = re.compile(r"(^|/)(tests?|docs)/|\.(cc|h|o|a)$|(^|/)CMakeLists\.txt$")
+    return [f"{name}: does not belong in it" for name in archive.namelist() if pattern.search(name)]
+
+
+def paths(archive: zipfile.ZipFile, folders: Iterable[Path]) -> list[str]:
+    return [
+        f"{name}: contains the path {folder}"
+        for name in archive.namelist()
+        for folder in folders
+        if bytes(folder) in archive.read(name)
+    ]
+
+
+def byte_code(archive: zipfile.ZipFile) -> list[str]:
+    """Of each source below share/, valid without a time stamp: that changes with each unpacking."""
+    names = set(archive.namelist())
+    compiled = {}
+    for name in names:
+        if match := re.fullmatch(r"(.*/)__pycache__/([^/]+)\.cpython-\d+\.pyc", name):
+            compiled[f"{match[1]}{match[2]}.py"] = name
+    sources = {name for name in names if name.startswith(SHARE) and name.endswith(".py")}
+    wrong = [f"{name}: without byte code" for name in sorted(sources - compiled.keys())]
+    wrong += [f"{compiled[name]}: without source" for name in sorted(compiled.keys() - sources)]
+    for name in compiled.values():
+        flags = int.from_bytes(archive.read(name)[4:8], "little")
+        if flags != UNCHECKED_HASH:
+            wrong.append(f"{name}: is compared with its source, flags {flags:#x}")
+    return wrong
+
+
+def record(archive: zipfile.ZipFile) -> list[str]:
+    """RECORD has each file, with its hash."""
+    own = f"{dist_info(archive)}/RECORD"
+    rows = {row[0]: row[1] for row in csv.reader(io.StringIO(archive.read(own).decode()))}
+    files = {name for name in archive.namelist() if not name.endswith("/")}
+    wrong = [f"{name}: only in the archive or in RECORD" for name in sorted(files ^ rows.keys())]
+    for name in sorted(files & rows.keys() - {own}):
+        value = base64.urlsafe_b64encode(hashlib.sha256(archive.read(name)).digest())
+        if rows[name] != "sha256=" + value.rstrip(b"=").decode():
+            wrong.append(f"{name}: RECORD has another hash")
+    return wrong
+
+
+def times(archive: zipfile.ZipFile, epoch: int) -> list[str]:
+    """Everything has one time, that of the commit: with others, each build differs."""
+    # An archive has no odd seconds.
+    wanted = time.gmtime(epoch - epoch % 2)[:6]
+    return [
+        f"{each.filename}: is of {each.date_time}, not {wanted}"
+        for each in archive.infolist()
+        if each.date_time != wanted
+    ]
+
+
+def programs(archive: zipfile.ZipFile) -> list[str]:
+    """Programs and libraries have no symbols for debuggers, and no path to search for libraries."""
+    wrong = []
+    for name in archive.namelist():
+        if is_elf(content := archive.read(name)):
+            sections = set(re.findall(r"\[ *\d+\] (\.\S+)", read_elf(content, "--section-headers")))
+            found = {each for each in sections if each == ".symtab" or each.startswith(".debug")}
+            wrong += [f"{name}: has {each}" for each in sorted(found)]
+            dynamic = read_elf(content, "--dynamic")
+            wrong += [
+                f"{name}: has a {each}" for each in re.findall(r"\((R(?:UN)?PATH)\)", dynamic)
+            ]
+    return wrong
+
+
+def read_elf(content: bytes, option: str) -> str:
+    with tempfile.NamedTemporaryFile() as file:
+        file.write(content)
+        file.flush()
+        return subprocess.run(
+            ["readelf", "--wide", option, file.name], capture_output=True, check=True, text=True
+        ).stdout
+
+
+def requires(archive: zipfile.ZipFile) -> list[str]:
+    """A future Python must not take this version for one that it can use."""
+    metadata = BytesParser().parsebytes(archive.read(f"{dist_info(archive)}/METADATA"))
+    wanted = metadata["Requires-Python"] or ""
+    return [] if "<" in wanted else [f"Requires-Python has no upper bound: {wanted!r}"]
+
+
+# --- of those for others --------------------------------------------------------------------------
+
+
+def libraries(archive: zipfile.ZipFile) -> list[str]:
+    """It brings no shared library, and needs only those of the C library."""
+    wrong = [
+        f"{name}: is a library that the wheel brings"
+        for name in archive.namelist()
+        if re.match(r"[^/]+\.libs/", name)
+    ]
+    for name in archive.namelist():
+        if is_elf(content := archive.read(name)):
+            needed = set(re.findall(r"\(NEEDED\).*\[(.*)\]", read_elf(content, "--dynamic")))
+            wrong += [f"{name}: needs {each}" for each in sorted(needed - SYSTEM_LIBRARIES)]
+    return wrong
+
+
+def command(archive: zipfile.ZipFile) -> list[str]:
+    """The command is the program, not a script that starts it."""
+    (name,) = [each for each in archive.namelist() if each.endswith(".data/scripts/belljar")]
+    return [] if is_elf(archive.read(name)) else [f"{name}: is no program"]
+
+
+def licences(archive: zipfile.ZipFile) -> list[str]:
+    folder = f"{dist_info(archive)}/licenses/libraries/"
+    found = {name.removeprefix(folder) for name in archive.namelist() if name.startswith(folder)}
+    wrong = [f"the licence of {name} is missing" for name in sorted(LICENSED - found)]
+    # Debian's files refer to the texts of those that many have.
+    referred = {
+        match.decode()
+        for name in found & LICENSED
+        for match in re.findall(
+            rb"/usr/share/common-licenses/([\w.+-]*\w)", archive.read(folder + name)
+        )
+    }
+    # That of documents, of which there are none.
+    referred = {name for name in referred if not name.startswith("GFDL")}
+    wrong += [f"the licence {name} is missing" for name in sorted(referred - found)]
+    return wrong
+
+
+def size(path: Path) -> list[str]:
+    got = path.stat().st_size
+    return [] if got <= GREATEST_SIZE else [f"it has {got / MIB:.1f} MiB, more than 8"]
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--for-others", action="store_true")
+    parser.add_argument("--not-of", type=Path, action="append", default=[], metavar="FOLDER")
+    parser.add_argument("wheel", type=Path)
+    options = parser.parse_args()
+    with zipfile.ZipFile(options.wheel) as archive:
+        wrong = foreign_files(archive) + paths(archive, options.not_of) + byte_code(archive)
+        wrong += record(archive) + programs(archive) + requires(archive)
+        if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
+            wrong += times(archive, int(epoch))
+        if options.for_others:
+            wrong += libraries(archive) + command(archive) + licences(archive) + size(options.wheel)
+    for each in wrong:
+        print(f"check_wheel: {each}", file=sys.stderr)
+    sys.exit(1 if wrong else 0)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,41 @@
+# A toolchain file for wheels: this machine's compiler, with the C library of an older system, so that
+# the programs also run on systems that are older than this one (docs/packaging.md, "Old systems").
+# tools/wheels/sysroot.sh makes BELLJAR_SYSROOT.
+#
+# libstdc++ becomes part of each program: that of an old system lacks what this compiler uses. libgcc_s
+# stays shared: its static form in GCC 12 needs _dl_find_object of glibc 2.35, and there must be one
+# unwinder in a process.
+
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES BELLJAR_SYSROOT)
+set(CMAKE_SYSROOT "${BELLJAR_SYSROOT}")
+set(ENV{PKG_CONFIG_LIBDIR} "${BELLJAR_SYSROOT}/usr/lib/x86_64-linux-gnu/pkgconfig")
+set(ENV{PKG_CONFIG_SYSROOT_DIR} "${BELLJAR_SYSROOT}")
+# Packages may also be in the environment of the build: pybind11.
+set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
+set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE BOTH)
+set(CMAKE_FIND_ROOT_PATH_MODE_PROGRAM NEVER)
+
+set(BELLJAR_STATIC_LIBRARIES ON)
+# The same bytes wherever they are built.
+get_filename_component(source "${CMAKE_CURRENT_LIST_DIR}/../.." ABSOLUTE)
+set(old_glibc_flags "-ffile-prefix-map=${source}=. -ffile-prefix-map=${BELLJAR_SYSROOT}=")
+# A program takes only the functions that it uses, not all of each source: a quarter of a wheel.
+string(APPEND old_glibc_flags " -ffunction-sections -fdata-sections")
+set(CMAKE_C_FLAGS_INIT "${old_glibc_flags}")
+# libstdc++'s own configuration is for the newer C library.
+set(CMAKE_CXX_FLAGS_INIT
+    "${old_glibc_flags} -include ${source}/tools/wheels/old_glibc.h")
+# -B, -L: before the compiler's own folders, which are this machine's whatever --sysroot says.
+# --exclude-libs: nothing of a static library is visible to other libraries in the process.
+# gold: of functions with the same instructions, as templates have many, it keeps one.
+set(old_glibc_libraries
+    "-B${BELLJAR_SYSROOT}/usr/lib/x86_64-linux-gnu -L${BELLJAR_SYSROOT}/usr/lib/x86_64-linux-gnu \
+-L${BELLJAR_SYSROOT}/lib/x86_64-linux-gnu")
+foreach(kind IN ITEMS EXE MODULE SHARED)
+  set(CMAKE_${kind}_LINKER_FLAGS_INIT
+      "${old_glibc_libraries} -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,--as-needed \
+-Wl,--gc-sections -fuse-ld=gold -Wl,--icf=safe")
+endforeach()
+# Separate libraries until glibc 2.34.
+set(CMAKE_C_STANDARD_LIBRARIES "-lpthread -ldl -lrt")
+set(CMAKE_CXX_STANDARD_LIBRARIES "${BELLJAR_SYSROOT}/usr/lib/old_glibc.o -lpthread -ldl -lrt -lm")

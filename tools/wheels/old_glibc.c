@@ -1,0 +1,59 @@
+// Linked into each program and library of a wheel: functions of newer C libraries than the one that
+// it is for, as far as our sources (old_glibc.h) or libstdc++.a of Debian 12 use them. Hidden, so
+// that nothing else in the process finds them.
+#include <malloc.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#pragma GCC visibility push(hidden)
+
+// libstdc++: whether a plain increment may replace an atomic one. Never is always right.
+char __libc_single_threaded = 0;
+
+// libstdc++: std::random_device.
+uint32_t arc4random(void) {
+  uint32_t value;
+  if (getentropy(&value, sizeof value) != 0) abort();
+  return value;
+}
+
+// The cases are made from the system's headers: `case 2: return "ENOENT";` (sysroot.sh).
+const char* strerrorname_np(int error) {
+  switch (error) {
+#include "error_names.h"
+    default: return NULL;
+  }
+}
+
+const char* sigabbrev_np(int signal) {
+  switch (signal) {
+#include "signal_names.h"
+    default: return NULL;
+  }
+}
+
+// Between fork and exec too: in the locale C, which all programs keep, it only looks up a table.
+const char* strerrordesc_np(int error) { return strerror(error); }
+
+int close_range(unsigned first, unsigned last, int flags) {
+  return (int)syscall(SYS_close_range, first, last, flags);
+}
+
+struct mallinfo2 {
+  size_t arena, ordblks, smblks, hblks, hblkhd, usmblks, fsmblks, uordblks, fordblks, keepcost;
+};
+
+// In fewer bits, which suffice: read is only keepcost, the unused end of the heap, of some KiB.
+struct mallinfo2 mallinfo2(void) {
+  const struct mallinfo small = mallinfo();
+  return (struct mallinfo2){
+      (unsigned)small.arena,    (unsigned)small.ordblks,  (unsigned)small.smblks,
+      (unsigned)small.hblks,    (unsigned)small.hblkhd,   (unsigned)small.usmblks,
+      (unsigned)small.fsmblks,  (unsigned)small.uordblks, (unsigned)small.fordblks,
+      (unsigned)small.keepcost,
+  };
+}

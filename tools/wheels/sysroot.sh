@@ -1,0 +1,136 @@
+#!/usr/bin/env bash
+# Makes the folder that tools/cmake/BelljarOldGlibc.cmake compiles and links with:
+#
+#   sysroot.sh FOLDER RELEASE    RELEASE: the Debian release whose C library it has, such as bullseye
+#
+# The C library and libgcc_s are those of RELEASE, unpacked and not installed. Everything else is this
+# machine's: the headers, as links, and static libraries, which use nothing that the old C library
+# lacks, except for what old_glibc.c adds. Of two libraries Debian has no static form that can be part
+# of a shared library; these are compiled from Debian's sources.
+#
+# The mirror is the one of this machine's apt.
+set -euo pipefail
+
+sysroot=$1
+release=$2
+here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
+scratch="$sysroot.scratch"
+libraries="$sysroot/usr/lib/x86_64-linux-gnu"
+
+# Packages whose headers and archives are used, all of them installed by `./dev setup`
+# (tools/packages.txt) or a part of what is.
+readonly BOOST=libboost1.74-dev
+readonly LINKED=(linux-libc-dev libstdc++-12-dev "$BOOST" libboost-dev nlohmann-json3-dev
+  libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev prometheus-cpp-dev libpugixml-dev
+  libseccomp-dev libssl-dev zlib1g-dev libelf-dev libedit-dev libbsd-dev libncurses-dev)
+
+# shellcheck source=tools/wheels/debian.sh
+source "$here/debian.sh"
+
+# Links of unpacked packages lead to where they would be installed, where this machine has its own.
+keep_links_inside() {
+  find "$sysroot" -type l -lname '/*' -printf '%p\0%l\0' |
+    while IFS= read -r -d '' link && IFS= read -r -d '' target; do
+      ln -sfn -- "$sysroot$target" "$link"
+    done
+}
+
+# Links to the installed files of packages, below the same paths. Shared libraries are left out, so
+# that nothing can be linked with them.
+link_packages() {
+  dpkg -L "$@" |
+    grep -E '^/usr/(include/|lib/.*\.(a|pc|cmake)$|share/(cmake|pkgconfig)/)' | sort -u |
+    while read -r path; do
+      # A link to a folder is copied as one.
+      [[ -d "$path" && ! -L "$path" ]] || printf '%s\0' "$path"
+    done | xargs -0 cp --symbolic-link --parents -t "$sysroot"
+  # The list of system calls that have names: of this machine's headers.
+  ln -sf /usr/include/x86_64-linux-gnu/bits/syscall.h \
+    "$sysroot/usr/include/x86_64-linux-gnu/bits/syscall.h"
+}
+
+compile() { # LANGUAGE-COMPILER ARGUMENTS...
+  local compiler=$1
+  shift
+  "$compiler" --sysroot="$sysroot" -O2 -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
+    "-ffile-prefix-map=$sysroot=" "-ffile-prefix-map=$scratch=" "$@"
+}
+
+# `case 2: return "ENOENT";` for each plain number of a header
+cases() { # HEADER PATTERN
+  printf '#include <%s>\n' "$1" | gcc --sysroot="$sysroot" -dM -E - |
+    sed -nE "s/^#define $2 +([0-9]+)\$/case \2: return \"\1\";/p" | sort -V
+}
+
+compile_old_glibc() {
+  cases errno.h '(E[A-Z0-9]+)' >"$scratch/error_names.h"
+  # Not SIGSTKSZ, a size.
+  cases signal.h 'SIG([A-Z0-9]+)' | grep -v STKSZ >"$scratch/signal_names.h"
+  compile gcc -Wall -Werror -I"$scratch" -c "$here/old_glibc.c" -o "$sysroot/usr/lib/old_glibc.o"
+}
+
+compile_prometheus() {
+  local source
+  source="$(unpack_source prometheus-cpp)/core"
+  mkdir "$scratch/prometheus"
+  (
+    cd "$scratch/prometheus"
+    compile g++ -std=c++20 -include "$here/old_glibc.h" -DPROMETHEUS_CPP_CORE_STATIC_DEFINE \
+      -I"$source/include" -c "$source"/src/*.cc "$source"/src/detail/*.cc
+  )
+  ar rcsD "$libraries/libprometheus-cpp-core.a" "$scratch"/prometheus/*.o
+}
+
+# Debian's archive is not position-independent where it has a variable for each thread.
+compile_libelf() {
+  local source compiler
+  source="$(unpack_source elfutils)"
+  compiler="gcc --sysroot=$sysroot -ffile-prefix-map=$sysroot= -ffile-prefix-map=$scratch="
+  (
+    cd "$source"
+    ./configure --quiet --disable-debuginfod --disable-libdebuginfod --disable-nls \
+      --without-bzlib --without-lzma --without-zstd \
+      CC="$compiler" CXX="g++ --sysroot=$sysroot" CFLAGS="-O2 -fPIC -Wno-error"
+    make -s -C lib
+    make -s -C libelf libelf.a
+  )
+  rm "$libraries/libelf.a"
+  cp "$source/libelf/libelf.a" "$libraries/libelf.a"
+}
+
+# The licence of each package that is linked, as Debian has it, and the texts that these refer to, but
+# for documents, which are not in the wheel. libc6-dev: the first and last code of each program.
+# pybind11-dev: the same as what pip installs.
+collect_licences() {
+  local package name folder="$sysroot/licences"
+  mkdir "$folder"
+  for package in "${LINKED[@]}" pybind11-dev; do
+    cp --dereference "/usr/share/doc/$package/copyright" "$folder/$package"
+  done
+  cp "$sysroot/usr/share/doc/libc6-dev/copyright" "$folder/libc6-dev"
+  # Boost's licence asks for no notices in programs: its text, without the 46,000 lines before it.
+  sed -n '/^ Boost Software License - Version 1\.0/,$p' "/usr/share/doc/$BOOST/copyright" >"$folder/$BOOST"
+  # Only names of packages, and numbers of the kernel's interface.
+  rm "$folder/libboost-dev" "$folder/linux-libc-dev"
+  grep -ohE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$folder"/* | grep -v /GFDL | sort -u |
+    while read -r name; do cp --no-dereference "$name" "$folder/$(basename -- "$name")"; done
+  # A name without a version is a link to the newest.
+  find "$folder" -type l -printf '%f %l\n' | while read -r name package; do
+    cp --no-clobber "/usr/share/common-licenses/$package" "$folder/$package"
+    rm "$folder/$name"
+    printf 'See %s.\n' "$package" >"$folder/$name"
+  done
+}
+
+rm -rf -- "$sysroot" "$scratch"
+mkdir -p -- "$sysroot" "$scratch"
+scratch="$(realpath -- "$scratch")" sysroot="$(realpath -- "$sysroot")"
+apt_for "$scratch/apt" "$release"
+unpack_packages "$sysroot" libc6 libc6-dev libcrypt-dev libgcc-s1
+keep_links_inside
+link_packages "${LINKED[@]}"
+compile_old_glibc
+compile_prometheus
+compile_libelf
+collect_licences
+rm -rf -- "$scratch"
