@@ -25,11 +25,12 @@ declare -A RELEASES=([cp311]=deb12 [cp312]=ubuntu24.04)
 # deb: packages of the wheels in dist/ (./dev wheels), with man pages, completions, a systemd unit
 # and, where the release needs one, an AppArmor profile. Checked by lintian.
 word_deb() {
+  # shellcheck source=tools/wheels/debian.sh
+  source "$ROOT/tools/wheels/debian.sh"
   local wheel tag made=0
   prepare_build_dir
   lock
-  need_packages build
-  need_packages deb
+  need_packages build wheels deb
   for wheel in "$DIST/belljar-$(version)"-cp*.whl; do
     tag="$(sed -E 's/.*-(cp[0-9]+)-cp.*/\1/' <<<"${wheel##*/}")"
     [[ -n "${RELEASES[$tag]:-}" ]] || continue
@@ -62,5 +63,28 @@ make_deb() { # WHEEL TAG RELEASE
     quietly "lintian-$release" lintian --fail-on error,warning ../*.changes
   ) || die "$EXIT_OURS" "the package failed; see $LOGS/deb-$release.txt"
   cp -- "$tree"/belljar_*.deb "$DIST/"
-  say "$(cd "$tree" && printf '%s' "$DIST/"belljar_*"~${release}"_*.deb)"
+  # Of Ubuntu's releases there is no system here to try it on.
+  [[ "$release" != deb12 || "$architecture" != amd64 ]] || try_deb "$tree"/belljar_*.deb
+  say "$(printf '%s' "$DIST/"belljar_*"~${release}"_*.deb)"
+}
+
+# try_deb FILE: in a system of that release without a network, as its users do.
+try_deb() {
+  local root="$BUILD/deb/root" inside=(bwrap --bind "$BUILD/deb/root" / --proc /proc --dev /dev
+    --tmpfs /tmp --unshare-net --clearenv --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --chdir /)
+  make_root "$(own_release)"
+  rm -rf -- "$root"
+  cp -a -- "$WHEELS/root-$(own_release)" "$root"
+  cp -- "$1" "$root/belljar.deb"
+  say "trying $(basename -- "$1") on Debian $(own_release)"
+  quietly deb-install "${inside[@]}" --cap-add ALL dpkg --install /belljar.deb &&
+    quietly deb-try "${inside[@]}" sh -ec '
+      test "$(belljar run -c "print(6 * 7)")" = 42
+      belljar doctor
+      test "$(python3 -c "import belljar; print(belljar.Sandbox().run(\"6 * 7\").value)")" = 42
+      test -s /usr/share/man/man1/belljar-run.1.gz
+      bash -n /usr/share/bash-completion/completions/belljar' &&
+    quietly deb-remove "${inside[@]}" --cap-add ALL dpkg --purge belljar &&
+    [[ ! -e "$root/usr/bin/belljar" && ! -e "$root/usr/lib/python3/dist-packages/belljar" ]] ||
+    die "$EXIT_OURS" "$1 does not work; see $LOGS/deb-install.txt, deb-try.txt and deb-remove.txt"
 }
