@@ -235,7 +235,8 @@ def judge_modules(profile: Profile, found: dict[str, Any], report: Report) -> No
             f"{profile.path} or from {profile.withheld_path}."
             for name in sorted(given & kept.keys())
         ]
-    for module in sorted(withheld.keys() - found["modules"].keys()):
+    # exports: of modules that only later Pythons have, too
+    for module in sorted(withheld.keys() - found["modules"].keys() - exports.keys()):
         report.problems.append(
             f"{profile.withheld_path} withholds names of {module!r}, which is not a module of the "
             "profile. Remove the table."

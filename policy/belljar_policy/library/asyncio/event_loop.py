@@ -369,7 +369,13 @@ class EventLoop(RunsInThreads, events.AbstractEventLoop):
         self._debug = enabled
 
 
-class Policy(events.BaseDefaultEventLoopPolicy):
+# Since Python 3.14 policies are deprecated; those that the library keeps for itself are private.
+_Policy: Any = getattr(events, "_BaseDefaultEventLoopPolicy", None)
+if _Policy is None:
+    _Policy = events.BaseDefaultEventLoopPolicy
+
+
+class Policy(_Policy):
     """Creates the loops of get_event_loop(), new_event_loop() and Runner."""
 
     _loop_factory = EventLoop
