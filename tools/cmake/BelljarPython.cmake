@@ -44,7 +44,7 @@ execute_process(
   OUTPUT_VARIABLE gil_disabled OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 if(gil_disabled)
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} is a free-threaded build; the guards "
-                      "require the GIL. Choose python3.13 instead of python3.13t")
+                      "require the GIL. Choose python3.14 instead of python3.14t")
 endif()
 # Fibers tell 3.14 where their stacks end, by a function that its first releases do not have.
 if(Python3_VERSION VERSION_GREATER_EQUAL 3.14)

@@ -263,6 +263,8 @@ class EventLoop(RunsInThreads, events.AbstractEventLoop):
             return tasks.Task(coro, loop=self, name=name, context=context, **options)
         if context is not None:
             options["context"] = context
+        if name is not None and sys.version_info >= (3, 14):
+            return self._task_factory(self, coro, name=name, **options)
         task = self._task_factory(self, coro, **options)
         _set_name(task, name)
         return task
