@@ -108,11 +108,11 @@ class Profile:
         return self.path.parent / "surface" / f"{self.name}-{minor_version(python)}.txt"
 
     def package_sets(self) -> list[str]:
-        return list(read_profile(self.path).get("packages", {}))
+        return list(read_profile(self.path, None).get("packages", {}))
 
     def exports(self) -> dict[str, frozenset[str]]:
         """The exported names of each module, by module."""
-        modules = read_profile(self.path).get("modules", {})
+        modules = read_profile(self.path, None).get("modules", {})
         return {
             name: frozenset(entry.get("exports", ()))
             for name, entry in modules.items()

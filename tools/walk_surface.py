@@ -329,10 +329,8 @@ def forget_exports(profile: dict[str, Any], path: Path) -> None:
 
 def real_modules(profile: dict[str, Any]) -> dict[str, types.ModuleType]:
     found = {}
-    from belljar_policy.modules import is_of_this_python
-
     for name, entry in profile.get("modules", {}).items():
-        if not entry.get("synthetic") and is_of_this_python(entry):
+        if not entry.get("synthetic"):
             found[name] = importlib.import_module(name)
     return found
 

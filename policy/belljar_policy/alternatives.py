@@ -209,15 +209,6 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "codecs.open": "Only files in memory are available: io.StringIO and io.BytesIO",
     "typing.ForwardRef": "Read __annotations__; text in annotations is never evaluated",
     "typing.evaluate_forward_ref": "Use typing.get_type_hints",
-    **dict.fromkeys(
-        (
-            "annotationlib.ForwardRef",
-            "annotationlib.call_annotate_function",
-            "annotationlib.call_evaluate_function",
-            "annotationlib.get_annotate_from_class_namespace",
-        ),
-        "Use annotationlib.get_annotations, with format=Format.FORWARDREF or Format.STRING",
-    ),
     "inspect.currentframe": "Pass the value as an argument",
     "traceback.walk_tb": "Use traceback.extract_tb(), which gives a list of lines",
 }

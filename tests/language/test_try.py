@@ -3,6 +3,8 @@
 # ruff: noqa: E501 (programs are kept as people write them)
 from __future__ import annotations
 
+import sys
+
 from tests.language.cases import raises, refused, runs
 
 CONSTRUCTS = ("try", "bare-except-types")

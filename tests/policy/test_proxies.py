@@ -323,13 +323,14 @@ for each in replaced:
 
 
 _SIGNATURES = """
-import importlib, inspect, sys, tomllib
+import importlib, inspect, sys
+from pathlib import Path
 sys.path[:0] = [root + "/tools", root + "/policy", packages]
 import walk_surface
 sys.modules["_belljar_guards"] = walk_surface.StandIn()
 from belljar_policy.modules import ModuleTable
-with open(root + "/profiles/basic.toml", "rb") as file:
-    profile = tomllib.load(file)
+from profile_document import read_profile
+profile = read_profile(Path(root) / "profiles/basic.toml")
 table = ModuleTable(profile, {})
 for module, entry in profile["modules"].items():
     for name in entry.get("replace", ()):
