@@ -260,13 +260,14 @@ void SpellOutExports(toml::table& root, const std::string& file) {
 
 // The 14 of "3.14".
 int MinorVersion(std::string_view version, const toml::node& where) {
+  constexpr std::string_view kMajor = "3.";
   int minor = 0;
-  const bool is_three = version.starts_with("3.");
-  const char* const end = version.data() + version.size();
-  if (!is_three || std::from_chars(version.data() + 2, end, minor).ptr != end) {
-    throw Malformed(where, "\"since\" must be a version of Python, as \"3.14\"");
+  if (version.starts_with(kMajor)) {
+    const char* const end = version.data() + version.size();
+    const auto [stop, failure] = std::from_chars(version.data() + kMajor.size(), end, minor);
+    if (failure == std::errc{} && stop == end) return minor;
   }
-  return minor;
+  throw Malformed(where, "\"since\" must be a version of Python, as \"3.14\"");
 }
 
 // Modules that only later Pythons than the embedded one have.

@@ -276,6 +276,30 @@ def test_annotations_that_name_what_comes_later() -> None:
 
 
 @pytest.mark.skipif(sys.version_info < (3, 14), reason="of Python 3.14")
+def test_only_functions_of_the_compiler_are_run_again() -> None:
+    source = """
+        import annotationlib, dataclasses
+        from annotationlib import Format
+        def annotate(format):
+            if format != 1: raise NotImplementedError
+            return {'x': int}
+        A = type('A', (), {'__annotate__': annotate})
+        print(annotationlib.get_annotations(A, format=Format.STRING), A.__annotations__)
+        @dataclasses.dataclass(frozen=True)
+        class P: real: int = 1
+        # Its check of `self` is in a cell, of which another function could be made without.
+        B = type('B', (), {'__annotate__': P.__hash__})
+        for form in Format.FORWARDREF, Format.STRING:
+            try: print(annotationlib.get_annotations(B, format=form))
+            except (TypeError, ValueError, AttributeError) as e: print(type(e).__name__)
+        """
+    ran = run(source)
+    assert ran.error is None, ran.traceback
+    assert ran.stdout.startswith("{'x': 'int'} {'x': <class 'int'>}\n"), ran.stdout
+    assert ran.stdout.count("TypeError") == 2, ran.stdout
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="of Python 3.14")
 def test_a_reference_is_evaluated_as_the_program_s_text() -> None:
     source = """
         import typing

@@ -63,8 +63,11 @@ def _call_annotate_function(
         return annotate(format)
     except NotImplementedError:
         pass
-    if type(annotate) is not types.FunctionType:  # an object of the program: the library would
-        return annotate(VALUE)  # take code and globals from it
+    if not _is_of_the_compiler(annotate):  # the library would take code and globals from anything
+        found = annotate(VALUE)
+        if format != STRING:
+            return found
+        return library.type_repr(found) if _is_evaluate else library.annotations_to_string(found)
     if format == STRING:
         found = _run(annotate, owner, STRING, can_evaluate=False)
         if _is_evaluate:
@@ -76,6 +79,14 @@ def _call_annotate_function(
         return _run(annotate, owner, FORWARDREF, can_evaluate=True)
     except Exception:  # as the library: then every name is a placeholder
         return _run(annotate, owner, FORWARDREF, can_evaluate=False)
+
+
+def _is_of_the_compiler(annotate: Any) -> bool:
+    """Whether it is a function that the compiler made of annotations. Only those are run with other
+    globals and cells: methods of a dataclass have their checks in cells."""
+    if type(annotate) is not types.FunctionType or not guards.is_guest_function(annotate):
+        return False
+    return annotate.__code__.co_name == "__annotate__"  # no program can give this name to code
 
 
 def _items(found: Any) -> list[tuple[Any, Any]]:
