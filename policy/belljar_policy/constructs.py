@@ -412,8 +412,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "annotation",
             "Annotations of parameters and results",
-            "They are checked wherever CPython evaluates them: where they stand, or since Python 3.14 "
-            "when somebody reads them. Annotations kept as text are never evaluated.",
+            "They are checked wherever CPython evaluates them: where they stand, or since Python "
+            "3.14 when somebody reads them. Annotations kept as text are never evaluated.",
             "def f(x: int, *y: 'text') -> str: ...\nprint(f.__annotations__)",
         ),
     ),

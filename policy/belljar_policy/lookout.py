@@ -133,8 +133,8 @@ def add_hook() -> None:
 
 
 def install(*, has_files: bool, has_network: bool, readable: Iterable[str]) -> None:
-    """Zygote, once, after add_hook(). `readable`: folders whose files libraries may read even if the
-    profile has no files.
+    """Zygote, once, after add_hook(). `readable`: folders whose files libraries may read even if
+    the profile has no files.
     """
     _watch.readable = tuple(f"{os.path.normpath(folder)}/" for folder in readable)
     if not has_files:

@@ -136,8 +136,9 @@ void List(PyThreadState* state) {
 void FitRecursionLimit(const Fiber* fiber) {
   PyThreadState* thread = fiber->thread_state;
 #if PY_VERSION_HEX >= 0x030E0000
-  // Calls through C end where the stack does: 3.14 compares the stack pointer with the stack's ends,
-  // which it would otherwise take from the kernel thread. It cannot fail: the stack is large enough.
+  // Calls through C end where the stack does: 3.14 compares the stack pointer with the stack's
+  // ends, which it would otherwise take from the kernel thread. It cannot fail: the stack is large
+  // enough.
   if (fiber->phase == Phase::kNew) {
     (void)PyUnstable_ThreadState_SetStackProtection(
         thread, static_cast<char*>(fiber->stack.memory) + kGuard + kHeadroom,

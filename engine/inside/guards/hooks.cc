@@ -204,8 +204,9 @@ PyObject* Retyped(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count)
       (from->tp_flags & kLayout) != (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_HAVE_GC) ||
       (to->tp_flags & kLayout) != (from->tp_flags & kLayout) ||
       from->tp_basicsize != to->tp_basicsize || from->tp_itemsize != to->tp_itemsize ||
-      from->tp_dictoffset != to->tp_dictoffset || from->tp_weaklistoffset != to->tp_weaklistoffset ||
-      from->tp_dealloc != to->tp_dealloc || from->tp_free != to->tp_free) {
+      from->tp_dictoffset != to->tp_dictoffset ||
+      from->tp_weaklistoffset != to->tp_weaklistoffset || from->tp_dealloc != to->tp_dealloc ||
+      from->tp_free != to->tp_free) {
     PyErr_SetString(PyExc_TypeError, "retyped() takes library objects of one layout");
     return nullptr;
   }

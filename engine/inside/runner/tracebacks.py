@@ -21,8 +21,8 @@ from collections.abc import Iterator, Sequence
 from types import CodeType, TracebackType
 from typing import NamedTuple
 
-# What CPython finds "Did you mean" with, imported when it is first asked: since 3.13, and for misspelt
-# keywords since 3.14.
+# What CPython finds "Did you mean" with, imported when it is first asked: since 3.13, and for
+# misspelt keywords since 3.14.
 with contextlib.suppress(ImportError):
     importlib.import_module("_suggestions")
 if sys.version_info >= (3, 14):

@@ -1,4 +1,4 @@
-"""uuid1(), uuid6() and getnode(), for guests: the library's version runs programs to find a network card."""
+"""uuid1(), uuid6() and getnode(), for guests: the library runs programs to find a network card."""
 
 from __future__ import annotations
 
