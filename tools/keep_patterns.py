@@ -58,7 +58,8 @@ def start(share: Path, profile: dict[str, Any]) -> None:
 
 def patterns() -> list[tuple[str | bytes, int, tuple[Any, ...]]]:
     """Text, requested flags (the key of the cache) and the arguments of _sre.compile."""
-    asked = {id(pattern): key[2] for key, pattern in re._cache.items()}  # type: ignore[attr-defined]
+    made = re._cache.items()  # type: ignore[attr-defined]
+    asked = {id(pattern): int(key[2]) for key, pattern in made}  # a sentinel's class is no int's
     return [
         (pattern.pattern, asked[id(pattern)], arguments)
         for pattern, arguments in recorder.made

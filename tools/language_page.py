@@ -24,7 +24,7 @@ HEAD = """\
 Generated from `policy/belljar_policy/constructs.py` and `tables.py` by `tools/language_page.py`; do
 not edit by hand.
 
-Restricted Python is CPython (3.11, 3.12 or 3.13, depending on the build) without some names,
+Restricted Python is CPython (3.11 to 3.14, depending on the build) without some names,
 attributes and modules. It is not a different language: an accepted program runs as in plain CPython
 of that version, with the same output, exceptions and order of evaluation. This page lists the
 decision about every construct. [policy.md](policy.md) explains how it is enforced,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -61,10 +62,23 @@ def spell_out_exports(document: dict[str, Any], path: Path) -> None:
             entry["exports"] = recorded.get(name, [])
 
 
-def read_profile(path: Path) -> dict[str, Any]:
+def drop_later_modules(document: dict[str, Any], python: tuple[int, ...]) -> None:
+    """Removes modules that only later Pythons have: `since = "3.14"`."""
+    modules = document.get("modules", {})
+    for name, entry in list(modules.items()):
+        if tuple(map(int, entry.get("since", "3.0").split("."))) > python:
+            del modules[name]
+
+
+def read_profile(
+    path: Path, python: tuple[int, ...] | None = sys.version_info[:2]
+) -> dict[str, Any]:
+    """`python`: the minor version whose modules it has, or None for those of all."""
     document: dict[str, Any] = {}
     for part in chain(path):
         read = read_toml(part)
+        if python is not None:
+            drop_later_modules(read, python)
         spell_out_exports(read, part)
         merge(document, read)
     return document

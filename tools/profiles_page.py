@@ -148,7 +148,7 @@ def section(name: str) -> str:
             "What it adds for an attacker:\n\n" + "\n".join(f"- {each}" for each in surface)
         )
     parts += [places(document), limits(document)]
-    whole = read_profile(PROFILES / f"{name}.toml")
+    whole = read_profile(PROFILES / f"{name}.toml", None)
     count = len(whole.get("modules", {}))
     lead = f"{count} modules may be imported" + (", those of `basic` and:" if extends else ":")
     if rows := modules(name):

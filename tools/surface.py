@@ -108,11 +108,11 @@ class Profile:
         return self.path.parent / "surface" / f"{self.name}-{minor_version(python)}.txt"
 
     def package_sets(self) -> list[str]:
-        return list(read_profile(self.path).get("packages", {}))
+        return list(read_profile(self.path, None).get("packages", {}))
 
     def exports(self) -> dict[str, frozenset[str]]:
         """The exported names of each module, by module."""
-        modules = read_profile(self.path).get("modules", {})
+        modules = read_profile(self.path, None).get("modules", {})
         return {
             name: frozenset(entry.get("exports", ()))
             for name, entry in modules.items()
@@ -235,7 +235,8 @@ def judge_modules(profile: Profile, found: dict[str, Any], report: Report) -> No
             f"{profile.path} or from {profile.withheld_path}."
             for name in sorted(given & kept.keys())
         ]
-    for module in sorted(withheld.keys() - found["modules"].keys()):
+    # exports: of modules that only later Pythons have, too
+    for module in sorted(withheld.keys() - found["modules"].keys() - exports.keys()):
         report.problems.append(
             f"{profile.withheld_path} withholds names of {module!r}, which is not a module of the "
             "profile. Remove the table."

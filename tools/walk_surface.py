@@ -376,6 +376,12 @@ def roots_of(policy: Any, samples: str, guards: Any) -> dict[str, object]:
     return roots | {f"samples {name}": made[name] for name in made if name not in before}
 
 
+def rebound(function: Any, names: dict[str, Any], closure: Any) -> Any:
+    """The guards' function of that name, for functions of the samples."""
+    names["__builtins__"] = function.__builtins__
+    return types.FunctionType(function.__code__, names, closure=closure)
+
+
 def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str, Any]:
     """Walks from what a guest of this profile gets, before the freeze: the tables must be
     sufficient without the tripwires.
@@ -384,6 +390,8 @@ def walk_profile(profile: dict[str, Any], samples: str, guards: Any) -> dict[str
     # Guest classes are marked by the freeze.
     guards.is_guest_class = guards.is_guest_function = is_guests
     guards.need_own = guards.report_class = lambda target: None
+    guards.rebound = rebound
+    guards.retyped = lambda target, cls: setattr(target, "__class__", cls)
     # Library code that runs as the program's stores to classes of its own.
     guards.private = guards.dunder = guards.write = lambda target: target
     guards.setattr, guards.delattr = setattr, delattr

@@ -108,6 +108,9 @@ core::Result<void> Initialize(const InterpreterOptions& options) {
   config.site_import = 0;
   config.write_bytecode = 0;
   config.install_signal_handlers = 0;
+#if PY_VERSION_HEX >= 0x030E0000
+  config.remote_debug = 0;  // no other process makes this one run a script (PEP 768)
+#endif
   if (options.program.empty()) {
     config.module_search_paths_set = 1;
     for (const char* path : {BELLJAR_PYTHON_STDLIB, BELLJAR_PYTHON_STDLIB "/lib-dynload"}) {

@@ -3,12 +3,14 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <charconv>
 #include <filesystem>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <sstream>
 #include <stdexcept>
+#include <string_view>
 
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
@@ -36,7 +38,7 @@ const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kPathKeys = {"path", "optional", "device", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
 const Keys kImportKeys = {"internal", "open", "why"};
-const Keys kModuleKeys = {"why", "exports", "replace", "synthetic"};
+const Keys kModuleKeys = {"why", "exports", "replace", "synthetic", "since"};
 const Keys kBuiltinsKeys = {"why", "exports"};
 const Keys kZygoteKeys = {"why", "environment", "huge_pages"};
 const Keys kPackageKeys = {"why", "modules", "rehearsal"};
@@ -254,6 +256,34 @@ void SpellOutExports(toml::table& root, const std::string& file) {
     for (const std::string& name : (*recorded)[std::string(key.str())]) names.push_back(name);
     module->insert_or_assign("exports", std::move(names));
   }
+}
+
+// The 14 of "3.14".
+int MinorVersion(std::string_view version, const toml::node& where) {
+  constexpr std::string_view kMajor = "3.";
+  int minor = 0;
+  if (version.starts_with(kMajor)) {
+    const char* const end = version.data() + version.size();
+    const auto [stop, failure] = std::from_chars(version.data() + kMajor.size(), end, minor);
+    if (failure == std::errc{} && stop == end) return minor;
+  }
+  throw Malformed(where, "\"since\" must be a version of Python, as \"3.14\"");
+}
+
+// Modules that only later Pythons than the embedded one have.
+void DropLaterModules(toml::table& root) {
+  toml::table* modules = root["modules"].as_table();
+  if (!modules) return;
+  std::vector<std::string> later;
+  for (auto&& [key, value] : *modules) {
+    const toml::table* module = value.as_table();
+    if (!module || !module->contains("since")) continue;
+    const std::string since = Get<std::string>(*module, "since");
+    if (MinorVersion(since, *module) > MinorVersion(BELLJAR_PYTHON_MINOR, *module)) {
+      later.emplace_back(key.str());
+    }
+  }
+  for (const std::string& name : later) modules->erase(name);
 }
 
 // What a profile allows grows with each file that is read into it, the extended one first. So the
@@ -519,6 +549,7 @@ class ProfileFiles {
     if (is_new) {
       toml::table root = Parse(file);
       CheckKeys(root, kProfileKeys);
+      DropLaterModules(root);
       SpellOutExports(root, ExportsOf(file));
       nlohmann::json document = ToJson(root);
       found->second = {std::move(root), std::move(document)};

@@ -82,6 +82,7 @@ class Policy:
             library.open_network(profile["door"]["port"])
         # Packages are loaded before the library that they use is changed.
         if _has_packages(profile):
+            lookout.add_hook()
             from . import packages  # imports modules that no other profile needs
 
             profile = packages.load(profile)

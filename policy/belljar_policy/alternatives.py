@@ -71,6 +71,9 @@ ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("wave", "aifc", "sndhdr", "audioop", "winsound"), _SOUNDS),
     **dict.fromkeys(("crypt", "spwd"), "Use hashlib.scrypt or hashlib.pbkdf2_hmac for passwords"),
     "syslog": "Use logging",
+    "compression": "Use bz2, gzip, lzma and zlib, which are the same modules",
+    "compression.zstd": "Use lzma or bz2, which compress about as well",
+    "concurrent.interpreters": "Other interpreters are not available; use threading and queue",
     **dict.fromkeys(("site", "sysconfig", "runpy", "_io", "posix"), _INTERPRETER),
     **dict.fromkeys(("tkinter", "turtle", "pygame", "curses", "readline"), _TERMINAL),
     **dict.fromkeys(("optparse", "click", "typer", "docopt", "fire"), _ARGUMENTS),
@@ -205,6 +208,7 @@ NAME_ALTERNATIVES: dict[str, str] = {
     "gc.get_referrers": "Use weakref.ref to see whether an object is alive",
     "codecs.open": "Only files in memory are available: io.StringIO and io.BytesIO",
     "typing.ForwardRef": "Read __annotations__; text in annotations is never evaluated",
+    "typing.evaluate_forward_ref": "Use typing.get_type_hints",
     "inspect.currentframe": "Pass the value as an argument",
     "traceback.walk_tb": "Use traceback.extract_tb(), which gives a list of lines",
 }

@@ -264,7 +264,7 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "`x: T = v`",
             "Target and value are checked as in a plain assignment, and the annotation if CPython "
             "evaluates it.",
-            "x: int = 1\ny: 'not evaluated'\nprint(x, __annotations__)",
+            "x: int = 1\ny: 'not evaluated'\nprint(x)",
             "AnnAssign",
         ),
         _allowed(
@@ -338,6 +338,15 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             refused=(("BJ101", "try:\n    pass\nexcept Exception as __builtins__:\n    pass"),),
         ),
         Construct(
+            "bare-except-types",
+            "`except A, B`",
+            "allowed",
+            "It is `except (A, B)` without the parentheses.",
+            "try:\n    {}['a']\nexcept KeyError, IndexError:\n    print('caught')",
+            ("Try", "ExceptHandler", "Tuple"),
+            since=(3, 14),
+        ),
+        Construct(
             "except-star",
             "`try … except*`",
             "guarded",
@@ -403,8 +412,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
         _allowed(
             "annotation",
             "Annotations of parameters and results",
-            "They are evaluated where CPython evaluates them; annotations kept as text are never "
-            "evaluated.",
+            "They are checked wherever CPython evaluates them: where they stand, or since Python "
+            "3.14 when somebody reads them. Annotations kept as text are never evaluated.",
             "def f(x: int, *y: 'text') -> str: ...\nprint(f.__annotations__)",
         ),
     ),

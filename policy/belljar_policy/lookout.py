@@ -74,12 +74,23 @@ def _judge_exec(_: tuple[Any, ...]) -> None:
     _refuse(_NO_TEXT)
 
 
+# The addresses of C functions that libraries called by ctypes while they were loaded: they set the
+# number of threads of BLAS before a computation. CPython reports every such call since 3.14.
+_known_calls: set[Any] = set()
+
+
+def _judge_call(args: tuple[Any, ...]) -> None:
+    if args[0] not in _known_calls:
+        _refuse(_NO_NATIVE)
+
+
 def _always(what: str) -> Callable[[tuple[Any, ...]], None]:
     return lambda _: _refuse(what)
 
 
 _CHECKS: dict[str, Callable[[tuple[Any, ...]], None]] = {
     "exec": _judge_exec,
+    "ctypes.call_function": _judge_call,
     "pickle.find_class": _always(_NO_PICKLE),
     **dict.fromkeys(
         ("subprocess.Popen", "os.system", "os.exec", "os.posix_spawn", "os.spawn", "os.fork",
@@ -112,11 +123,18 @@ def _hook(event: str, args: tuple[Any, ...]) -> None:
         check = _CHECKS.get(event) or _PREFIXES.get(event.partition(".")[0])
         if check is not None:
             check(args)
+    elif event == "ctypes.call_function":
+        _known_calls.add(args[0])
+
+
+def add_hook() -> None:
+    """Zygote, once, before packages are loaded: an audit hook cannot be removed."""
+    sys.addaudithook(_hook)
 
 
 def install(*, has_files: bool, has_network: bool, readable: Iterable[str]) -> None:
-    """Zygote, once: an audit hook cannot be removed. `readable`: folders whose files libraries may
-    read even if the profile has no files.
+    """Zygote, once, after add_hook(). `readable`: folders whose files libraries may read even if
+    the profile has no files.
     """
     _watch.readable = tuple(f"{os.path.normpath(folder)}/" for folder in readable)
     if not has_files:
@@ -125,7 +143,8 @@ def install(*, has_files: bool, has_network: bool, readable: Iterable[str]) -> N
     if not has_network:
         for prefix in ("ftplib", "http", "imaplib", "poplib", "smtplib", "socket", "urllib"):
             _PREFIXES[prefix] = _always(_NO_NETWORK)
-    sys.addaudithook(_hook)
+    if "ctypes" in sys.modules:  # ctypes.cast() calls a function, which runs none
+        _known_calls.add(getattr(sys.modules["_ctypes"], "_cast_addr", None))
 
 
 def need_files() -> None:

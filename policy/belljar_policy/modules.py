@@ -7,6 +7,7 @@ A profile's entry:
     exports = ["dumps", "loads", …]
     replace = ["loads"]             # comes from library/json.py
     synthetic = true                # the module is not imported: every export is replaced
+    since = "3.14"                  # only later Pythons have the module: others ignore the entry
 """
 
 from __future__ import annotations
@@ -32,7 +33,7 @@ from .unshared import unshared
 
 _MAX_LISTED = 20  # names in a hint
 _NO_NAME = "No name in this module is similar; `belljar info --names` lists them."
-_KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic"})
+_KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic", "since"})
 _LIBRARY = library.__name__
 _LIBRARY_FILES = frozenset(
     entry.partition(".")[0] for folder in library.__path__ for entry in os.listdir(folder)
@@ -154,6 +155,12 @@ def _in_order(exports: dict[str, dict[str, Any]]) -> list[str]:
     return order
 
 
+def is_of_this_python(entry: Mapping[str, Any]) -> bool:
+    """Whether this Python has the module of a profile's entry."""
+    since = entry.get("since", "3.0").split(".")
+    return sys.version_info[:2] >= tuple(map(int, since))
+
+
 class ModuleTable:
     """A profile's `[modules]` and `[imports]`, resolved for this Python."""
 
@@ -181,7 +188,11 @@ class ModuleTable:
         self._is_loading = False
         self.has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         modules = profile.get("modules", {})
-        modules = {n: modules[n] for n in modules if self._install_command(n) is None}
+        modules = {
+            name: entry
+            for name, entry in modules.items()
+            if is_of_this_python(entry) and self._install_command(name) is None
+        }
         tops = {name.partition(".")[0] for name in modules}
         self.open_packages = reviewed.OPEN_PACKAGES & tops.union(
             profile.get("imports", {}).get("open", ())

@@ -163,6 +163,7 @@ SINCE: dict[str, tuple[int, int]] = {
     "asyncio.eager_task_factory": (3, 12),
     "os.path.splitroot": (3, 12),
     "queue.ShutDown": (3, 13),
+    "uuid.uuid6": (3, 14),
 }
 
 # Packages that create and change classes at run time. Their types are not hardened, and classes

@@ -165,7 +165,7 @@ REFUSED_STORES: dict[str, str] = {
 # RestrictedPython lists those that lead out of the sandbox; the others only describe the machine.
 # A program sees tracebacks as library/traceback.py has them, with lines and without frames.
 REFUSED_ATTRIBUTES = (frozenset(INSPECT_ATTRIBUTES) - {"tb_next"}) | {
-    "co_argcount", "co_cellvars", "co_consts", "co_exceptiontable", "co_filename",
+    "co_argcount", "co_branches", "co_cellvars", "co_consts", "co_exceptiontable", "co_filename",
     "co_firstlineno", "co_flags", "co_freevars", "co_kwonlyargcount", "co_lines", "co_linetable",
     "co_lnotab", "co_name", "co_names", "co_nlocals", "co_positions", "co_posonlyargcount",
     "co_qualname", "co_stacksize", "co_varnames", "cell_contents",

@@ -478,6 +478,7 @@ def test_what_these_take_away_is_little() -> None:
     ran = harness.run(
         """
         import io
+        import sys
         import matplotlib.pyplot as plt
         import numpy as np
         import pandas as pd
@@ -488,9 +489,10 @@ def test_what_these_take_away_is_little() -> None:
         from numpy.lib.stride_tricks import sliding_window_view
         from sklearn.utils import Bunch
 
-        grown = np.zeros(2)
-        grown.resize(4)
-        assert grown.size == 4
+        if sys.version_info < (3, 14):  # there numpy itself refuses whatever has a name
+            grown = np.zeros(2)
+            grown.resize(4)
+            assert grown.size == 4
         view = np.ndarray((2,), dtype="i8", buffer=bytearray(16))
         view[0] = 5
         assert np.frombuffer(view, "i8")[0] == 5

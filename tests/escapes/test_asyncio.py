@@ -105,6 +105,8 @@ IN_PYTHON = """
 import asyncio
 asyncio.Future = asyncio.futures._PyFuture
 asyncio.Task = asyncio.tasks.Task = asyncio.tasks._PyTask
+if hasattr(asyncio.tasks, '_py_current_task'):  # 3.14: who runs is known to the class's own half only
+    asyncio.current_task = asyncio.tasks.current_task = asyncio.tasks._py_current_task
 """
 
 STORES = {

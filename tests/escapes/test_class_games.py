@@ -174,8 +174,8 @@ ATTACKS = {
                 return ''
         names = {'__match_args__': ('_convert_',)}
         class Makes:  # in C alone: no frame of the program's is there
-            __repr__ = functools.partial(
-                functools.reduce, operator.mod, map(M, ['X'], [()], [names]), '%.0s')
+            __repr__ = staticmethod(functools.partial(
+                functools.reduce, operator.mod, map(M, ['X'], [()], [names]), '%.0s'))
         class Uses:
             def __repr__(self):
                 global loot
@@ -198,7 +198,7 @@ ATTACKS = {
             def __init__(cls, *a): kept.append(cls)
         names = {'__match_args__': ('_convert_',)}
         classes = map(M, itertools.repeat('X'), itertools.repeat(()), itertools.repeat(names))
-        class Stream: flush = functools.partial(int)
+        class Stream: flush = staticmethod(functools.partial(int))
         def g():
             try: yield
             finally: raise ValueError
@@ -210,9 +210,13 @@ ATTACKS = {
                 cycle.append(cycle)
         with contextlib.redirect_stderr(Stream()):
             for codec in ('cp037', 'cp1006', 'cp1026', 'cp1125', 'cp1140', 'cp1250', 'cp1251', 'cp1253',
-                          'cp1254', 'cp1255', 'cp1256', 'cp1257', 'cp424', 'cp437', 'cp500', 'cp720'):
-                Stream.write = functools.partial(
-                    functools.reduce, operator.is_, itertools.islice(classes, 1))  # C alone
+                          'cp1254', 'cp1255', 'cp1256', 'cp1257', 'cp424', 'cp437', 'cp500', 'cp720',
+                          'cp737', 'cp775', 'cp850', 'cp852', 'cp855', 'cp856', 'cp857', 'cp858',
+                          'cp860', 'cp861', 'cp862', 'cp863', 'cp864', 'cp865', 'cp866', 'cp869',
+                          'cp874', 'cp875', 'koi8_r', 'koi8_t', 'koi8_u', 'kz1048', 'mac_arabic',
+                          'mac_croatian', 'mac_cyrillic', 'mac_farsi', 'mac_greek', 'mac_iceland'):
+                Stream.write = staticmethod(functools.partial(
+                    functools.reduce, operator.is_, itertools.islice(classes, 1)))  # C alone
                 leave_garbage()
                 ''.encode(codec)
         got = {}

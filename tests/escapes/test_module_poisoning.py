@@ -83,6 +83,7 @@ ATTACKS = {
         loot = calendar.TextCalendar().formatday(1, 2, 3)
         """,
     "the table of codecs' errors": """
+        # before 3.14: decoding does not look the strict handler up
         import codecs
         codecs.register_error('strict', lambda e: ('escaped', e.end))
         loot = b'\\xff'.decode()

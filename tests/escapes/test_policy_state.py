@@ -150,6 +150,7 @@ ATTACKS = {
         """,
     "exec by name in a list": "loot = [f for f in (print, exec)][1]",
     "ForwardRef's __init__ leaves a code object in another": """
+        # before 3.14: the text is compiled when it is evaluated
         import typing
         class A: pass
         a = A()

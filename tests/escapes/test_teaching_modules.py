@@ -224,6 +224,7 @@ ATTACKS = {
         class Module:
             filters = []
             def _filters_mutated(self): pass
+            _filters_mutated_lock_held = _filters_mutated  # 3.14
             def __setattr__(self, name, value): box.append(warnings._showwarnmsg_impl)
             showwarning = _showwarning_orig = _showwarnmsg_impl = None
         with warnings.catch_warnings(module=Module(), record=True):

@@ -8,6 +8,7 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
+import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
@@ -27,6 +28,8 @@ def jail(program: Path, machine: None) -> Iterator[Session]:
 # To write outside: a folder above, which in plain Python is a test's own.
 ARCHIVES = """
 import io, os, shutil, tarfile, zipfile
+if hasattr(tarfile, "fully_trusted_filter"):  # not the default any more since 3.14
+    tarfile.TarFile.extraction_filter = staticmethod(tarfile.fully_trusted_filter)
 os.mkdir("in")
 above = os.path.dirname(os.getcwd())
 def tar_of(*members):
@@ -275,6 +278,22 @@ def test_copies_need_no_denied_call(jail: Session, session: Session, language: s
     """sendfile is denied, and a copy neither fails nor is told as an attack."""
     outcome = (jail if language == "full" else session).run(COPIES)
     assert outcome["stdout"] == "True\n", outcome
+    assert outcome["security_events"] == []
+
+
+@pytest.mark.skipif(sys.version_info < (3, 14), reason="of Python 3.14")
+def test_a_path_is_copied_and_moved(session: Session) -> None:
+    """pathlib first asks for a copy that shares blocks (FICLONE), and gives up where it may not."""
+    source = """
+from pathlib import Path
+one, folder = Path("one"), Path("folder")
+one.write_text("text"); folder.mkdir()
+print(one.copy("two").read_text(), one.copy_into(folder).read_text(), folder.copy("again").name)
+print(Path("two").move("three").read_text(), Path("two").exists(), Path("again/one").read_text())
+print(one.info.is_file(), folder.info.is_dir(), one.info.is_symlink())
+"""
+    outcome = session.run(source)
+    assert outcome["stdout"] == "text text again\ntext False text\nTrue True False\n", outcome
     assert outcome["security_events"] == []
 
 

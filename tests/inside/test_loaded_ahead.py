@@ -41,6 +41,11 @@ STANDARD_LIBRARY = set(
     zipimport zoneinfo
     """.split()
 )
+if sys.version_info >= (3, 14):
+    LIBRARY |= {"annotationlib", "lazy_annotations"}
+    STANDARD_LIBRARY |= {"annotationlib", "codeop", "threading"}  # the last for sysconfig
+else:
+    LIBRARY.add("lazy_annotations")
 LOADED = "import sys\nresult = {n: hasattr(m, '__file__') for n, m in sys.modules.items()}"
 
 

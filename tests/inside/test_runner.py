@@ -634,9 +634,13 @@ def test_a_request_imports_and_opens_nothing():
         # Hidden before 3.12, where it is a DeprecationWarning.
         (
             "'\\d'\n",
-            "main.py:1: SyntaxWarning: invalid escape sequence '\\d'\n  '\\d'\n"
-            if sys.version_info >= (3, 12)
-            else "",
+            ""
+            if sys.version_info < (3, 12)
+            else "main.py:1: SyntaxWarning: invalid escape sequence '\\d'\n  '\\d'\n"
+            if sys.version_info < (3, 14)
+            else 'main.py:1: SyntaxWarning: "\\d" is an invalid escape sequence. Such sequences '
+            'will not work in the future. Did you mean "\\\\d"? A raw string is also an option.'
+            "\n  '\\d'\n",
         ),
         (
             "async def f(): pass\ndef g():\n    f()\ng()\n",
@@ -647,7 +651,12 @@ def test_a_request_imports_and_opens_nothing():
         ("async def f(): pass\nx = f()\n1 / 0\n", ""),
         (
             "class A:\n    def __del__(self): 1 / 0\na = A()\ndel a\n",
-            "Exception ignored in: <function A.__del__ at 0x>\nTraceback (most recent call last):\n"
+            (
+                "Exception ignored in: <function A.__del__ at 0x>\n"
+                if sys.version_info < (3, 14)
+                else "Exception ignored while calling deallocator <function A.__del__ at 0x>:\n"
+            )
+            + "Traceback (most recent call last):\n"
             '  File "main.py", line 2, in __del__\nZeroDivisionError: division by zero\n',
         ),
     ],

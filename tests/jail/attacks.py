@@ -11,6 +11,7 @@ file, a port, a process to hurt) is in HOST, system call numbers in NR; `call` i
     control                False where success outside would hurt, or cannot be had; says why
 """
 
+import sys
 from dataclasses import dataclass, field
 
 # Everything that a body may use. `won` flushes: the worker may be dead the moment after.
@@ -215,7 +216,11 @@ print('held', *sorted(seen))
     denied("unlink", "won(os.unlink(HOST['spoil']))", "unlink"),
     denied("rename", "won(os.rename(HOST['spoil'], HOST['spoil'] + '2'))", "rename"),
     denied("make_directory", "won(os.mkdir(HOST['spoil'] + '.d'))", "mkdir"),
-    denied("hard_link", "won(os.link(HOST['spoil'], HOST['spoil'] + '.l'))", "link"),
+    denied(
+        "hard_link",
+        "won(os.link(HOST['spoil'], HOST['spoil'] + '.l'))",
+        "link" if sys.version_info < (3, 14) else "linkat",
+    ),
     denied("symbolic_link", "won(os.symlink('/etc/passwd', HOST['spoil'] + '.s'))", "symlink"),
     denied("change_mode", "won(os.chmod(HOST['spoil'], 0o4777))", "chmod"),
     denied("change_owner", "won(os.chown(HOST['spoil'], 0, 0))", "chown"),

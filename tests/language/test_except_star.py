@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from tests.language.cases import raises, refused, runs, stopped
-from tests.policy.harness import assert_contained, assert_identical, run, run_plain
+from tests.policy.harness import Ran, assert_contained, assert_identical, run, run_plain
 
 CONSTRUCTS = ("except-star",)
 
@@ -203,10 +203,15 @@ def test_a_group_that_lies(name: str) -> None:
         """
     )
     plain = run_plain(source)
-    assert plain.error == "Died" or plain.stdout == "str\n", plain
+    assert plain.error == "Died" or plain.stdout == "str\n" or _is_closed(plain), plain
     ran = assert_contained(source)
     rule = "BJ303" if "self.split =" in source and "__slots__" not in source else "BJ402"
     assert ran.message.startswith(f"[{rule}] "), ran
+
+
+def _is_closed(plain: Ran) -> bool:
+    """CPython 3.13.2 wants a tuple of two, and still believes what is in it."""
+    return sys.version_info >= (3, 13, 2) and "must return a" in plain.message
 
 
 def test_a_rest_that_lies() -> None:
@@ -281,5 +286,6 @@ def test_a_deep_group() -> None:
         except RecursionError: print('too deep')
         """
     assert assert_identical(source.format(depth=100)).stdout == "caught\n"
-    # Deeper than any version's limit: from 3.12 on C code has one of its own, of thousands.
-    assert run(source.format(depth=50_000)).stdout == "too deep\n"
+    # Deeper than any version's limit: from 3.12 on C code has one of its own, of thousands, and from
+    # 3.14 on that is the end of its stack.
+    assert run(source.format(depth=400_000)).stdout == "too deep\n"

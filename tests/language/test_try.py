@@ -3,9 +3,25 @@
 # ruff: noqa: E501 (programs are kept as people write them)
 from __future__ import annotations
 
+import sys
+
 from tests.language.cases import raises, refused, runs
 
-CONSTRUCTS = ("try",)
+CONSTRUCTS = ("try", "bare-except-types")
+
+if sys.version_info >= (3, 14):  # PEP 758
+    test_bare_types = runs({
+        "several without parentheses": """
+            class A:
+                def __init__(self): self._kinds = KeyError
+                def go(self, key):
+                    try: return {'a': 1}[key]
+                    except TypeError, self._kinds: return 'caught'
+            print(A().go('b'), A().go([]))
+            try: raise ExceptionGroup('g', [ValueError(1), TypeError(2)])
+            except* ValueError, TypeError: print('both')
+            """,
+    })  # fmt: skip
 
 test_runs = runs({
     "paths": """

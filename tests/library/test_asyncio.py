@@ -313,7 +313,7 @@ SAME = {
         for wrong in (main, 3):
             try:
                 asyncio.run(wrong)
-            except ValueError as error:
+            except (ValueError, TypeError) as error:  # the latter since 3.14
                 print(str(error)[:32])
         try:
             asyncio.get_running_loop()
@@ -355,7 +355,7 @@ SAME = {
         async def main():
             loop = asyncio.get_running_loop()
             made = []
-            def factory(loop, coro, context=None):
+            def factory(loop, coro, context=None, name=None):
                 made.append(coro.__name__)
                 return asyncio.Task(coro, loop=loop, context=context)
             loop.set_task_factory(factory)

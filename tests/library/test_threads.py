@@ -440,7 +440,8 @@ SAME = {
         loop.call_soon_threadsafe(loop.stop); thread.join(); loop.close()
         """,
     "pools of multiprocessing": """
-        from multiprocessing import Pool, TimeoutError
+        from multiprocessing import Pool, TimeoutError, set_start_method
+        set_start_method("fork")  # since 3.14 another one, for which the program must be a file
         from multiprocessing.pool import ThreadPool
         import time
         def square(n): return n * n
@@ -464,6 +465,8 @@ SAME = {
         """,
     "a pool of processes": """
         from concurrent.futures import ProcessPoolExecutor
+        import multiprocessing
+        multiprocessing.set_start_method("fork")
         def square(n): return n * n
         if __name__ == "__main__":
             with ProcessPoolExecutor(max_workers=2) as pool:

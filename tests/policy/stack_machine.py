@@ -1,4 +1,4 @@
-"""The stack of CPython 3.11, 3.12 and 3.13, interpreted over marks instead of objects.
+"""The stack of CPython 3.11, 3.12, 3.13 and 3.14, interpreted over marks instead of objects.
 
 `Machine(code).run(hear)` follows every path of one code object, once per state of its stack, and
 tells `hear` what each instruction consumes. A mark says what is known of a value; of `OTHER`
@@ -16,7 +16,7 @@ import sys
 from collections.abc import Callable, Hashable
 from types import CodeType
 
-KNOWN_VERSIONS = ((3, 11), (3, 12), (3, 13))
+KNOWN_VERSIONS = ((3, 11), (3, 12), (3, 13), (3, 14))
 _VERSION = sys.version_info[:2]
 
 OTHER = None
@@ -171,6 +171,21 @@ if _VERSION >= (3, 13):
     }
     del _BY_ARGUMENT["MAKE_FUNCTION"]
     _BY_ARGUMENT["CALL_KW"] = lambda count: (count + 3, 1)
+if _VERSION >= (3, 14):
+    _FIXED |= {
+        "NOT_TAKEN": (0, 0),
+        "LOAD_COMMON_CONSTANT": (0, 1),
+        "LOAD_SMALL_INT": (0, 1),
+        "LOAD_FAST_BORROW": (0, 1),
+        "LOAD_FAST_BORROW_LOAD_FAST_BORROW": (0, 2),
+        "LOAD_SPECIAL": (1, 2),
+        "POP_ITER": (1, 0),
+        "BUILD_TEMPLATE": (2, 1),
+        "WITH_EXCEPT_START": (5, 6),
+        "CALL_FUNCTION_EX": (4, 1),
+    }
+    del _BY_ARGUMENT["CALL_FUNCTION_EX"]
+    _BY_ARGUMENT["BUILD_INTERPOLATION"] = lambda flags: (2 + (flags & 1), 1)
 # What CALL_INTRINSIC_1 does that a statement of its own did before 3.12: as refused as that.
 _REFUSED_INTRINSICS = {1: "PRINT_EXPR", 2: "IMPORT_STAR"}
 _KNOWN = frozenset({"COPY", "SWAP", *_FIXED, *_BY_ARGUMENT, *_JUMPS, *_ENDS})

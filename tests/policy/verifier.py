@@ -206,6 +206,11 @@ _NAMESPACES = (_LOCALS, _CLASS_DICT)
 # Variables of the compiler's own, which no source can spell.
 _OF_COMPREHENSIONS = frozenset({".0"})
 _OF_TYPE_PARAMETERS = frozenset({".type_params", ".generic_base", ".defaults", ".kwdefaults"})
+# Of annotations that are evaluated later (PEP 649): functions of the compiler's own, and the set of
+# those annotations that stand in a statement that ran.
+_ANNOTATE, _CONDITIONAL = "__annotate__", "__conditional_annotations__"
+_ANNOTATE_CODE, _ANNOTATE_FUNCTION = ("code of", _ANNOTATE), ("function", _ANNOTATE)
+_EMPTY_SET = "the set of reached annotations"
 # The mark of an exception that @plain_group has seen, and of what is left of it.
 _SEEN_GROUP = ("an exception that", PLAIN_GROUP, "has seen")
 
@@ -258,6 +263,17 @@ class _Reader:
             ):
                 self._report(0, "__classdict__ is bound")
             return
+        if _VERSION >= (3, 14) and name == ".format":  # of what annotations and aliases are made by
+            if not self._is_function or name not in self._code.co_varnames:
+                self._report(0, f"{name} is no parameter")
+            return
+        if _VERSION >= (3, 14) and name == _CONDITIONAL:
+            # A module or class has the set of its annotations that were reached.
+            if name in self._code.co_varnames or (
+                name in self._code.co_cellvars and self._is_function
+            ):
+                self._report(0, f"{name} is bound")
+            return
         if name in HOOKS and _VERSION >= (3, 12) and self._is_class:
             # A comprehension is part of the class since 3.12, and saves each name of its own. A
             # name that the class declares global counts as one: it is put away and put back, empty.
@@ -305,6 +321,14 @@ class _Reader:
                 self._report(instruction.offset, f"{name} looks in what is no class's namespace")
         elif not (name == "STORE_DEREF" and consumed == (_LOCALS,)):
             self._must_be_free(instruction, consumed)
+        if name == "MAKE_FUNCTION" and consumed[-1] == _ANNOTATE_CODE:
+            return _ANNOTATE_FUNCTION
+        if name == "SET_FUNCTION_ATTRIBUTE":  # a closure, defaults, annotations
+            return consumed[1]
+        if name == "BUILD_SET" and instruction.argument == 0:
+            return ("set", _EMPTY_SET)
+        if name == "LOAD_SMALL_INT":
+            return ("number", instruction.argument)
         if name in _NAME_LOADS:
             return self._load_name(instruction)
         if name == "LOAD_LOCALS":
@@ -408,6 +432,10 @@ class _Reader:
             self._report(offset, f"{instruction.name} of {name!r}, which source cannot spell")
         if not is_dunder(name):
             return
+        if _VERSION >= (3, 14) and self._is_top and name in (_ANNOTATE, _CONDITIONAL):
+            if not self._is_of_annotations(name, values):
+                self._report(offset, f"the module's {name!r} is not the compiler's")
+            return
         if self._is_class and not instruction.name.endswith("_GLOBAL"):
             if name not in _CLASS_MAY_DEFINE and not self._is_by_compiler(name, offset, values):
                 self._report(offset, f"a class defines {name!r}")
@@ -420,6 +448,8 @@ class _Reader:
             return values == (("cell", "__class__"),)
         if name == "__classdictcell__":
             return values == (("cell", "__classdict__"),)
+        if _VERSION >= (3, 14) and name == "__annotate_func__":
+            return self._is_of_annotations(_ANNOTATE, values)
         if name == "__type_params__":
             return values == (("variable", ".type_params"),)
         if name == "__static_attributes__":
@@ -430,6 +460,9 @@ class _Reader:
         if name not in ("__module__", "__qualname__"):
             return False
         return self._made_by_compiler.setdefault(name, offset) == offset
+
+    def _is_of_annotations(self, name: str, values: tuple[Mark, ...]) -> bool:
+        return values == ((_ANNOTATE_FUNCTION if name == _ANNOTATE else ("set", _EMPTY_SET)),)
 
     def _variable(self, index: int) -> str:
         code = self._code
@@ -445,7 +478,7 @@ class _Reader:
         """What loads and stores variables, two at once since 3.13."""
         name, argument = instruction.name, instruction.argument
         self._must_be_free(instruction, consumed)
-        if name.count("FAST") == 2:
+        if name.replace("_BORROW", "").count("FAST") == 2:
             indices = [argument >> 4, argument & 15]
         else:
             indices = [argument]
@@ -461,7 +494,7 @@ class _Reader:
             return ("put away", variable)
         code = self._code
         if (
-            name in ("LOAD_CLOSURE", "LOAD_FAST")
+            name in ("LOAD_CLOSURE", "LOAD_FAST", "LOAD_FAST_BORROW")
             and variable in code.co_cellvars + code.co_freevars
         ):
             return ("cell", variable)
@@ -471,6 +504,8 @@ class _Reader:
         variable = self._variable(instruction.argument)
         if variable == "__class__":
             self._report(instruction.offset, "__class__ is bound")
+        if variable == _CONDITIONAL and not self._is_of_annotations(variable, values):
+            self._report(instruction.offset, f"{variable} is not the compiler's")
         if (variable == "__classdict__") != (values == (_LOCALS,)):
             self._report(instruction.offset, f"{variable} is bound to what is another's")
 
@@ -494,6 +529,7 @@ class _Reader:
             (3, 11): ["PRECALL", "CALL", "JUMP_IF_TRUE_OR_POP"],
             (3, 12): ["CALL", "COPY", "POP_JUMP_IF_TRUE", "POP_TOP"],
             (3, 13): ["CALL", "COPY", "TO_BOOL", "POP_JUMP_IF_TRUE", "POP_TOP"],
+            (3, 14): ["CALL", "COPY", "TO_BOOL", "POP_JUMP_IF_TRUE", "NOT_TAKEN", "POP_TOP"],
         }[_VERSION]
         loads = (
             [("LOAD_GLOBAL", index * 2 + 1)],
@@ -518,6 +554,8 @@ class _Reader:
             return ("names", *value)
         if type(value) is int or value is None:
             return ("number", value)
+        if isinstance(value, CodeType):
+            return ("code of", value.co_name)
         return OTHER
 
     def _keyword_names(self, instruction: Instruction) -> None:

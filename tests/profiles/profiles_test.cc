@@ -217,6 +217,23 @@ TEST_F(Profiles, PublicExportsThatNobodyRecordedAreNone) {
   ExpectRefused(Load("[\"sqrt\"]", "\"all\""), {"mine.toml:", "or \"public\""});
 }
 
+TEST_F(Profiles, ModulesOfLaterPythonsAreLeftOut) {
+  const std::string later = "[modules.later]\nexports = []\nwhy = \"w\"\nsince = \"3.99\"\n";
+  const core::Result<core::Profile> profile = Load("[modules.math]", later + "[modules.math]");
+  ASSERT_TRUE(profile) << profile.error().ToString();
+  ASSERT_EQ(profile->modules.size(), 1u);
+  EXPECT_EQ(profile->modules[0].name, "math");
+  EXPECT_FALSE(nlohmann::json::parse(profile->document)["modules"].contains("later"));
+  const core::Result<core::Profile> both = Load("[\"sqrt\"]", "[\"sqrt\"]\nsince = \"3.2\"");
+  ASSERT_TRUE(both) << both.error().ToString();
+  EXPECT_EQ(both->modules.size(), 1u);
+  for (const char* wrong : {"\"2.7\"", "\"3.\"", "\"3.x\"", "\"3.14.1\""}) {
+    ExpectRefused(Load("[\"sqrt\"]", std::string("[\"sqrt\"]\nsince = ") + wrong),
+                  {"mine.toml:", "\"since\" must be a version of Python"});
+  }
+  ExpectRefused(Load("[\"sqrt\"]", "[\"sqrt\"]\nsince = 3.14"), {"since", "type"});
+}
+
 TEST_F(Profiles, RoomForArtifactsIsBounded) {
   const std::string table = "[artifacts]\nsize = \"4m\"\nwhy = \"w\"\n[modules.math]";
   const core::Result<core::Profile> profile = Load("[modules.math]", table);

@@ -30,7 +30,7 @@ endif()
 find_package(Python3 REQUIRED COMPONENTS ${python_parts})
 # The policy patches individual functions of the standard library, which differ between minor
 # versions. Each of these versions is supported and has its lists in profiles/surface.
-set(BELLJAR_PYTHONS 3.11 3.12 3.13)
+set(BELLJAR_PYTHONS 3.11 3.12 3.13 3.14)
 if(NOT "${Python3_VERSION_MAJOR}.${Python3_VERSION_MINOR}" IN_LIST BELLJAR_PYTHONS)
   list(JOIN BELLJAR_PYTHONS ", " known)
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} is Python ${Python3_VERSION}; the language "
@@ -44,7 +44,16 @@ execute_process(
   OUTPUT_VARIABLE gil_disabled OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
 if(gil_disabled)
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} is a free-threaded build; the guards "
-                      "require the GIL. Choose python3.13 instead of python3.13t")
+                      "require the GIL. Choose python3.14 instead of python3.14t")
+endif()
+# Fibers tell 3.14 where their stacks end, by a function that its first releases do not have.
+if(Python3_VERSION VERSION_GREATER_EQUAL 3.14)
+  file(STRINGS "${Python3_INCLUDE_DIRS}/cpython/pystate.h" sets_stack
+       REGEX PyUnstable_ThreadState_SetStackProtection)
+  if(NOT sets_stack)
+    message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} is Python ${Python3_VERSION}, which has no "
+                        "PyUnstable_ThreadState_SetStackProtection; choose a later release of 3.14")
+  endif()
 endif()
 if(NOT BELLJAR_WHEEL AND Python3_LIBRARIES MATCHES "\\.a$")
   message(FATAL_ERROR "BELLJAR_PYTHON=${BELLJAR_PYTHON} has no shared libpython; "

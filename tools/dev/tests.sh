@@ -53,7 +53,7 @@ other_python() {
     printf '%s\n' "$BELLJAR_OTHER_PYTHON"
     return
   fi
-  for minor in 3.13 3.12 3.11; do
+  for minor in 3.14 3.13 3.12 3.11; do
     for found in "$(command -v "python$minor" || true)" \
       "${HOME:-/nonexistent}"/.pyenv/versions/"$minor".*/bin/"python$minor"; do
       [[ -x "$found" ]] || continue

@@ -45,6 +45,8 @@ constexpr size_t kStackPerCall = 840;  // only calls through C are counted by th
 constexpr size_t kStackPerCall = 440;
 #endif
 constexpr size_t kMaxStack = size_t{512} << 20;
+// From 3.14 on: left below the place where CPython refuses another call, for what then still runs.
+constexpr size_t kHeadroom = size_t{64} << 10;
 constexpr size_t kKeptStacks = 16;
 
 struct Stack {
@@ -71,7 +73,7 @@ Fiber* ended_fiber = nullptr;     // its stack is released by the one that runs 
 unsigned long kernel_thread = 0;  // of all fibers; only the full language can have others
 std::vector<Stack> kept_stacks;   // of ended fibers, all of one size
 
-int CallsOf(const Stack& stack) {
+[[maybe_unused]] int CallsOf(const Stack& stack) {
   const size_t usable = stack.size - std::min(stack.size, kReserve + kGuard);
   return static_cast<int>(usable / kStackPerCall);
 }
@@ -133,8 +135,21 @@ void List(PyThreadState* state) {
 // The depth of calls that fits into the fiber's stack, or less if the program set a lower limit.
 void FitRecursionLimit(const Fiber* fiber) {
   PyThreadState* thread = fiber->thread_state;
+#if PY_VERSION_HEX >= 0x030E0000
+  // Calls through C end where the stack does: 3.14 compares the stack pointer with the stack's
+  // ends, which it would otherwise take from the kernel thread. It cannot fail: the stack is large
+  // enough.
+  if (fiber->phase == Phase::kNew) {
+    (void)PyUnstable_ThreadState_SetStackProtection(
+        thread, static_cast<char*>(fiber->stack.memory) + kGuard + kHeadroom,
+        fiber->stack.size - kGuard - kHeadroom);
+  }
+  const int limit = Py_GetRecursionLimit();
+  const int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
+  thread->py_recursion_limit = limit;
+  thread->py_recursion_remaining = limit - depth;
+#elif PY_VERSION_HEX >= 0x030C0000
   const int fitting = CallsOf(fiber->stack);
-#if PY_VERSION_HEX >= 0x030C0000
   const int limit = Py_GetRecursionLimit();
   const int depth = thread->py_recursion_limit - thread->py_recursion_remaining;
   thread->py_recursion_limit = limit;
@@ -143,6 +158,7 @@ void FitRecursionLimit(const Fiber* fiber) {
     thread->c_recursion_remaining = std::min(thread->c_recursion_remaining, fitting);
   }
 #else
+  const int fitting = CallsOf(fiber->stack);
   const int limit = std::min(Py_GetRecursionLimit(), fitting);
   const int depth = thread->recursion_limit - thread->recursion_remaining;
   thread->recursion_limit = limit;

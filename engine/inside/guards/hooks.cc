@@ -160,6 +160,62 @@ PyObject* CheckMatchArgsMethod(PyObject* /*module*/, PyObject* value) {
   return CheckMatchArgs(value);
 }
 
+// rebound(function, globals, closure): a function of the guest with other globals and cells, for
+// library/annotationlib.py. `globals` gets the guest's builtins: the code stays guest code. It must
+// be a dict that no guest can write to. `closure`: a tuple of as many cells as the code has, or
+// None.
+PyObject* Rebound(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("rebound", count, 3, 3)) return nullptr;
+  PyObject* function = args[0];
+  PyObject* globals = args[1];
+  PyObject* closure = args[2] == Py_None ? nullptr : args[2];
+  if (!PyFunction_Check(function) || !IsGuestFunction(function) || !PyDict_Check(globals) ||
+      (closure != nullptr && !PyTuple_CheckExact(closure))) {
+    PyErr_SetString(PyExc_TypeError, "rebound() takes a guest's function, a dict and a tuple");
+    return nullptr;
+  }
+  PyObject* code = PyFunction_GET_CODE(function);
+  const Py_ssize_t cells = closure == nullptr ? 0 : PyTuple_GET_SIZE(closure);
+  bool fits = cells == PyCode_GetNumFree(reinterpret_cast<PyCodeObject*>(code));
+  for (Py_ssize_t i = 0; fits && i < cells; ++i) fits = PyCell_Check(PyTuple_GET_ITEM(closure, i));
+  if (!fits) {
+    PyErr_SetString(PyExc_ValueError, "rebound() needs a cell for each free variable");
+    return nullptr;
+  }
+  if (PyDict_SetItemString(globals, "__builtins__", state.guest_builtins) < 0) return nullptr;
+  PyObject* made = PyFunction_New(code, globals);
+  if (made != nullptr && ((closure != nullptr && PyFunction_SetClosure(made, closure) < 0) ||
+                          !IsGuestFunction(made))) {
+    if (!PyErr_Occurred()) PyErr_SetString(PyExc_SystemError, "rebound() lost the builtins");
+    Py_CLEAR(made);
+  }
+  return made;
+}
+
+// retyped(object, class): makes it an instance of the other class, whose instances have the same
+// layout. The library does it by `__class__ =`, which immutable classes do not allow.
+PyObject* Retyped(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
+  if (!CountArgs("retyped", count, 2, 2)) return nullptr;
+  PyTypeObject* from = Py_TYPE(args[0]);
+  if (!PyType_Check(args[1])) return PyErr_Format(PyExc_TypeError, "retyped() takes a class");
+  PyTypeObject* to = AsType(args[1]);
+  constexpr unsigned long kLayout = Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_HAVE_GC | kGuestMade;
+  if (from->tp_base != &PyBaseObject_Type || to->tp_base != &PyBaseObject_Type ||
+      (from->tp_flags & kLayout) != (Py_TPFLAGS_HEAPTYPE | Py_TPFLAGS_HAVE_GC) ||
+      (to->tp_flags & kLayout) != (from->tp_flags & kLayout) ||
+      from->tp_basicsize != to->tp_basicsize || from->tp_itemsize != to->tp_itemsize ||
+      from->tp_dictoffset != to->tp_dictoffset ||
+      from->tp_weaklistoffset != to->tp_weaklistoffset || from->tp_dealloc != to->tp_dealloc ||
+      from->tp_free != to->tp_free) {
+    PyErr_SetString(PyExc_TypeError, "retyped() takes library objects of one layout");
+    return nullptr;
+  }
+  Py_INCREF(args[1]);
+  Py_SET_TYPE(args[0], to);
+  Py_DECREF(reinterpret_cast<PyObject*>(from));
+  Py_RETURN_NONE;
+}
+
 template <typename Function>
 PyCFunction Erase(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
@@ -180,6 +236,8 @@ PyMethodDef hook_methods[] = {
     {"is_guest_class", IsGuestClassMethod, METH_O, nullptr},
     {"is_guest_function", IsGuestFunctionMethod, METH_O, nullptr},
     {"need_own", NeedOwn, METH_O, nullptr},
+    {"rebound", Erase(Rebound), METH_FASTCALL, nullptr},
+    {"retyped", Erase(Retyped), METH_FASTCALL, nullptr},
     {"check_match_args", CheckMatchArgsMethod, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

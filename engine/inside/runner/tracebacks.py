@@ -21,9 +21,12 @@ from collections.abc import Iterator, Sequence
 from types import CodeType, TracebackType
 from typing import NamedTuple
 
+# What CPython finds "Did you mean" with, imported when it is first asked: since 3.13, and for
+# misspelt keywords since 3.14.
 with contextlib.suppress(ImportError):
-    # Since 3.13 what CPython finds "Did you mean" with, imported when it is first asked.
     importlib.import_module("_suggestions")
+if sys.version_info >= (3, 14):
+    importlib.import_module("codeop")
 
 MAX_TEXT = 64 * 1024  # characters of a traceback
 MAX_MESSAGE = 8 * 1024

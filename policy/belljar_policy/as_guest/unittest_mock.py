@@ -11,6 +11,7 @@ import contextlib
 import inspect as _inspect
 import io
 import pprint
+from dataclasses import fields, is_dataclass
 from functools import partial, wraps
 from types import MethodType, ModuleType, SimpleNamespace
 
@@ -52,6 +53,7 @@ inspect = SimpleNamespace(
 )
 iscoroutinefunction = _inspect.iscoroutinefunction
 asyncio = SimpleNamespace(coroutines=SimpleNamespace(_is_coroutine=host_is_coroutine))
+Format = SimpleNamespace(FORWARDREF=3)  # since 3.14, of annotationlib
 RLock = contextlib.nullcontext
 threading = None  # only ThreadingMock uses it, which is not exported
 # For an exit stack that is left because of an exception: what the exception is makes no difference.

@@ -25,6 +25,7 @@ from . import (
     functools,
     inspect,
     kept,
+    lazy_annotations,
     os,
     pprint,
     program,
@@ -85,6 +86,7 @@ def asyncio_package() -> Any:
 
 def reduce(has_files: bool) -> None:
     """Zygote, before the freeze."""
+    lazy_annotations.reduce()
     collections.reduce()
     copy.reduce()
     dataclasses.reduce()

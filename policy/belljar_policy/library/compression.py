@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
-import _compression
 import builtins
+import sys
 from typing import Any
 
 from .. import lookout
 from .objects import check_classes_of
+
+_streams: Any
+if sys.version_info >= (3, 14):
+    from compression._common import _streams
+else:
+    import _compression as _streams
 
 _checked: list[Any] = []
 
@@ -30,8 +36,8 @@ class _Builtins:
 def reduce_module(module: Any) -> None:
     """Before the first use of `module`: it opens nothing, and methods check the type of `self`."""
     if not _checked:  # the base of the readers of all three
-        check_classes_of(_compression)
-        _checked.append(_compression)
+        check_classes_of(_streams)
+        _checked.append(_streams)
     if vars(module).get("builtins") is builtins:
         module.builtins = _Builtins()
     else:

@@ -22,8 +22,11 @@ from .objects import is_a, only_for_its_own
 from .os_path import in_python
 
 # All Python classes of these modules and their submodules: zipfile is a package since 3.12, pathlib
-# since 3.13.
-_MODULES = ("_compression", "bz2", "filecmp", "gzip", "lzma", "pathlib", "tarfile", "zipfile")
+# since 3.13. The streams of the compressing ones are in the first.
+_COMPRESSION = "compression._common._streams" if sys.version_info >= (3, 14) else "_compression"
+_MODULES = (
+    _COMPRESSION, "bz2", "filecmp", "gzip", "lzma", "pathlib", "tarfile", "zipfile",
+)  # fmt: skip
 
 # Called on the class instead of an instance.
 _GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
@@ -38,12 +41,12 @@ def reduce() -> None:
     filecmp: Any = importlib.import_module("filecmp")
     filecmp.dircmp.methodmap = MappingProxyType(filecmp.dircmp.methodmap)
     importlib.import_module("pathlib")
-    _reduce_parsers(sys.modules.get("pathlib._local"))
+    _reduce_parsers(sys.modules.get(sys.modules["pathlib"].Path.__module__))
     for name in _MODULES:
         importlib.import_module(name)
+    tops = {name.partition(".")[0] for name in _MODULES}
     for name, module in list(sys.modules.items()):
-        top = name.partition(".")[0]
-        if top not in _MODULES:
+        if name.partition(".")[0] not in tops:
             continue
         for value in list(vars(module).values()):
             # Only where the class is defined: a second wrapper would wrap the first.
@@ -111,11 +114,11 @@ _OF_PARSERS = (
 
 def _reduce_parsers(pathlib: Any) -> None:
     # Since 3.13 a path class has the module that parses paths in a public attribute.
-    if pathlib is None:
+    if not hasattr(pathlib.Path, "parser"):
         return
     classes = [value for value in vars(pathlib).values() if isinstance(value, type)]
     for name in ("posixpath", "ntpath"):
-        module = getattr(pathlib, name)
+        module = sys.modules[name]
         names = {
             each: staticmethod(in_python(value)) if callable(value) else value
             for each, value in vars(module).items()
@@ -126,6 +129,18 @@ def _reduce_parsers(pathlib: Any) -> None:
         for cls in classes:
             if vars(cls).get("parser") is module:
                 cls.parser = parser
+    if "ntpath" in vars(pathlib.PureWindowsPath):  # 3.14 imports it into the class
+        del pathlib.PureWindowsPath.ntpath
+        pathlib.PureWindowsPath.is_reserved = _is_reserved
+
+
+def _is_reserved(self: Any) -> bool:
+    """PurePath.is_reserved(), which compares the parser with the real module."""
+    return self.parser.isreserved(self)
+
+
+_is_reserved.__name__, _is_reserved.__qualname__ = "is_reserved", "PurePath.is_reserved"
+_is_reserved.__module__ = "pathlib"
 
 
 def _reduce_sqlite(sqlite3: Any) -> None:

@@ -24,6 +24,8 @@ def update_wrapper(
     # With names from the caller this would be getattr and setattr on any object:
     # update_wrapper(f, textwrap.dedent, assigned=(), updated=('__globals__',)).
     names = [name for name in assigned if type(name) is str and name in _COPIED]
+    if _ANNOTATE in assigned and _copy_annotate(wrapper, wrapped):
+        names.append("__annotations__")
     if guards.is_guest_function(wrapper):
         for name in names:
             if name == "__module__":
@@ -31,6 +33,8 @@ def update_wrapper(
             try:
                 value = guards.getattr(wrapped, name)
             except AttributeError:
+                continue
+            except NameError:  # of annotations that name what does not exist yet
                 continue
             guards.setattr(wrapper, name, value)
         if type(wrapped) is types.FunctionType and guards.is_guest_function(wrapped):
@@ -47,6 +51,21 @@ def update_wrapper(
         except (AttributeError, TypeError):
             continue
     return wrapper
+
+
+# Since Python 3.14 instead of "__annotations__", which would evaluate them.
+_ANNOTATE = "__annotate__"
+
+
+def _copy_annotate(wrapper: Any, wrapped: Any) -> bool:
+    """Copies what evaluates the annotations of a function of the program to another one. True: the
+    annotations are to be copied instead."""
+    if type(wrapper) is not types.FunctionType or not guards.is_guest_function(wrapper):
+        return True
+    if type(wrapped) is not types.FunctionType or not guards.is_guest_function(wrapped):
+        return True
+    wrapper.__annotate__ = wrapped.__annotate__  # type: ignore[attr-defined]
+    return False
 
 
 def wraps(

@@ -18,6 +18,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from .. import reviewed
+from . import lazy_annotations
 from .objects import dict_of, is_a, its_own_only, mro_of
 from .program import running
 from .traceback import stack_lines
@@ -76,7 +77,7 @@ def _of_function(function: Any, *, is_own: bool) -> Any:
     names = code.co_varnames
     defaults = function.__defaults__ or ()
     keyword_defaults = function.__kwdefaults__ or {}
-    annotations = function.__annotations__ if is_own else {}
+    annotations = _annotations_of(function) if is_own else {}
     keep = _same if is_own else _shown  # library objects are not reviewed
     parameters: list[Any] = []
 
@@ -99,6 +100,13 @@ def _of_function(function: Any, *, is_own: bool) -> Any:
     if code.co_flags & _VAR_KEYWORD:
         add(names[after + bool(code.co_flags & _VAR_POSITIONAL)], Parameter.VAR_KEYWORD)
     return Signature(parameters, return_annotation=annotations.get("return", Signature.empty))
+
+
+def _annotations_of(function: Any) -> dict[str, Any]:
+    try:
+        return function.__annotations__
+    except NameError:  # since 3.14, of what comes later: dataclasses and help() ask for references
+        return lazy_annotations.own(function, lazy_annotations.FORWARDREF)
 
 
 def _same(value: Any) -> Any:
@@ -514,12 +522,18 @@ def getcallargs(func: Any, /, *positional: Any, **named: Any) -> dict[str, Any]:
     return dict(bound.arguments)
 
 
-def get_annotations(obj: Any, *, eval_str: bool = False, **_: Any) -> dict[str, Any]:
-    """The annotations of the program's function or class, as they are."""
+def get_annotations(
+    obj: Any, *, eval_str: bool = False, format: Any = lazy_annotations.VALUE, **_: Any
+) -> dict[str, Any]:
+    """The annotations of the program's function or class, as they are. `format`, since Python 3.14:
+    for those that name what does not exist yet."""
     if eval_str:
         raise ValueError("[BJ502] eval_str is not available; use typing.get_type_hints")
+    is_own = guards.is_guest_class(obj) if isclass(obj) else guards.is_guest_function(obj)
+    if lazy_annotations.ARE_LAZY and is_own:
+        return lazy_annotations.own(obj if isclass(obj) else _function_of(obj), format)
     if isclass(obj):
-        found = dict_of(obj).get("__annotations__") if guards.is_guest_class(obj) else None
+        found = lazy_annotations.of_class(obj) if is_own else None
     else:
         found = getattr(_function_of(obj), "__annotations__", None)
     return dict(found) if type(found) is dict else {}

@@ -178,6 +178,8 @@ def _leave_files_out_of_urllib() -> None:
     for method in ("file_open", "open_local_file"):
         setattr(module.FileHandler, method, refuses(f"FileHandler.{method}", what))
     module.FTPHandler.ftp_open = refuses("FTPHandler.ftp_open", "use ftplib")
+    if not hasattr(module, "URLopener"):  # until 3.13
+        return
     for method in ("open_file", "open_local_file", "retrieve", "open_ftp"):
         setattr(module.URLopener, method, refuses(f"URLopener.{method}", "use urlopen()"))
 

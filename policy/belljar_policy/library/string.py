@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import string
 from _string import formatter_field_name_split, formatter_parser
 from typing import Any
 
@@ -10,6 +11,7 @@ import _belljar_guards as guards
 from .objects import its_own_only
 
 _MAX_NESTING = 2
+_ = string.Template.pattern  # since 3.14 made, and stored in the class, at the first use
 
 
 @its_own_only

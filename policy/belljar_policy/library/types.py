@@ -26,9 +26,11 @@ def check_namespace(names: dict[str, Any]) -> dict[str, Any]:
     return names
 
 
-# The compiler of 3.13 puts the last two into every class body.
+# The compiler of 3.13 puts the next two into every class body, and that of 3.14 the last three into
+# one with annotations: a function, a cell and a set.
 _DEFINABLE = tables.CLASS_DUNDERS | {
     "__module__", "__qualname__", "__firstlineno__", "__static_attributes__",
+    "__annotate_func__", "__classdictcell__", "__conditional_annotations__",
 }  # fmt: skip
 
 

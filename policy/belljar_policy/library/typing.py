@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import types
 import typing
 from typing import Any
 
 import _belljar_guards as guards
 
-from . import program
-from .objects import dict_of, mro_of, only_for_its_own
+from . import lazy_annotations, program
+from .objects import mro_of, only_for_its_own
 from .types import check_namespace
 
 
@@ -25,7 +24,7 @@ def get_type_hints(
     """typing.get_type_hints, for what the program defined. Text is checked like its source."""
     if issubclass(type(obj), type):
         found = [
-            dict_of(base).get("__annotations__")
+            lazy_annotations.of_class(base)
             for base in reversed(mro_of(obj))
             if guards.is_guest_class(base)
         ]
@@ -42,7 +41,7 @@ def get_type_hints(
         if type(value) is str:
             if scope is None:
                 scope = program.namespace(program.running.scope, globalns, localns)
-            value = _evaluate(value, scope)
+            value = lazy_annotations.evaluate_text(value, scope)
         hints[name] = type(None) if value is None else value
     if include_extras:
         return hints
@@ -50,17 +49,10 @@ def get_type_hints(
     return {name: strip(value) for name, value in hints.items()}
 
 
-def _evaluate(text: str, scope: dict[str, Any]) -> Any:
-    ast.parse(text.strip(), "<annotation>", "eval")  # one expression
-    code = program.compile_text(f"annotation = (\n{text}\n)", "<annotation>")
-    names = dict(scope)
-    exec(code, names)
-    return names["annotation"]
-
-
 def reduce() -> None:
     """Zygote, before the freeze: methods check the type of `self`."""
-    only_for_its_own(typing.ForwardRef, "__init__")  # it leaves a code object in `self`
+    if not lazy_annotations.ARE_LAZY:
+        only_for_its_own(typing.ForwardRef, "__init__")  # it leaves a code object in `self`
     meta: Any = typing.NamedTupleMeta  # type: ignore[attr-defined]
     original = meta.__new__
 

@@ -1,4 +1,4 @@
-"""uuid1() and getnode(), for guests: the library's version runs programs to find a network card."""
+"""uuid1(), uuid6() and getnode(), for guests: the library runs programs to find a network card."""
 
 from __future__ import annotations
 
@@ -17,7 +17,18 @@ def getnode() -> int:
 
 def uuid1(node: int | None = None, clock_seq: int | None = None) -> Any:
     """uuid.uuid1, of the time and getnode()."""
-    for value in (node, clock_seq):
+    _need_integers(node, clock_seq)
+    return uuid.uuid1(getnode() if node is None else node, clock_seq)
+
+
+def uuid6(node: int | None = None, clock_seq: int | None = None) -> Any:
+    """uuid.uuid6, since Python 3.14: uuid1() in the order of the time."""
+    _need_integers(node, clock_seq)
+    library: Any = uuid
+    return library.uuid6(getnode() if node is None else node, clock_seq)
+
+
+def _need_integers(*values: Any) -> None:
+    for value in values:
         if value is not None and type(value) is not int:
             raise TypeError("an integer is required")
-    return uuid.uuid1(getnode() if node is None else node, clock_seq)

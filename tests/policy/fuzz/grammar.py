@@ -121,6 +121,10 @@ if sys.version_info >= (3, 12):
     )
     TEMPLATES["simple"] += ("type {name} = {expr}", "type {name}[{name}: {expr}] = {expr}")
 
+if sys.version_info >= (3, 14):
+    TEMPLATES["expr"] += ("t'x{{{name}.{name}!r:>{{{name}}}}}'", "t'{{{name}.{name}()}}'")
+    TEMPLATES["compound"] += ("try:{block}\nexcept {name}.{name}, {name}:{block}",)
+
 _PART = re.compile(r"\{\{|\}\}|\{([a-z]+)\}")
 _BLOCKS = {
     "block": (), "deep": (), "loop": ("in a loop",), "function": ("in a function",),

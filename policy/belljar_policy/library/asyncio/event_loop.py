@@ -263,6 +263,8 @@ class EventLoop(RunsInThreads, events.AbstractEventLoop):
             return tasks.Task(coro, loop=self, name=name, context=context, **options)
         if context is not None:
             options["context"] = context
+        if name is not None and sys.version_info >= (3, 14):
+            return self._task_factory(self, coro, name=name, **options)
         task = self._task_factory(self, coro, **options)
         _set_name(task, name)
         return task
@@ -369,7 +371,13 @@ class EventLoop(RunsInThreads, events.AbstractEventLoop):
         self._debug = enabled
 
 
-class Policy(events.BaseDefaultEventLoopPolicy):
+# Since Python 3.14 policies are deprecated; those that the library keeps for itself are private.
+_Policy: Any = getattr(events, "_BaseDefaultEventLoopPolicy", None)
+if _Policy is None:
+    _Policy = events.BaseDefaultEventLoopPolicy
+
+
+class Policy(_Policy):
     """Creates the loops of get_event_loop(), new_event_loop() and Runner."""
 
     _loop_factory = EventLoop

@@ -90,4 +90,6 @@ def seal() -> None:
     format_helpers.extract_stack = _no_stack
     for cls in _CLASSES:
         _seal(cls)
-    events.set_event_loop_policy(Policy())
+    # The public one warns, since Python 3.14.
+    set_policy = getattr(events, "_set_event_loop_policy", None) or events.set_event_loop_policy
+    set_policy(Policy())
