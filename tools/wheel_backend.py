@@ -26,11 +26,7 @@ import zipfile
 from pathlib import Path
 
 from scikit_build_core import build as backend
-from scikit_build_core.build import (
-    build_sdist,
-    get_requires_for_build_sdist,
-    prepare_metadata_for_build_wheel,
-)
+from scikit_build_core.build import build_sdist, get_requires_for_build_sdist
 
 sys.path.insert(0, str(Path(__file__).parent))
 
@@ -154,6 +150,14 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
     if wants_published(config_settings):
         return ["pip"]
     return backend.get_requires_for_build_wheel(config_settings)
+
+
+def prepare_metadata_for_build_wheel(
+    metadata_directory: str, config_settings: Settings = None
+) -> str:
+    """The same for both: the published wheel has this version, and no other name."""
+    settings = None if wants_published(config_settings) else config_settings
+    return backend.prepare_metadata_for_build_wheel(metadata_directory, settings)
 
 
 def build_wheel(

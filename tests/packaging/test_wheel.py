@@ -383,7 +383,7 @@ def test_another_python_is_refused(spare_environment):
 @pytest.mark.parametrize(
     ("absent", "told"),
     [
-        ("json", "this Python lacks 'json' of its standard library; use a complete one"),
+        ("json", 'this Python lacks "json" of its standard library; use a complete one'),
         ("encodings", "its standard library may be incomplete: `"),
     ],
 )
@@ -416,7 +416,7 @@ def test_it_runs_without_a_home_and_shared_memory(environment):
     """As in small containers. Memory that it shares belongs to no file system."""
     if os.geteuid() != 0:
         pytest.skip("only root can mount")
-    mounts = "for each in /dev/shm /mnt; do mount -t tmpfs -o ro none $each; done; exec \"$@\""
+    mounts = 'for each in /dev/shm /mnt; do mount -t tmpfs -o ro none $each; done; exec "$@"'
     command = ["unshare", "--mount", "sh", "-ec", mounts, "-"]
     done = subprocess.run(
         [*command, environment.belljar, "run", "-c", "print(6 * 7)"],

@@ -68,7 +68,8 @@ print("\n".join(tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"
     --disable-pip-version-check "${required[@]}" ||
     die "$EXIT_USAGE" "pip could not install what the build requires; see $LOGS/wheels-pip-$version.txt"
   # pip 23.0 knows only the long form of the option.
-  quietly "wheels-build-$version" env CMAKE_BUILD_PARALLEL_LEVEL="$JOBS" \
+  # One compiler for all: otherwise each Python names the one that compiled it.
+  quietly "wheels-build-$version" env CC=/usr/bin/gcc CXX=/usr/bin/g++ CMAKE_BUILD_PARALLEL_LEVEL="$JOBS" \
     "$frontend/bin/python" -I -m pip wheel --verbose --no-input --disable-pip-version-check \
     --no-deps --no-build-isolation --wheel-dir "$raw" "${settings[@]/#/--config-settings=}" "$ROOT" ||
     die "$EXIT_OURS" "the wheel for $version could not be built; see $LOGS/wheels-build-$version.txt"
