@@ -34,7 +34,11 @@ def say(text: str) -> None:
 def git(*arguments: str) -> str | None:
     """Return git's output, or None if it fails."""
     done = subprocess.run(
-        ["git", "-C", str(ROOT), *arguments], capture_output=True, text=True, check=False
+        ["git", "-C", str(ROOT), *arguments],
+        capture_output=True,
+        encoding="utf-8",
+        errors="surrogateescape",  # a diff has the bytes of any file
+        check=False,
     )
     return done.stdout.strip() if done.returncode == 0 else None
 

@@ -76,6 +76,15 @@ def test_a_deleted_file_is_not_read(repository):
     assert tidy_changed.changed("HEAD") == {}
 
 
+def test_a_diff_may_have_any_bytes(repository):
+    (repository / "message").write_bytes(b"\xff\xfe\n")
+    commit(repository, "both.cc", CLEAN)
+    run(repository, "add", "message")
+    run(repository, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", "bytes")
+    lines = tidy_changed.line_filter("HEAD~2")
+    assert json.loads(lines) == [{"name": "both.cc", "lines": [[1, 1]]}]
+
+
 @pytest.mark.skipif(shutil.which("clang-tidy") is None, reason="no clang-tidy")
 def test_only_new_lines_count(repository):
     tree = repository / "build"
