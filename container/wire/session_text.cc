@@ -9,6 +9,7 @@
 #include "engine/core/text.h"
 #include "engine/host/beneath.h"
 #include "engine/host/limit_fields.h"
+#include "engine/host/request_fields.h"
 #include "engine/outside/report.h"
 
 namespace belljar::container::wire {
@@ -23,7 +24,7 @@ constexpr size_t kMaxFilePath = 4 * host::kMaxPath;
 constexpr size_t kMaxReplyOperation = 400;
 constexpr size_t kMaxReplyDetail = 4'000;
 // In addition to the largest result: as for a report.
-constexpr uint64_t kAnswerOverhead = 512 * 1024;
+constexpr uint64_t kAnswerOverhead = uint64_t{512} * 1024;
 constexpr const char* kInquiryKinds[] = {"complete",  "inspect",     "variables",  "files",
                                          "read_file", "write_files", "remove_file"};
 

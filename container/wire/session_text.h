@@ -20,10 +20,10 @@
 
 namespace belljar::container::wire {
 
-inline constexpr size_t kMaxSessionText = 64 * 1024;
-inline constexpr size_t kMaxInquiryText = 16 * 1024 * 1024;
+inline constexpr size_t kMaxSessionText = size_t{64} * 1024;
+inline constexpr size_t kMaxInquiryText = size_t{16} * 1024 * 1024;
 // Of a list of files, above all.
-inline constexpr size_t kMaxReplyText = 16 * 1024 * 1024;
+inline constexpr size_t kMaxReplyText = size_t{16} * 1024 * 1024;
 
 std::string SessionToText(const core::Limits& limits);
 core::Result<core::Limits> ReadSessionText(std::string_view text);

@@ -64,8 +64,9 @@ class Session : public testing::Test {
     auto pair = core::CreateSocketPair(SOCK_STREAM);
     connection = std::make_unique<GuestConnection>(
         tests::Had(wire::Channel::OfSocket(std::move(pair->first))), GuestTerms());
-    guest = std::thread(
-        [answers, socket = std::make_shared<core::UniqueFd>(std::move(pair->second))]() mutable {
+    guest =
+        std::thread([answers = std::move(answers),
+                     socket = std::make_shared<core::UniqueFd>(std::move(pair->second))]() mutable {
           inside::HostReader reader;
           const auto send = [&](std::string_view bytes) {
             const std::string_view parts[] = {bytes};
