@@ -32,8 +32,7 @@ BackgroundTasks::~BackgroundTasks() {
 
 // Requires mutex_. If none can be started, the others do the work.
 void BackgroundTasks::NeedThread() {
-  // One that has been woken counts as idle until it has taken its task.
-  if (tasks_.size() <= idle_ || threads_.size() >= kMostThreads || is_ending_) return;
+  if (idle_ > 0 || threads_.size() >= kMostThreads || is_ending_) return;
   core::Result<std::thread> thread = StartThread("work in the background", [this] { Work(); });
   if (thread) threads_.push_back(std::move(*thread));
 }
