@@ -1,5 +1,7 @@
 #include "cli/container_options.h"
 
+#include <CLI/CLI.hpp>
+
 #include "cli/console.h"
 
 namespace belljar::cli {
