@@ -1,6 +1,6 @@
 """How long someone waits who has only a wheel: installing it, and running it without installing.
 
-    ./dev bench wheel dist/belljar-….whl
+    ./dev bench wheel dist/belljar_sandbox-….whl
 
 Medians of ten, after one that is not counted:
 

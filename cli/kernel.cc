@@ -111,7 +111,7 @@ core::Error NoInterpreter(const StringList& tried) {
       "find a Python with belljar and ipykernel",
       (tried.empty() ? "there is no python3 on PATH"
                      : "none of these has both: " + core::Printable(core::Joined(tried))) +
-          "; install them: " + pip + " install \"belljar[kernel]\"");
+          "; install them: " + pip + " install \"belljar-sandbox[kernel]\"");
 }
 
 // Returns only if it fails.

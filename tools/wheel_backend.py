@@ -123,7 +123,7 @@ def version() -> str:
 
 def download(wheel_directory: str) -> str:
     """pip's own settings decide from where: its configuration and PIP_… variables."""
-    wanted = f"belljar=={version()}"
+    wanted = f"belljar-sandbox=={version()}"
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"]
         options = ["--no-deps", "--only-binary=:all:", "--dest", folder]

@@ -220,7 +220,7 @@ std::vector<MissingPackages> Installation::Missing(const core::Profile& profile)
     }
     ChosenPackages chosen = ChosenOf(*this, set.name);
     if (!chosen.folder.path.empty()) continue;
-    missing.push_back({set.name, set.modules, "pip install \"belljar[" + set.name + "]\"",
+    missing.push_back({set.name, set.modules, "pip install \"belljar-sandbox[" + set.name + "]\"",
                        std::move(chosen.differing)});
   }
   return missing;

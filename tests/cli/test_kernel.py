@@ -61,11 +61,15 @@ def test_without_one_the_command_for_pip_is_shown(belljar, path):
     assert (done.code, done.stdout) == (5, "")
     assert done.stderr == (
         "belljar: error: find a Python with belljar and ipykernel: none of these has both: "
-        f'{folder}/python3; install them: {folder}/python3 -m pip install "belljar[kernel]"\n'
+        f"{folder}/python3; install them: {folder}/python3 -m pip install "
+        '"belljar-sandbox[kernel]"\n'
     )
     done = belljar("kernel", "uninstall", env={"PATH": ""})
     assert (done.code, done.stdout) == (5, "")
-    assert 'there is no python3 on PATH; install them: pip install "belljar[kernel]"' in done.stderr
+    assert (
+        'there is no python3 on PATH; install them: pip install "belljar-sandbox[kernel]"'
+        in done.stderr
+    )
 
 
 @pytest.mark.parametrize(

@@ -34,8 +34,8 @@ def servers() -> list[dict]:
 
 def lists_tools(command: list[str], **variables: str) -> bool:
     """`uvx` would fetch the package: its command is the one that was built here."""
-    if command[0] == "uvx":
-        command = command[1:]
+    if command[:2] == ["uvx", "belljar-sandbox"]:
+        command = ["belljar", *command[2:]]
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     done = subprocess.run(
         command,
@@ -93,11 +93,11 @@ def test_claude_code():
 def test_the_inspector():
     lines = [shlex.split(line) for line in SHELL_LINES if line.startswith("npx")]
     package = "@modelcontextprotocol/inspector"
-    assert lines[0] == ["npx", package, "uvx", "belljar", "serve"]
+    assert lines[0] == ["npx", package, "uvx", "belljar-sandbox", "serve"]
     assert lines[1] == [
         "npx",
         package,
-        *("--cli", "uvx", "belljar", "serve", "--method", "tools/list"),
+        *("--cli", "uvx", "belljar-sandbox", "serve", "--method", "tools/list"),
     ]
 
 

@@ -77,7 +77,7 @@ print('main ends', flush=True)
 """
     ran = run(spin.format(daemon=True))  # belljar() finds what is left behind
     assert (ran.status, ran.stdout) == ("ok", "main ends\n"), ran.outcome
-    ran = run(spin.format(daemon=False), "--timeout", "2")
+    ran = run(spin.format(daemon=False), "--timeout", "5")
     assert (ran.status, ran.stdout) == ("timeout", "main ends\n"), ran.outcome
     assert ran.seconds < 20
 

@@ -150,7 +150,7 @@ TEST_F(Environment, ASetOfOtherVersionsIsMissingAndSaysWhatIsThere) {
   EXPECT_TRUE(found->PackagesOfSet("numbers").empty());
   const std::vector<MissingPackages> missing = found->Missing(WithSet());
   ASSERT_EQ(missing.size(), 1u);
-  EXPECT_EQ(missing[0].command, "pip install \"belljar[numbers]\"");
+  EXPECT_EQ(missing[0].command, "pip install \"belljar-sandbox[numbers]\"");
   EXPECT_EQ(missing[0].modules, (std::vector<std::string>{"numpy", "six"}));
   EXPECT_EQ(missing[0].differing, std::vector<std::string>{"numpy 2.0.0, where 2.4.6 is needed"});
 }

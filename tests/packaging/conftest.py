@@ -165,7 +165,7 @@ def dist(frontend: Path, scratch: Path, build_wheel: Callable[[Path], Path]) -> 
 
 @pytest.fixture(scope="session")
 def sdist(dist: Path) -> Path:
-    return dist / f"belljar-{VERSION}.tar.gz"
+    return dist / f"belljar_sandbox-{VERSION}.tar.gz"
 
 
 @pytest.fixture(scope="session")

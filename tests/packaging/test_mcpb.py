@@ -48,7 +48,7 @@ def test_the_versions_are_the_projects():
     project = (SOURCE / "pyproject.toml").read_text(encoding="utf-8")
     assert MANIFEST["version"] == VERSION
     assert f'\nversion = "{VERSION}"\n' in project
-    assert f'dependencies = ["belljar=={VERSION}"]' in project
+    assert f'dependencies = ["belljar-sandbox=={VERSION}"]' in project
     (ours,) = re.findall(
         r'^requires-python = "(.*)"$', (ROOT / "pyproject.toml").read_text(encoding="utf-8"), re.M
     )

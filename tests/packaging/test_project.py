@@ -46,8 +46,8 @@ def test_everything_to_build_with_is_pinned():
 
 
 def test_each_version_with_a_wheel_is_supported_and_no_other():
-    """[tool.belljar.wheels] is the list; what else names versions agrees with it."""
-    pythons = PROJECT["tool"]["belljar"]["wheels"]["pythons"]
+    """[tool.belljar-wheels] is the list; what else names versions agrees with it."""
+    pythons = PROJECT["tool"]["belljar-wheels"]["pythons"]
     minors = [int(each.removeprefix("3.")) for each in pythons]
     assert minors == list(range(minors[0], minors[-1] + 1))
     wanted = f">=3.{minors[0]},<3.{minors[-1] + 1}"

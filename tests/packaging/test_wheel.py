@@ -94,7 +94,7 @@ def result_of(done: subprocess.CompletedProcess[str]) -> object:
 
 def test_the_wheel_is_tagged_for_one_python(wheel):
     tag = f"cp{MINOR.replace('.', '')}"
-    assert wheel.name.startswith(f"belljar-{VERSION}-{tag}-{tag}-linux_")
+    assert wheel.name.startswith(f"belljar_sandbox-{VERSION}-{tag}-{tag}-linux_")
 
 
 def test_the_wheel_is_what_runs_and_nothing_else(wheel):
@@ -103,7 +103,7 @@ def test_the_wheel_is_what_runs_and_nothing_else(wheel):
         assert check_wheel.foreign_files(archive) == []
         assert check_wheel.programs(archive) == [], "symbols for debuggers, or paths to libraries"
         assert check_wheel.command(archive) == []
-    assert f"belljar-{VERSION}.data/scripts/belljar" in names
+    assert f"belljar_sandbox-{VERSION}.data/scripts/belljar" in names
     for name in ("belljar-zygote.so", "belljar-preload.so", "belljar-guest"):
         assert f"{INSTALLATION}/libexec/belljar/{name}" in names
     licences = [name for name in names if "restrictedpython-" in name.lower() and "LICENSE" in name]
@@ -184,10 +184,10 @@ def test_an_older_python_is_told_what_is_needed(tmp_path):
 def test_the_published_wheel_is_installed_instead_of_a_clone(spare_environment, wheel, scratch):
     """As pre-commit installs its clone (.pre-commit-hooks.yaml): nothing is compiled."""
     python = spare_environment.folder / "bin/python"
-    assert pip(python, "uninstall", "-y", "belljar").returncode == 0
+    assert pip(python, "uninstall", "-y", "belljar-sandbox").returncode == 0
     began = time.monotonic()
     setting = "--config-settings=published=true"
-    done = pip(python, "install", "--no-deps", setting, ROOT, PIP_FIND_LINKS=str(wheel.parent))
+    done = pip(python, "install", "--no-deps", setting, ROOT, PIP_FIND_LINKS=wheel.parent.as_uri())
     assert done.returncode == 0, done.stderr
     assert time.monotonic() - began < 60
     assert spare_environment.run("run", "-c", "print(6 * 7)").stdout == "42\n"
@@ -206,7 +206,7 @@ def test_a_clone_whose_version_is_not_published_says_so(frontend, tmp_path):
         | {"PYTHONPATH": str(ROOT / "tools"), "PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(tmp_path)},
     )
     assert done.returncode == 1
-    assert f"pip finds no wheel of belljar=={VERSION} for this Python" in done.stderr
+    assert f"pip finds no wheel of belljar-sandbox=={VERSION} for this Python" in done.stderr
 
 
 # --- the command ----------------------------------------------------------------------------------
@@ -249,7 +249,14 @@ def test_the_interpreter_is_the_environments(environment):
 
 
 def test_the_other_words(environment, tmp_path):
-    assert environment.run("--version").stdout == f"belljar {VERSION} (CPython {MINOR})\n"
+    version = f"belljar {VERSION} (CPython {MINOR})\n"
+    assert environment.run("--version").stdout == version
+    # Under the name of the package, through a link as pipx makes it.
+    link = environment.folder / "linked"
+    link.symlink_to(environment.folder / "bin/belljar-sandbox")
+    done = subprocess.run([link, "--version"], capture_output=True, text=True, check=True)
+    link.unlink()
+    assert done.stdout == version
     assert environment.run("info", "--json").returncode == 0
     assert "BJ201" in environment.run("rules", "BJ201").stdout
     assert environment.run("serve").returncode == 0, "at the end of its input"
@@ -346,7 +353,7 @@ def test_packages_of_other_versions_are_missing(with_toy):
     (share / "requirements/toy.pins").write_text("toy 2.0\n")
     done = with_toy.run("run", "--profile", "own", "-c", "import toy")
     assert done.returncode != 0
-    assert 'pip install "belljar[toy]"' in done.stderr
+    assert 'pip install "belljar-sandbox[toy]"' in done.stderr
     told = " ".join(with_toy.run("info").stdout.split())
     assert "There is toy 1.0, where 2.0 is needed." in told
 
@@ -430,7 +437,7 @@ def test_it_runs_without_a_home_and_shared_memory(environment):
 
 def test_uninstalling_leaves_nothing(spare_environment):
     spare_environment.run("run", "-c", "1")
-    done = pip(spare_environment.folder / "bin/python", "uninstall", "-y", "belljar")
+    done = pip(spare_environment.folder / "bin/python", "uninstall", "-y", "belljar-sandbox")
     assert done.returncode == 0, done.stderr
     left = {path for path in files_of(spare_environment.folder) if "pip" not in path.parts}
     assert left == {path for path in spare_environment.before if "pip" not in path.parts}

@@ -67,15 +67,15 @@ def stand_in_wheel(folder: Path) -> Path:
     """A wheel of this version whose command is the built one, or what BELLJAR_STAND_IN names."""
     text = (ROOT / "CMakeLists.txt").read_text()
     version = re.search(r"project\(belljar VERSION ([0-9.]+)", text)[1]
-    info = f"belljar-{version}.dist-info"
+    info = f"belljar_sandbox-{version}.dist-info"
     files = {
-        f"belljar-{version}.data/scripts/belljar": "#!/bin/sh\n"
+        f"belljar_sandbox-{version}.data/scripts/belljar": "#!/bin/sh\n"
         f'exec "${{BELLJAR_STAND_IN:-{BELLJAR}}}" "$@"\n',
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: belljar\nVersion: {version}\n",
+        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: belljar-sandbox\nVersion: {version}\n",
         f"{info}/WHEEL": "Wheel-Version: 1.0\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
     }
     files[f"{info}/RECORD"] = "".join(f"{name},,\n" for name in [*files, f"{info}/RECORD"])
-    wheel = folder / f"belljar-{version}-py3-none-any.whl"
+    wheel = folder / f"belljar_sandbox-{version}-py3-none-any.whl"
     folder.mkdir(exist_ok=True)
     with zipfile.ZipFile(wheel, "w") as archive:
         for name, content in files.items():

@@ -16,7 +16,7 @@ MANIFEST = ROOT / ".pre-commit-hooks.yaml"
 
 PROJECT = """\
 [project]
-name = "belljar"
+name = "belljar-sandbox"
 version = "0.1.0"
 [build-system]
 requires = []

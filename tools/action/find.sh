@@ -23,7 +23,7 @@ install() {
     rm -rf -- "$folder"
     if "$python" -m venv "$folder" &&
       "$folder/bin/python" -m pip install --quiet --disable-pip-version-check \
-        --only-binary=belljar "belljar==$1"; then
+        --only-binary=belljar-sandbox "belljar-sandbox==$1"; then
       belljar=$folder/bin/belljar
       return
     fi

@@ -5,7 +5,7 @@
 bench_wheel() {
   local wheel=${1:-} version
   [[ -f "$wheel" && "$wheel" =~ -cp3([0-9]+)- ]] ||
-    die "$EXIT_USAGE" "bench wheel needs a wheel that ./dev wheels has built, such as dist/belljar-….whl"
+    die "$EXIT_USAGE" "bench wheel needs a wheel that ./dev wheels has built, such as dist/belljar_sandbox-….whl"
   version="3.${BASH_REMATCH[1]}"
   lock
   make_venv "$WHEELS_VENV" wheels

@@ -31,7 +31,7 @@ word_deb() {
   prepare_build_dir
   lock
   need_packages build wheels deb
-  for wheel in "$DIST/belljar-$(version)"-cp*.whl; do
+  for wheel in "$DIST/belljar_sandbox-$(version)"-cp*.whl; do
     tag="$(sed -E 's/.*-(cp[0-9]+)-cp.*/\1/' <<<"${wheel##*/}")"
     [[ -n "${RELEASES[$tag]:-}" ]] || continue
     make_deb "$wheel" "$tag" "${RELEASES[$tag]}"

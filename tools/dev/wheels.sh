@@ -7,10 +7,10 @@ SYSROOT="$WHEELS/sysroot"
 WHEELS_VENV="$BUILD/venv-wheels"
 DIST="$ROOT/dist"
 
-# wheel_setting KEY: from [tool.belljar.wheels] of pyproject.toml; of a list, one word per line
+# wheel_setting KEY: from [tool.belljar-wheels] of pyproject.toml; of a list, one word per line
 wheel_setting() {
   "$PYTHON" -I -c 'import sys, tomllib
-value = tomllib.load(open(sys.argv[1], "rb"))["tool"]["belljar"]["wheels"][sys.argv[2]]
+value = tomllib.load(open(sys.argv[1], "rb"))["tool"]["belljar-wheels"][sys.argv[2]]
 print(value if isinstance(value, str) else "\n".join(value))' "$ROOT/pyproject.toml" "$1"
 }
 

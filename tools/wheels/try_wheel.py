@@ -1,6 +1,6 @@
 """Uses a wheel as someone does who has only that: in a system without a compiler or a network.
 
-    python3.11 -I try_wheel.py belljar-….whl
+    python3.11 -I try_wheel.py belljar_sandbox-….whl
 
 `./dev wheels` runs it in an empty Debian with the interpreter for which the wheel is. It installs
 the wheel into a new environment and uses every way in. It prints what it did, and fails with what
