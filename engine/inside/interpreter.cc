@@ -38,17 +38,22 @@ bool Append(PyWideStringList* list, const std::string& path) {
   return !PyStatus_Exception(status);
 }
 
+// `program`: the interpreter; empty for the program belljar-zygote, whose library is Python's own.
+core::Result<void> ResultOf(const PyStatus& status, const std::string& program) {
+  if (!PyStatus_Exception(status)) return {};
+  std::string reason = status.err_msg ? status.err_msg : "unknown failure";
+  if (!program.empty()) {
+    reason += "; its standard library may be incomplete: `" + program + " -I -c 1` tells more";
+  }
+  return core::MakeError("start Python", reason);
+}
+
 // File names and content are UTF-8; a worker has no locale that would say so.
-core::Result<void> Preinitialize() {
+core::Result<void> Preinitialize(const std::string& program) {
   PyPreConfig config;
   PyPreConfig_InitIsolatedConfig(&config);
   config.utf8_mode = 1;
-  const PyStatus status = Py_PreInitialize(&config);
-  if (!PyStatus_Exception(status)) return {};
-  const std::string reason = status.err_msg ? status.err_msg : "unknown failure";
-  return core::MakeError("start Python",
-                         reason + "; is its standard library complete? Without Belljar, " +
-                             "`python3 -I -c 1` tells more");
+  return ResultOf(Py_PreInitialize(&config), program);
 }
 
 // As in Python's own signal handling: writing to a closed pipe, or beyond the file size limit,
@@ -65,16 +70,6 @@ struct Config : PyConfig {
   ~Config() { PyConfig_Clear(this); }
   Config(const Config&) = delete;
 };
-
-// `program`: the interpreter; empty for the program belljar-zygote, whose library is Python's own.
-core::Result<void> ResultOf(const PyStatus& status, const std::string& program = "") {
-  if (!PyStatus_Exception(status)) return {};
-  std::string reason = status.err_msg ? status.err_msg : "unknown failure";
-  if (!program.empty()) {
-    reason += "; its standard library may be incomplete: `" + program + " -I -c 1` tells more";
-  }
-  return core::MakeError("start Python", reason);
-}
 
 bool IsFolder(const std::string& path) {
   struct stat status;
@@ -120,7 +115,7 @@ core::Result<void> Initialize(const InterpreterOptions& options) {
   } else {
     const PyStatus named =
         PyConfig_SetBytesString(&config, &config.program_name, options.program.c_str());
-    if (core::Result<void> done = ResultOf(named); !done) return done;
+    if (core::Result<void> done = ResultOf(named, ""); !done) return done;
   }
   return ResultOf(Py_InitializeFromConfig(&config), options.program);
 }
@@ -232,7 +227,7 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
     return core::MakeError("start Python", "no memory for the module table");
   }
-  if (core::Result<void> done = Preinitialize(); !done) return done;
+  if (core::Result<void> done = Preinitialize(options.program); !done) return done;
   if (core::Result<void> done = Initialize(options); !done) return done;
   if (core::Result<void> done =
           Translate("find the standard library", [&] { ArrangePath(options); });

@@ -8,9 +8,7 @@
 
 #include "engine/outside/branching_session_state.h"
 #include "engine/outside/execution.h"
-#include "engine/outside/interrupt_check.h"
 #include "engine/outside/observe.h"
-#include "engine/outside/wait.h"
 #include "engine/outside/workspace.h"
 
 namespace belljar::outside {
@@ -80,15 +78,8 @@ core::Result<BranchingSession::Turn> BranchingSession::TakeTurn(Patience patienc
   std::unique_lock lock(mutex_);
   if (!closed_.empty()) return ClosedError();
   if (is_taken_) {
-    if (!patience.waits)
-      return core::SystemErrorOf(EBUSY, kUseSession, "it is busy with another call");
-    InterruptCheck interrupts(run.interrupted);
-    const int cancel_fd = run.cancel_fd >= 0 ? run.cancel_fd : patience.cancel_fd;
-    const Wait wait{core::Clock::now() + patience.at_most, cancel_fd,
-                    run.interrupted ? &interrupts : nullptr};
-    core::Result<Token> token = takers_.Take(
-        lock, wait, kUseSession, [] { return "it was busy with other calls all the time"; });
-    if (!token) return token.error();
+    const core::Result<void> waited = AwaitTurn(lock, takers_, patience, run);
+    if (!waited) return waited.error();
   }
   is_taken_ = true;
   last_used_ = core::Clock::now();
@@ -154,8 +145,8 @@ void BranchingSession::At(core::Deadline due, std::function<void(BranchingSessio
     const std::lock_guard lock(mutex_);
     if (is_host_closed_) return;
   }
-  host_->at(due, [weak = weak_from_this(), step = std::move(step)] {
-    if (const std::shared_ptr<BranchingSession> session = weak.lock()) step(*session);
+  host_->at(due, [this, weak = weak_from_this(), step = std::move(step)] {
+    if (const std::shared_ptr<Session> living = weak.lock()) step(*this);
   });
 }
 

@@ -56,8 +56,7 @@ struct SessionHost {
   mutable std::atomic<const Session*> last_session = nullptr;
 };
 
-class BranchingSession final : public Session,
-                               public std::enable_shared_from_this<BranchingSession> {
+class BranchingSession final : public Session {
  public:
   // `worker` is a session's, and new.
   static core::Result<std::shared_ptr<Session>> Open(std::shared_ptr<const SessionHost> host,
@@ -98,16 +97,13 @@ class BranchingSession final : public Session,
   };
   // What the session shares with its branches.
   struct Shared;
-  // While it exists, nobody else uses what is commented so.
-  class Turn;
-  struct Token {};
   struct Spent;
 
   BranchingSession(std::shared_ptr<const SessionHost> host, std::shared_ptr<Shared> shared,
                    const SessionOptions& options);
 
   core::Result<Turn> TakeTurn(Patience patience, const RunOptions& run = {});
-  void EndTurn();
+  void EndTurn() override;
   void RestLater();
   void Rest();
   void After(Turn turn, host::DeferredTasks* deferred);
@@ -145,7 +141,7 @@ class BranchingSession final : public Session,
   const std::shared_ptr<Shared> shared_;
   const std::chrono::system_clock::time_point opened_;
 
-  // Of the turn.
+  // Used by whoever has the turn.
   std::optional<Worker> worker_;  // none: it has died
   bool is_at_base_ = false;       // worker_, or the session at rest, is in the state of base_
   std::string parent_;       // the checkpoint that the cell before worker_'s state started from

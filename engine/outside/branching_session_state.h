@@ -67,19 +67,6 @@ struct BranchingSession::Spent {
   }
 };
 
-class BranchingSession::Turn {
- public:
-  explicit Turn(std::shared_ptr<BranchingSession> session) : session_(std::move(session)) {}
-  Turn(Turn&&) = default;
-  Turn& operator=(Turn&&) = delete;
-  ~Turn() {
-    if (session_) session_->EndTurn();
-  }
-
- private:
-  std::shared_ptr<BranchingSession> session_;
-};
-
 }  // namespace belljar::outside
 
 #endif  // BELLJAR_ENGINE_OUTSIDE_BRANCHING_SESSION_STATE_H_

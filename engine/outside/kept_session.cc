@@ -3,24 +3,9 @@
 #include <cerrno>
 #include <utility>
 
-#include "engine/outside/interrupt_check.h"
 #include "engine/outside/observe.h"
-#include "engine/outside/wait.h"
 
 namespace belljar::outside {
-
-class KeptSession::Turn {
- public:
-  explicit Turn(std::shared_ptr<KeptSession> session) : session_(std::move(session)) {}
-  Turn(Turn&&) = default;
-  Turn& operator=(Turn&&) = delete;
-  ~Turn() {
-    if (session_) session_->EndTurn();
-  }
-
- private:
-  std::shared_ptr<KeptSession> session_;
-};
 
 core::Result<std::shared_ptr<Session>> KeptSession::Open(std::unique_ptr<LivePython> python,
                                                          NoCopies no_copies,
@@ -50,16 +35,8 @@ core::Result<KeptSession::Turn> KeptSession::TakeTurn(Patience patience, const R
   std::unique_lock lock(mutex_);
   if (!closed_.empty()) return ErrorOfClosed(closed_);
   if (is_taken_) {
-    if (!patience.waits) {
-      return core::SystemErrorOf(EBUSY, kUseSession, "it is busy with another call");
-    }
-    InterruptCheck interrupts(run.interrupted);
-    const int cancel_fd = run.cancel_fd >= 0 ? run.cancel_fd : patience.cancel_fd;
-    const Wait wait{core::Clock::now() + patience.at_most, cancel_fd,
-                    run.interrupted ? &interrupts : nullptr};
-    core::Result<Token> token = takers_.Take(
-        lock, wait, kUseSession, [] { return "it was busy with other calls all the time"; });
-    if (!token) return token.error();
+    const core::Result<void> waited = AwaitTurn(lock, takers_, patience, run);
+    if (!waited) return waited.error();
   }
   is_taken_ = true;
   last_used_ = core::Clock::now();

@@ -31,7 +31,7 @@ struct NoCopies {
   std::string remedy;  // "open it without a container"
 };
 
-class KeptSession final : public Session, public std::enable_shared_from_this<KeptSession> {
+class KeptSession final : public Session {
  public:
   static core::Result<std::shared_ptr<Session>> Open(std::unique_ptr<LivePython> python,
                                                      NoCopies no_copies,
@@ -64,15 +64,11 @@ class KeptSession final : public Session, public std::enable_shared_from_this<Ke
   core::Result<SessionDifference> Compare(std::string_view checkpoint, Patience patience) override;
 
  private:
-  // While it exists, nobody else uses python_.
-  class Turn;
-  struct Token {};
-
   KeptSession(std::unique_ptr<LivePython> python, NoCopies no_copies, const SessionOptions& options,
               Event interrupt, Event kill);
 
   core::Result<Turn> TakeTurn(Patience patience, const RunOptions& run = {});
-  void EndTurn();
+  void EndTurn() override;
   // Calls `use` with the turn, and closes the session if its Python has ended with that.
   template <typename T>
   core::Result<T> Use(Patience patience, const char* what,
@@ -87,7 +83,7 @@ class KeptSession final : public Session, public std::enable_shared_from_this<Ke
   const Event interrupt_;  // of the cell that runs
   const Event kill_;       // the session has been closed
 
-  std::unique_ptr<LivePython> python_;  // of the turn
+  std::unique_ptr<LivePython> python_;  // used by whoever has the turn
 
   mutable std::mutex mutex_;
   uint64_t cells_ = 0;

@@ -6,6 +6,8 @@
 #include "engine/core/text.h"
 #include "engine/host/beneath.h"
 #include "engine/host/random.h"
+#include "engine/outside/interrupt_check.h"
+#include "engine/outside/wait.h"
 
 namespace belljar::outside {
 namespace {
@@ -16,6 +18,20 @@ constexpr std::chrono::milliseconds kMaxQuestion{5'000};
 
 Session::Session(const SessionOptions& options)
     : options_(options), id_(core::Hex(host::RandomBytes())) {}
+
+core::Result<void> Session::AwaitTurn(std::unique_lock<std::mutex>& lock, TakerQueue<Token>& takers,
+                                      const Patience& patience, const RunOptions& run) {
+  if (!patience.waits) {
+    return core::SystemErrorOf(EBUSY, kUseSession, "it is busy with another call");
+  }
+  InterruptCheck interrupts(run.interrupted);
+  const int cancel_fd = run.cancel_fd >= 0 ? run.cancel_fd : patience.cancel_fd;
+  const Wait wait{core::Clock::now() + patience.at_most, cancel_fd,
+                  run.interrupted ? &interrupts : nullptr};
+  const core::Result<Token> token = takers.Take(
+      lock, wait, kUseSession, [] { return "it was busy with other calls all the time"; });
+  return token ? core::Result<void>() : token.error();
+}
 
 core::Error Session::ErrorOfClosed(const std::string& why) {
   return core::SystemErrorOf(ENOENT, kUseSession, "it is closed: " + why);

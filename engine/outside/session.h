@@ -26,6 +26,7 @@
 #include <mutex>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/core/bytes.h"
@@ -35,6 +36,7 @@
 #include "engine/host/request.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/question.h"
+#include "engine/outside/taker_queue.h"
 #include "engine/outside/workspace_snapshot.h"
 
 namespace belljar::outside {
@@ -103,7 +105,7 @@ struct Patience {
 // Error.operation of calls that could not have their turn.
 inline constexpr char kUseSession[] = "use a session";
 
-class Session {
+class Session : public std::enable_shared_from_this<Session> {
  public:
   virtual ~Session() = default;
   Session(const Session&) = delete;
@@ -173,11 +175,32 @@ class Session {
   virtual Info info() const = 0;
 
  protected:
+  struct Token {};
+
+  // The right to use the session: nobody else has it meanwhile.
+  class Turn {
+   public:
+    explicit Turn(std::shared_ptr<Session> session) : session_(std::move(session)) {}
+    Turn(Turn&&) = default;
+    Turn& operator=(Turn&&) = delete;
+    ~Turn() {
+      if (session_) session_->EndTurn();
+    }
+
+   private:
+    std::shared_ptr<Session> session_;
+  };
+
   explicit Session(const SessionOptions& options);
 
+  // Waits in the queue of a session that is taken. `lock` is on the session's mutex.
+  static core::Result<void> AwaitTurn(std::unique_lock<std::mutex>& lock, TakerQueue<Token>& takers,
+                                      const Patience& patience, const RunOptions& run);
   static core::Error ErrorOfClosed(const std::string& why);
 
  private:
+  virtual void EndTurn() = 0;
+
   const SessionOptions options_;
   const std::string id_;
 };

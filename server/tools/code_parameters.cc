@@ -144,9 +144,7 @@ bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
                    std::vector<std::string>& problems) {
   if (!arguments.Boolean("use_container").value_or(false)) return false;
   if (sandboxes.containers().state().enabled) return true;
-  problems.push_back(
-      "use_container: containers are not enabled on this server; an operator enables them with "
-      "SANDBOX_ENABLE_CONTAINER_MODE=true; omit it");
+  problems.push_back(std::string("use_container: ") + kContainersNotEnabled + "; omit it");
   return false;
 }
 

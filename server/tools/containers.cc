@@ -9,10 +9,9 @@
 namespace belljar::server::tools {
 namespace {
 
-constexpr const char* kHowToEnableContainers =
-    "containers are not enabled on this server; an operator enables them with "
-    "SANDBOX_ENABLE_CONTAINER_MODE=true, or enabled = true in [container] of the configuration "
-    "file. Without a container, runs are sealed by the kernel layers listed in isolation";
+constexpr const char* kElse =
+    ", or enabled = true in [container] of the configuration file. Without a container, runs are "
+    "sealed by the kernel layers listed in isolation";
 
 }  // namespace
 
@@ -21,7 +20,8 @@ Containers::Containers(ContainerConfig config, size_t max_profiles, MakeOptions 
       max_profiles_(std::max<size_t>(max_profiles, 1)),
       make_options_(std::move(make_options)) {
   state_.enabled = config_.enabled;
-  state_.message = config_.enabled ? "no call has requested one yet" : kHowToEnableContainers;
+  state_.message = config_.enabled ? "no call has requested one yet"
+                                   : std::string(kContainersNotEnabled) + kElse;
 }
 
 Containers::~Containers() {

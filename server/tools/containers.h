@@ -22,6 +22,11 @@
 
 namespace belljar::server::tools {
 
+// What calls that ask for a container are told then, and what enables them.
+inline constexpr char kContainersNotEnabled[] =
+    "containers are not enabled on this server; an operator enables them with "
+    "SANDBOX_ENABLE_CONTAINER_MODE=true";
+
 class Containers {
  public:
   using MakeOptions = std::function<outside::SandboxOptions(const core::Profile&)>;

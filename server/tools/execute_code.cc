@@ -192,12 +192,10 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   for (const std::string& layer : layers) list += (list.empty() ? "" : ", ") + layer;
   ToolResult result;
   result.is_error = true;
-  result.text =
-      "execute_code: use_container is true, but containers are not enabled on this server; an "
-      "operator enables them with SANDBOX_ENABLE_CONTAINER_MODE=true. Nothing was run. Call again "
-      "without use_container: the run is then sealed by " +
-      std::to_string(layers.size()) + " kernel layers (" + list +
-      "), and memory_limit and timeout apply as well.";
+  result.text = std::string("execute_code: use_container is true, but ") + kContainersNotEnabled +
+                ". Nothing was run. Call again without use_container: the run is then sealed by " +
+                std::to_string(layers.size()) + " kernel layers (" + list +
+                "), and memory_limit and timeout apply as well.";
   return result;
 }
 

@@ -42,7 +42,8 @@ word_deb() {
 }
 
 make_deb() { # WHEEL TAG RELEASE
-  local wheel=$1 tag=$2 release=$3 tree minor architecture
+  local wheel=$1 tag=$2 release=$3 tree minor architecture apparmor=""
+  [[ "$release" != ubuntu* ]] || apparmor=1
   tree="$BUILD/deb/$release"
   minor="3.${tag#cp3}"
   architecture=amd64
@@ -51,14 +52,13 @@ make_deb() { # WHEEL TAG RELEASE
   mkdir -p -- "$tree/belljar"
   cp -R -- "$ROOT/deploy/debian" "$tree/belljar/debian"
   cp -- "$ROOT/tools/man_pages.sh" "$tree/belljar/debian/man_pages"
-  [[ "$release" == ubuntu* ]] || rm -- "$tree/belljar/debian/belljar.apparmor"
   # The date of the last change, so that the same commit makes the same package.
   printf 'belljar (%s-1~%s) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' \
     "$(version)" "$release" "$(sed -n 's/^Maintainer: //p' "$ROOT/deploy/debian/control")" \
     "$(git -C "$ROOT" log -1 --format=%cD)" >"$tree/belljar/debian/changelog"
   (
     cd -- "$tree/belljar"
-    quietly "deb-$release" env WHEEL="$wheel" PYTHON_MINOR="$minor" \
+    quietly "deb-$release" env WHEEL="$wheel" PYTHON_MINOR="$minor" APPARMOR="$apparmor" \
       dpkg-buildpackage --build=binary --no-sign --host-arch "$architecture" --no-check-builddeps
     quietly "lintian-$release" lintian --fail-on error,warning ../*.changes
   ) || die "$EXIT_OURS" "the package failed; see $LOGS/deb-$release.txt"
