@@ -5,6 +5,8 @@ import subprocess
 
 import pytest
 
+from tests.cli.commands import BELOW, COMMANDS, GROUPS
+
 SHELLS = ("bash", "zsh", "fish")
 
 
@@ -23,21 +25,7 @@ def test_the_script_parses(belljar, tmp_path, shell):
 @pytest.mark.parametrize("shell", SHELLS)
 def test_every_command_and_option_is_in_it(belljar, shell):
     script = belljar("completion", shell).stdout
-    commands = [
-        "run",
-        "repl",
-        "validate",
-        "rules",
-        "serve",
-        "config",
-        "kernel",
-        "info",
-        "doctor",
-        "completion",
-        "help",
-        "version",
-    ]
-    for words in [*commands, "image", "image build", "image verify", "kernel install"]:
+    for words in (*COMMANDS, *GROUPS, *BELOW):
         assert words.split()[-1] in script
         for line in belljar(*words.split(), "--help").stdout.splitlines():
             for option in line.split():

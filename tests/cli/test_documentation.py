@@ -5,20 +5,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.cli.commands import BELOW, COMMANDS, GROUPS
+
 PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
-COMMANDS = (
-    "run",
-    "repl",
-    "validate",
-    "rules",
-    "serve",
-    "config",
-    "info",
-    "doctor",
-    "completion",
-    "help",
-    "version",
-)
 
 
 def section(command: str) -> str:
@@ -27,15 +16,7 @@ def section(command: str) -> str:
 
 @pytest.mark.parametrize(
     "command",
-    [
-        *COMMANDS,
-        "image",
-        "image build",
-        "image verify",
-        "kernel",
-        "kernel install",
-        "kernel uninstall",
-    ],
+    [*COMMANDS, *GROUPS, *BELOW],
 )
 def test_every_option_is_described(belljar, command):
     text = belljar(*command.split(), "--help").stdout

@@ -9,14 +9,12 @@ from configparser import ConfigParser
 
 import pytest
 
+from tests.cli.commands import BELOW, COMMANDS
 from tests.documentation.conftest import BELLJAR, PAGES, ROOT, environment
 
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.M | re.S)
 LINK = re.compile(r"\]\(([^)\s]+)\)")
-COMMANDS = ("run", "repl", "validate", "rules", "serve", "config", "image build", "image verify",
-            "kernel install", "kernel uninstall", "info", "doctor", "completion", "help",
-            "version")  # fmt: skip
 
 
 def anchors(text: str) -> set[str]:
@@ -67,7 +65,7 @@ def options() -> dict[str, set[str]]:
         rows = re.findall(r"^  (-.*?)(?:  |$)", done.stdout, re.M)
         return set(re.findall(r"--?[a-z][\w-]*", " ".join(rows)))
 
-    return {command: listed(command) for command in COMMANDS}
+    return {command: listed(command) for command in (*COMMANDS, *BELOW)}
 
 
 def test_there_are_pages():
