@@ -76,7 +76,7 @@ try_deb() {
   rm -rf -- "$root"
   cp -a -- "$WHEELS/root-$(own_release)" "$root"
   cp -- "$1" "$root/belljar.deb"
-  say "trying $(basename -- "$1") on Debian $(own_release)"
+  say "testing $(basename -- "$1") on Debian $(own_release)"
   quietly deb-install "${inside[@]}" --cap-add ALL dpkg --install /belljar.deb &&
     quietly deb-try "${inside[@]}" sh -ec '
       test "$(belljar run -c "print(6 * 7)")" = 42

@@ -1,6 +1,6 @@
 # shellcheck shell=bash
 # Sourced by ./dev: wheels for others, of each supported Python, built against the C library of an
-# older system and tried in empty systems.
+# older system and tested in minimal Debian systems.
 
 WHEELS="$BUILD/wheels"
 SYSROOT="$WHEELS/sysroot"
@@ -100,7 +100,7 @@ make_root() {
   local release=$1 root="$WHEELS/root-$1" key
   key="3 $root"
   is_stamped "wheels-root-$release" "$key" && [[ -d "$root/usr" ]] && return 0
-  say "making $root: an empty Debian $release"
+  say "making $root: a minimal Debian $release"
   rm -rf -- "$root"
   quietly "wheels-root-$release" "$ROOT/tools/wheels/root.sh" "$root" "$release" \
     python3 python3-venv tzdata ||
@@ -120,7 +120,7 @@ try_in_root() {
     mkdir -p -- "$WHEELS/root-$release$prefix"
     given=(--ro-bind "$prefix" "$prefix")
   fi
-  say "trying $(basename -- "$3") on Debian $release"
+  say "testing $(basename -- "$3") on Debian $release"
   quietly "wheels-try-$release" bwrap --ro-bind "$WHEELS/root-$release" / --proc /proc --dev /dev \
     --tmpfs /tmp --tmpfs /mnt "${given[@]}" \
     --ro-bind "$DIST" /mnt/dist --ro-bind "$ROOT/tools/wheels" /mnt/wheels \
@@ -198,6 +198,6 @@ word_wheels() {
     die "$EXIT_OURS" "the sdist could not be built; see $LOGS/wheels-sdist.txt"
   unlock
   ((${#built[@]})) || die "$EXIT_USAGE" "no wheel was built"
-  say "built, repaired and tried:"
+  say "built, repaired and tested:"
   printf '%s\n' "${built[@]}"
 }
