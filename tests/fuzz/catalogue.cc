@@ -11,7 +11,7 @@ outside::ProfileCatalogue CatalogueOfSource() {
   installation.profiles = BELLJAR_PROFILES_FOLDER;
   core::Result<outside::ProfileCatalogue> catalogue =
       outside::ProfileCatalogue::Open(std::move(installation));
-  Require(bool(catalogue), "no profiles", BELLJAR_PROFILES_FOLDER);
+  Require(bool(catalogue), "no profiles", catalogue ? "" : catalogue.error().ToString());
   return std::move(*catalogue);
 }
 
