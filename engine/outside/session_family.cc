@@ -8,12 +8,15 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
 #include <filesystem>
-#include <fstream>
 #include <map>
+#include <optional>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/outside/observe.h"
@@ -77,17 +80,19 @@ core::Result<void> Lower(pid_t pid, __rlimit_resource resource, rlim_t by) {
   return {};
 }
 
-// The parent of a process, from its /proc stat; -1: it is gone.
-pid_t ParentOf(const std::filesystem::path& folder) {
-  std::ifstream file(folder / "stat");
-  std::string text;
-  std::getline(file, text);
+// The parent of a process, from its /proc stat; -1: it is gone; none: this machine lacks what is
+// needed to find out.
+std::optional<pid_t> ParentOf(const std::string& pid) {
+  const core::UniqueFd file(open(("/proc/" + pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return core::IsExhaustion(errno) ? std::nullopt : std::optional<pid_t>(-1);
+  std::array<char, 256> buffer{};  // a name has at most 15 bytes
+  const ssize_t got = read(file.get(), buffer.data(), buffer.size());
+  const std::string_view text(buffer.data(), static_cast<size_t>(std::max<ssize_t>(got, 0)));
   // "pid (name) state ppid": the name may have any characters.
   const size_t name_end = text.rfind(") ");
-  if (name_end == std::string::npos || text.size() < name_end + 5) return -1;
+  if (name_end == std::string_view::npos || text.size() < name_end + 5) return -1;
   pid_t parent = -1;
-  const char* const first = text.data() + name_end + 4;
-  std::from_chars(first, text.data() + text.size(), parent);
+  std::from_chars(text.data() + name_end + 4, text.data() + text.size(), parent);
   return parent;
 }
 
@@ -163,8 +168,15 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   copy.family = from.family;
   copy.use = from.use;
   const std::lock_guard lock(mutex_);
-  const core::Result<void> copied =
-      ObeyCopy(from, hot, copy, std::move(pair->second), std::move(reserved));
+  if (strangers_may_live_) KillStrangers();
+  core::Result<void> copied = OrderCopy(from, hot, std::move(pair->second));
+  bool is_sound = copied || (copied.error().operation == kCopy && copied.error().error_number != 0);
+  if (copied) {
+    reserved.Reset();
+    copied = AdoptCopy(copy);
+    // Another thread may have taken the reserved descriptor meanwhile.
+    is_sound = copied || core::IsExhaustion(copied.error().error_number);
+  }
   from.process.Pause();
   if (copied) {
     copy.process.Pause();
@@ -172,15 +184,13 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   }
   // It may have cloned itself all the same.
   KillStrangers();
-  const bool refused = copied.error().operation == kCopy && copied.error().error_number != 0;
-  if (!refused) from.process.Stop();
+  if (!is_sound) from.process.Stop();
   return copied.error();
 }
 
 // Requires mutex_. Of kCopy with an error number: the kernel refused it.
-core::Result<void> SessionFamily::ObeyCopy(Worker& from, const std::vector<core::PageRange>& hot,
-                                           Worker& copy, core::UniqueFd copys_socket,
-                                           core::UniqueFd reserved) {
+core::Result<void> SessionFamily::OrderCopy(Worker& from, const std::vector<core::PageRange>& hot,
+                                            core::UniqueFd copys_socket) {
   const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
   if (core::Result<void> allowed = LimitProcesses(from.process.pid(), 1); !allowed) return allowed;
   core::SessionOrder order;
@@ -199,7 +209,12 @@ core::Result<void> SessionFamily::ObeyCopy(Worker& from, const std::vector<core:
     return core::MakeError(kCopy, "it sent something else");
   }
   if (answer->value != 0) return core::SystemErrorOf(static_cast<int>(answer->value), kCopy);
-  reserved.Reset();
+  return {};
+}
+
+// Requires mutex_.
+core::Result<void> SessionFamily::AdoptCopy(Worker& copy) {
+  const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
   core::Result<core::Process> process = Adopt(copy.socket.get(), deadline);
   if (!process) return process.error();
   copy.process = std::move(*process);
@@ -248,6 +263,7 @@ core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout,
 // Before a process runs: it cannot clone, except for threads, also while others are reaped.
 core::Result<void> SessionFamily::Start(pid_t pid) {
   const std::lock_guard lock(mutex_);
+  if (strangers_may_live_) KillStrangers();
   if (core::Result<void> done = LimitProcesses(pid, threads_ - 1); !done) return done;
   running_.insert(pid);
   return {};
@@ -277,14 +293,16 @@ size_t SessionFamily::EndCell(Worker& worker) {
   const std::lock_guard lock(mutex_);
   running_.erase(worker.process.pid());
   // Without threads, it cannot have cloned anything.
-  return threads_ > 1 ? KillStrangers() : 0;
+  return threads_ > 1 || strangers_may_live_ ? KillStrangers() : 0;
 }
 
 // Children of the init that the host has not asked for: clones that a cell made in place of
 // threads. Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
-// RLIMIT_NPROC, so that they cannot replace each other for ever.
+// RLIMIT_NPROC, so that they cannot replace each other for ever. Those that could not be looked for
+// are looked for again before the next process runs.
 size_t SessionFamily::KillStrangers() {
   std::map<pid_t, core::UniqueFd> strangers;
+  strangers_may_live_ = false;
   for (bool found = true; found;) {
     found = false;
     std::error_code code;
@@ -293,8 +311,15 @@ size_t SessionFamily::KillStrangers() {
       pid_t pid = -1;
       const auto read = std::from_chars(name.data(), name.data() + name.size(), pid);
       if (read.ptr != name.data() + name.size() || known_.contains(pid)) continue;
-      if (strangers.contains(pid) || ParentOf(folder.path()) != init_.pid()) continue;
-      core::UniqueFd pidfd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+      if (strangers.contains(pid)) continue;
+      const std::optional<pid_t> parent = ParentOf(name);
+      if (parent && *parent != init_.pid()) continue;
+      core::UniqueFd pidfd;
+      if (parent) pidfd.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+      if (!parent || (!pidfd && core::IsExhaustion(errno))) {
+        strangers_may_live_ = true;
+        continue;
+      }
       // It may have ended, and another have its number, since its parent was read.
       const core::Result<core::InitReply> reply =
           pidfd ? Ask(core::InitOrder::kRecognise, pidfd.get()) : core::InitReply{ECHILD};
@@ -303,6 +328,7 @@ size_t SessionFamily::KillStrangers() {
       strangers.emplace(pid, std::move(pidfd));
       found = true;
     }
+    if (core::IsExhaustion(code.value())) strangers_may_live_ = true;
     const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
     for (const auto& [pid, pidfd] : strangers) (void)core::WaitReadable(pidfd.get(), deadline).ok();
   }

@@ -88,8 +88,9 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   core::Result<core::Process> Adopt(int socket, core::Deadline deadline);
   core::Result<core::InitReply> Ask(core::InitOrder::Kind kind, int pidfd);
   core::Result<void> LimitProcesses(pid_t pid, size_t more) const;
-  core::Result<void> ObeyCopy(Worker& from, const std::vector<core::PageRange>& hot, Worker& copy,
-                              core::UniqueFd copys_socket, core::UniqueFd reserved);
+  core::Result<void> OrderCopy(Worker& from, const std::vector<core::PageRange>& hot,
+                               core::UniqueFd copys_socket);
+  core::Result<void> AdoptCopy(Worker& copy);
   core::Result<void> Start(pid_t pid);
   void Halt(pid_t pid);
   size_t KillStrangers();
@@ -101,7 +102,8 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   mutable std::mutex mutex_;  // also: one copy at a time
   std::set<pid_t> known_;     // not reaped yet
   std::set<pid_t> running_;   // those that are not stopped
-  std::mutex asking_;         // one order at a time to the init; taken after mutex_
+  bool strangers_may_live_ = false;
+  std::mutex asking_;  // one order at a time to the init; taken after mutex_
 };
 
 }  // namespace belljar::outside

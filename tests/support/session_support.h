@@ -217,8 +217,11 @@ class SessionsTest : public testing::Test {
   // has died, or the session rests.
   void ExpectNoStrangers(const outside::Session& session) {
     AwaitIdle(session);
-    EXPECT_LE(MembersOf(InitOf(session)).size(), 1 + session.info().checkpoints)
-        << Describe(Descendants());
+    // The kernel takes apart what was killed.
+    EXPECT_TRUE(Eventually(
+        [&] { return MembersOf(InitOf(session)).size() <= 1 + session.info().checkpoints; },
+        std::chrono::seconds(5)))
+        << session.info().checkpoints << " checkpoints: " << Describe(Descendants());
   }
 
   // Waits for the kernel to take apart what was killed.
