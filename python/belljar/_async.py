@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-import os
 from collections import deque
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Mapping
 from concurrent.futures import Future
@@ -19,7 +18,7 @@ from belljar._info import Info
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 from belljar._result import Result, Validation
 from belljar._sandbox import RunOptions, Sandbox, Stream
-from belljar._threads import Threads, default_concurrency
+from belljar._threads import Threads, default_concurrency, processors
 
 if TYPE_CHECKING:
     from belljar._async_session import AsyncSession
@@ -81,7 +80,7 @@ class AsyncSandbox:
         )
         self._spares = spares
         most = _options.count("concurrency", concurrency, 1)
-        self._most = most or min(32, len(os.sched_getaffinity(0)) + 4)
+        self._most = most or min(32, processors() + 4)
         self._threads = Threads(self._most)
         self._running: set[_Calls] = set()
 
@@ -460,7 +459,7 @@ def _settle(answer: Future[Any], value: Any, error: BaseException | None) -> Non
 
 def around(sandbox: Sandbox) -> AsyncSandbox:
     """An AsyncSandbox that shares the engine of `sandbox` and is closed with it."""
-    return _remade(AsyncSandbox, sandbox, None, min(32, len(os.sched_getaffinity(0)) + 4))
+    return _remade(AsyncSandbox, sandbox, None, min(32, processors() + 4))
 
 
 def _remade(

@@ -28,4 +28,5 @@ def _in_child() -> None:
         thing._after_fork()
 
 
-os.register_at_fork(after_in_child=_in_child)
+if hasattr(os, "register_at_fork"):  # Windows does not fork
+    os.register_at_fork(after_in_child=_in_child)

@@ -5,10 +5,8 @@ from __future__ import annotations
 import contextlib
 import os
 import secrets
-from pathlib import PurePosixPath
-
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
-_NEW_FILE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+import sys
+from pathlib import Path, PurePosixPath
 
 
 def save(
@@ -22,20 +20,28 @@ def save(
     if not isinstance(path, str):
         raise TypeError(f"folder is a {type(path).__qualname__}; give a str or a Path")
     os.makedirs(path, exist_ok=True)
+    if sys.platform == "win32":
+        _save_on_windows(Path(path), parts, content, overwrite=overwrite)
+    else:
+        _save(path, parts, content, overwrite=overwrite)
+    return os.path.join(path, *parts)
+
+
+def _save(path: str, parts: list[str], content: bytes, *, overwrite: bool) -> None:
     directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         # One component at a time, from a descriptor: a symbolic link that replaces part of the path
         # meanwhile is not followed.
         for part in parts[:-1]:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(part, dir_fd=directory)
-            below = os.open(part, _DIRECTORY, dir_fd=directory)
+            below = os.open(part, flags, dir_fd=directory)
             os.close(directory)
             directory = below
         _write(directory, parts[-1], content, overwrite=overwrite)
     finally:
         os.close(directory)
-    return os.path.join(path, *parts)
 
 
 def _parts(name: str) -> list[str]:
@@ -49,7 +55,8 @@ def _parts(name: str) -> list[str]:
 def _write(directory: int, name: str, content: bytes, *, overwrite: bool) -> None:
     # Atomic: the old file stays until the new one is complete.
     written = f".belljar-{secrets.token_hex(8)}" if overwrite else name
-    file = os.open(written, _NEW_FILE, 0o666, dir_fd=directory)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
+    file = os.open(written, flags, 0o666, dir_fd=directory)
     try:
         with open(file, "wb") as stream:
             stream.write(content)
@@ -59,3 +66,41 @@ def _write(directory: int, name: str, content: bytes, *, overwrite: bool) -> Non
         with contextlib.suppress(FileNotFoundError):
             os.unlink(written, dir_fd=directory)
         raise
+
+
+# Names of devices in every folder, whatever follows the first dot.
+_DEVICES = frozenset(
+    ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"]
+    + [f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"]
+)
+
+
+def _is_windows_name(name: str) -> bool:
+    """Whether Windows gives a file exactly this name ("Naming Files, Paths, and Namespaces" in its
+    documentation)."""
+    return (
+        not any(each < " " or each in '<>:"/\\|?*' for each in name)
+        and not name.endswith((" ", "."))
+        and name.partition(".")[0].rstrip(" ").upper() not in _DEVICES
+    )
+
+
+def _save_on_windows(folder: Path, parts: list[str], content: bytes, *, overwrite: bool) -> None:
+    """Without descriptors of folders: the folder must be one that only its owner changes."""
+    if wrong := next((part for part in parts if not _is_windows_name(part)), None):
+        raise ValueError(f"artifact {'/'.join(parts)!r}: Windows has no file named {wrong!r}")
+    beneath = folder.resolve()
+    target = beneath.joinpath(*parts)
+    target.parent.mkdir(parents=True, exist_ok=True)
+    if not target.parent.resolve().is_relative_to(beneath):
+        raise ValueError(f"artifact {'/'.join(parts)!r}: a link leads out of the folder")
+    written = target.with_name(f".belljar-{secrets.token_hex(8)}") if overwrite else target
+    with open(written, "xb") as stream:
+        try:
+            stream.write(content)
+        except BaseException:
+            stream.close()
+            written.unlink()
+            raise
+    if overwrite:
+        os.replace(written, target)

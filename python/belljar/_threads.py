@@ -18,9 +18,16 @@ from belljar._errors import BelljarError
 Task = Callable[[], None]
 
 
+def processors() -> int:
+    """How many this process may use. Only Linux binds processes to some of them."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1
+
+
 def default_concurrency(spares: int | None) -> int:
     """How many programs to run at a time: each needs a processor and a spare."""
-    return max(1, min(len(os.sched_getaffinity(0)), 4 if spares is None else spares))
+    return max(1, min(processors(), 4 if spares is None else spares))
 
 
 class _Starter:
