@@ -17,7 +17,11 @@ PROTOCOL = 1
 MAX_MESSAGE = 1 << 30
 """Bytes. Files and outputs of a run are far below it."""
 
-_RESULTS = {name: kind for name, kind in vars(_result).items() if is_dataclass(kind)}
+_RESULTS: dict[str, type[Any]] = {
+    name: kind
+    for name, kind in vars(_result).items()
+    if isinstance(kind, type) and is_dataclass(kind)
+}
 
 
 class BrokenMessage(Exception):  # noqa: N818 - never raised to callers

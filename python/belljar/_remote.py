@@ -1,5 +1,5 @@
-"""Belljar for a program on another system: `python -m belljar._remote`, in a Linux container or over
-ssh, is asked on standard input and answers on standard output (`_frames`).
+"""Belljar for a program on another system: `python -m belljar._remote`, in a Linux container or
+over ssh, is asked on standard input and answers on standard output (`_frames`).
 
 It offers what the extension module offers (`_host.pyi`), as the one program at the other end would
 use it here. That program is its user: nothing is checked that the extension does not check.
@@ -34,7 +34,8 @@ class _Ask:
 
     def call(self, name: str, arguments: str) -> str:
         """Has the other end call a function of its program."""
-        answered, slot = threading.Event(), []
+        answered = threading.Event()
+        slot: list[Any] = []
         key = len(self._answers)
         self._answers[key] = (answered, slot)
         self._server.send("call", self._number, key, name, arguments)
@@ -79,12 +80,12 @@ class _Server:
                     target=self._serve, args=(ask, number, operation, arguments), daemon=True
                 ).start()
             elif kind == "cancel":
-                if ask := self._asks.get(content[0]):
-                    ask.cancellation.cancel()
+                if asked := self._asks.get(content[0]):
+                    asked.cancellation.cancel()
             elif kind == "answer":
                 number, key, text = content
-                if ask := self._asks.get(number):
-                    ask.answer(key, text)
+                if asked := self._asks.get(number):
+                    asked.answer(key, text)
             elif kind == "drop":
                 self._things.pop(content[0], None)
 

@@ -1,4 +1,5 @@
-"""Where Belljar runs if not on this system: in a Linux container, on a Linux host over ssh, or in WSL.
+"""Where Belljar runs if not on this system: in a Linux container, on a Linux host over ssh, or in
+WSL.
 
 `BELLJAR_REMOTE` chooses (docs/elsewhere.md). Without it, the first that works: WSL on Windows, then
 Docker, then Podman.
@@ -21,8 +22,9 @@ _PUBLISHED = json.loads(Path(__file__).with_name("server.json").read_text(encodi
 VERSION: str = _PUBLISHED["version"]
 (IMAGE,) = (each["identifier"] for each in _PUBLISHED["packages"] if each["registryType"] == "oci")
 
-# Strict isolation is made of namespaces, which the engine's own filter and AppArmor forbid; it needs no
-# privilege. Nothing but Belljar is in this container, and each program gets a filter that allows less.
+# Strict isolation is made of namespaces, which the engine's own filter and AppArmor forbid. No
+# privilege is needed, nothing but Belljar is in this container, and each program gets a filter that
+# allows less.
 _ENGINE_OPTIONS = (
     "--rm",
     "--interactive",
@@ -38,7 +40,9 @@ _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
 _OURS = 5
 _INTERRUPTED = 130
 
-_FORMS = "docker, docker:IMAGE, podman, podman:IMAGE, ssh:HOST[:FOLDER], wsl, wsl:DISTRIBUTION[:FOLDER]"
+_FORMS = (
+    "docker, docker:IMAGE, podman, podman:IMAGE, ssh:HOST[:FOLDER], wsl, wsl:DISTRIBUTION[:FOLDER]"
+)
 
 
 class NoPlaceError(Exception):
@@ -77,8 +81,8 @@ class Place:
         return self._wrap("python3", words)
 
     def belljar(self, words: Sequence[str], *, at_a_terminal: bool) -> list[str]:
-        """The command belljar with these arguments. In a container the current folder is visible, and
-        nothing else of this machine."""
+        """The command belljar with these arguments. In a container the current folder is visible,
+        and nothing else of this machine."""
         options = []
         if self.kind in ("docker", "podman"):
             here = str(Path.cwd())
@@ -125,8 +129,9 @@ def find_place() -> Place:
         if _works([engine, "info"]):
             return Place(engine, IMAGE)
     raise NoPlaceError(
-        f"Belljar runs on Linux, and this is {_SYSTEMS.get(sys.platform, sys.platform)}: start Docker or "
-        f"Podman, in whose Linux containers it then runs, or set BELLJAR_REMOTE to one of {_FORMS}"
+        f"Belljar runs on Linux, and this is {_SYSTEMS.get(sys.platform, sys.platform)}: start "
+        "Docker or Podman, in whose Linux containers it then runs, or set BELLJAR_REMOTE to one of "
+        + _FORMS
     )
 
 

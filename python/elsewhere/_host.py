@@ -369,13 +369,14 @@ class Session(_Thing):
             self._of("close", why)
 
 
+Comparison = tuple[Any, ...]
+
+
 def open_session(engine: Engine, asked: Any, watch_signals: bool) -> Session:
     return Session(engine._at, engine._at.ask("open_session", engine._handle, dict(asked)))
 
 
-def run_cell(
-    session: Session, asked: Any, cancellation: Cancellation | None, turn: Turn
-) -> Any:
+def run_cell(session: Session, asked: Any, cancellation: Cancellation | None, turn: Turn) -> Any:
     request, callbacks = _without_callbacks(asked)
     return session._at.ask(
         "run_cell", session._handle, request, turn._wait, cancellation=cancellation, **callbacks
@@ -386,9 +387,7 @@ def run(
     engine: Engine, run_request: Any, cancellation: Cancellation | None, watch_signals: bool, /
 ) -> Any:
     request, callbacks = _without_callbacks(run_request)
-    return engine._at.ask(
-        "run", engine._handle, request, cancellation=cancellation, **callbacks
-    )
+    return engine._at.ask("run", engine._handle, request, cancellation=cancellation, **callbacks)
 
 
 def validate(engine: Engine, run_request: Any, watch_signals: bool) -> Any:
