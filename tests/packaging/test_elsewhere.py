@@ -34,7 +34,7 @@ SSH = """#!/bin/sh
 [ "$1" = -t ] && shift
 [ "$1" = nowhere ] && { echo "ssh: Could not resolve hostname nowhere" >&2; exit 255; }
 shift 2
-exec env -i HOME=/nonexistent PATH=/usr/bin:/bin sh -c "cd / && $1"
+exec env -i HOME=/nonexistent PATH=/usr/bin:/bin sh -c "cd / && exec $1"
 """
 
 
@@ -106,14 +106,14 @@ class Mac:
             timeout=120,
         )
 
-    def belljar(self, *words: str, cwd: Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    def belljar(self, *words: str, cwd: Path) -> subprocess.CompletedProcess[str]:
         """The command that pip installs."""
         return subprocess.run(
             [PYTHON, "-c", "import sys; from belljar._elsewhere import main; sys.exit(main())"]
             + list(words),
             env=self.environment(),
             cwd=cwd,
-            input=stdin,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             check=False,
             text=True,
@@ -154,7 +154,7 @@ def root_of(environment: Environment) -> bytes:
         return None if re.search(r"/(test|__pycache__|idlelib|pip)(/|$)", entry.name) else entry
 
     with tarfile.open(fileobj=archive, mode="w", dereference=True) as tar:
-        for path in sorted(needed_by(compiled) | {str(python), "/usr/share/zoneinfo"}):
+        for path in sorted(needed_by(compiled) | {PYTHON, str(python), "/usr/share/zoneinfo"}):
             tar.add(path)
         tar.add(library, filter=without_what_is_not_needed)
     archive.seek(0)
@@ -174,7 +174,9 @@ def in_docker(package: Path, linux: Environment, scratch: Path) -> Iterator[Mac]
     daemon = open_daemon()
     name = f"belljar-elsewhere:{uuid.uuid4().hex}"
     path = f"ENV PATH={linux.folder}/bin:/usr/bin"
-    daemon("import", "--change", path, "-", name, stdin=root_of(linux))
+    # An ordinary user, as in the image that is published.
+    changes = ("--change", path, "--change", "USER 10001:10001")
+    daemon("import", *changes, "-", name, stdin=root_of(linux))
     commands = scratch / "commands of docker"
     commands.mkdir()
     (commands / "docker").symlink_to(daemon.command)
@@ -236,7 +238,7 @@ def test_runs_and_sessions(mac: Mac) -> None:
             assert "".join(text for _, text in printed) == "0\\n1\\n2\\n"
             assert box.run("f(2) + f(3)", functions={"f": lambda x: x * 10}).value == 50
             bad = box.run("f(2)", functions={"f": lambda x: {}[x]}).error
-            assert (bad.type, bad.message) == ("KeyError", "2"), bad
+            assert (bad.type, bad.message) == ("KeyError", "'2'"), bad
             with box.session() as session:
                 session.run("x = 1")
                 one = session.checkpoint("one")
@@ -384,15 +386,15 @@ def test_forked_children_open_their_own(over_ssh: Mac) -> None:
 
 
 def test_the_command(mac: Mac, tmp_path: Path) -> None:
-    (tmp_path / "program.py").write_text("import sys\nprint('hello', sys.stdin.read())\n")
+    (tmp_path / "program.py").write_text("print('hello')\n")
     version = mac.belljar("--version", cwd=tmp_path)
     assert version.stdout.startswith(f"belljar {VERSION} "), version.stderr
     assert mac.belljar("run", "-c", "import ctypes", cwd=tmp_path).returncode == 3
     if "docker" in mac.remote:
         # The current folder is there.
         tmp_path.chmod(0o755)
-        done = mac.belljar("run", "program.py", cwd=tmp_path, stdin="you")
-        assert (done.returncode, done.stdout) == (0, "hello you\n"), done.stderr
+        done = mac.belljar("run", "program.py", cwd=tmp_path)
+        assert (done.returncode, done.stdout) == (0, "hello\n"), done.stderr
 
 
 # --- errors --------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from belljar import Artifact, GuestFailed, Result, Sandbox
+from belljar import Artifact, GuestFailed, Result, Sandbox, _saving
 
 
 def artifact(name: str, content: bytes | None = b"content", **parts: Any) -> Artifact:
@@ -34,6 +34,32 @@ def test_names_that_lead_out(tmp_path: Path, name: str, overwrite: bool) -> None
     with pytest.raises(ValueError, match="leads out of the folder"):
         artifact(name).save(folder, overwrite=overwrite)
     assert not (tmp_path / "x").exists()
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["a\\b", "c:x", "x:stream", "NUL", "com1.txt", "a/aux .b", "a.", "a ", "a/\tb", "a?", "LPT²"],
+)
+def test_names_that_windows_takes_for_others(tmp_path: Path, name: str) -> None:
+    with pytest.raises(ValueError, match="Windows has no file named"):
+        _saving._save_on_windows(tmp_path, name.split("/"), b"content", overwrite=False)
+    assert not list(tmp_path.iterdir())
+
+
+def test_saving_without_descriptors_of_folders(tmp_path: Path) -> None:
+    def save(name: str, content: bytes, *, overwrite: bool) -> None:
+        _saving._save_on_windows(tmp_path / "in", name.split("/"), content, overwrite=overwrite)
+
+    (tmp_path / "in").mkdir()
+    save("a/b.txt", b"one", overwrite=False)
+    with pytest.raises(FileExistsError):
+        save("a/b.txt", b"two", overwrite=False)
+    save("a/b.txt", b"three", overwrite=True)
+    assert (tmp_path / "in/a/b.txt").read_bytes() == b"three"
+    (tmp_path / "in/link").symlink_to(tmp_path)
+    with pytest.raises(ValueError, match="a link leads out of the folder"):
+        save("link/x", b"four", overwrite=True)
+    assert sorted(each.name for each in tmp_path.rglob("*")) == ["a", "b.txt", "in", "link"]
 
 
 @pytest.mark.parametrize("overwrite", [False, True])

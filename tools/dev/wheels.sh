@@ -196,6 +196,9 @@ word_wheels() {
   done
   quietly wheels-sdist "$WHEELS_VENV/bin/python" -I -m build --sdist --outdir "$DIST" "$ROOT" ||
     die "$EXIT_OURS" "the sdist could not be built; see $LOGS/wheels-sdist.txt"
+  quietly wheels-elsewhere "$WHEELS_VENV/bin/python" -I -m build --wheel --no-isolation \
+    --outdir "$DIST" "$ROOT/python/elsewhere" ||
+    die "$EXIT_OURS" "the wheel for other systems could not be built; see $LOGS/wheels-elsewhere.txt"
   unlock
   ((${#built[@]})) || die "$EXIT_USAGE" "no wheel was built"
   say "built, repaired and tested:"
