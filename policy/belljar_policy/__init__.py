@@ -120,7 +120,7 @@ class Policy:
             real_modules.guard()
         if left_out:
             library.reduce_loaded(has_files, left_out)
-            preload.watch(self.modules.cannot_be_loaded())
+            preload.watch(left_out, self.modules)
         guards.freeze()
 
     def _guard_settings(self) -> dict[str, Any]:

@@ -189,7 +189,7 @@ class ModuleTable:
         self._late: dict[str, str] = {}  # not loaded yet: module -> its group
         self.absent: frozenset[str] = frozenset()  # not loaded, and not loaded later
         self._entries: dict[str, dict[str, Any]] = {}
-        self._is_loading = False
+        self.is_loading = False
         self.has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         modules = profile.get("modules", {})
         modules = {
@@ -237,9 +237,12 @@ class ModuleTable:
         for name in loaded:
             del self._late[name]
         self._make(loaded)
-        while loaded := self.absent - self._not_loaded(self.absent):
-            self.absent -= loaded
-            self._make(set(loaded))
+        # Not those that are loaded on import anyway, with their package.
+        left_out = self.absent - _late_groups(self.absent).keys()
+        while meanwhile := left_out - self._not_loaded(left_out):
+            left_out -= meanwhile
+            self.absent -= meanwhile
+            self._make(set(meanwhile))
         if self._late:
             ours = {name.replace(".", "_") for name in self._late}
             library.kept.keep(sorted(ours.union(library.LATE_PARTS)))
@@ -258,7 +261,7 @@ class ModuleTable:
     def cannot_be_loaded(self) -> frozenset[str]:
         """What has been left out and no import may load now: all but the modules of the standard
         library that are loaded on import anyway, as its own functions do."""
-        left_out = self.absent | {name for name in self._left_out if name not in sys.modules}
+        left_out = {each for each in self.absent | self._left_out if each not in sys.modules}
         groups = _late_groups(left_out - self.internal)
         return frozenset(
             name for name in left_out if groups.get(name) in {None, *reviewed.LATE_PACKAGES}
@@ -273,19 +276,19 @@ class ModuleTable:
         """
         library.program.running.need(name)
         group = self._late.get(name)
-        if group is None or self._is_loading:
+        if group is None or self.is_loading:
             return
         members = {each for each in self._late if self._late[each] == group}
         collects = gc.isenabled()
         gc.disable()
         before = set(self.subclassable)
-        self._is_loading = True
+        self.is_loading = True
         guards.begin_load()
         try:
             self._make(members)
         finally:
             guards.end_load(list(self.subclassable - before))
-            self._is_loading = False
+            self.is_loading = False
             if collects:
                 gc.enable()
         for each in members:

@@ -2,10 +2,10 @@
 
 A zygote of many workers loads all that its profile has. That of a single run, which somebody waits
 for, is told which module names occur in the program's text, and loads those and what they import.
-A module that it has left out cannot be loaded later: the seal maps no native code, and what is
-loaded while a program runs would count as the program's. So a program that asks for one in spite of
-its text (a name that it has put together, a library that imports another one in one of its
-functions) is stopped where it asks, before anything notices, and the host starts it over in a
+A module that it has left out cannot be loaded later: the seal maps no native code, and the classes
+of what is loaded while a program runs would count as the program's. So a program that asks for one
+in spite of its text (a name that it has put together, a library that imports another one in one of
+its functions) is stopped where it asks, before anything notices, and the host starts it over in a
 zygote that has loaded all (engine/outside/run_once.h).
 """
 
@@ -13,11 +13,12 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Collection, Mapping
-from importlib.machinery import ModuleSpec
+from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 from typing import Any
 
 from . import reviewed
 from .library.program import running
+from .modules import ModuleTable
 
 _PARSES_DATES = {"datetime", "time"}
 """Modules whose functions import the internal module _strptime."""
@@ -54,15 +55,29 @@ def left_out(profile: Mapping[str, Any], named: Collection[str] | None) -> froze
 
 
 class _Finder:
-    """Before the interpreter's own finders."""
+    """Before the interpreter's own finders: which imports start the program over."""
 
-    def __init__(self, absent: frozenset[str]) -> None:
-        self._absent = absent
+    def __init__(self, left_out: frozenset[str], modules: ModuleTable) -> None:
+        self._modules = modules
+        self._cannot_be_loaded = modules.cannot_be_loaded()
+        self._left_out = left_out
+        self._has_library = left_out.isdisjoint(sys.stdlib_module_names)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
-        if name in self._absent or _top(name) in self._absent:
+        if not self._may_be_imported(name, path):
             running.start_over()
         return None
+
+    def _may_be_imported(self, name: str, path: Any) -> bool:
+        """Whether the import does what it would do if nothing had been left out."""
+        if not self._has_library or name in self._cannot_be_loaded:
+            return False  # all modules may have imported it, and it would be the library's then
+        if self._modules.is_loading or _top(name) in reviewed.LATE_PACKAGES:
+            return True
+        if path is None and name not in sys.stdlib_module_names:
+            return False
+        spec = PathFinder.find_spec(name, path)
+        return spec is None or not isinstance(spec.loader, ExtensionFileLoader)
 
 
 class _LastFinder:
@@ -74,7 +89,7 @@ class _LastFinder:
         return None
 
 
-def watch(absent: frozenset[str]) -> None:
-    """Zygote, when all is loaded. `absent`: what starts the program over, when imported."""
-    sys.meta_path.insert(0, _Finder(absent))  # type: ignore[arg-type]
+def watch(left_out: frozenset[str], modules: ModuleTable) -> None:
+    """Zygote, when all else is loaded."""
+    sys.meta_path.insert(0, _Finder(left_out, modules))  # type: ignore[arg-type]
     sys.meta_path.append(_LastFinder())  # type: ignore[arg-type]
