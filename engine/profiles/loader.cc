@@ -234,8 +234,11 @@ Exports ReadExports(const std::string& file) {
   if (!fs::exists(file)) return exports;
   core::Result<std::string> text = core::ReadFile(file, 4 << 20);
   if (!text) throw std::runtime_error(text.error().ToString());
-  std::istringstream lines(*text);
-  for (std::string module, name; lines >> module >> name;) exports[module].push_back(name);
+  for (const std::string_view line : core::SplitAt(*text, '\n')) {
+    const size_t space = line.find(' ');
+    if (space == line.npos) continue;
+    exports[std::string(line.substr(0, space))].emplace_back(line.substr(space + 1));
+  }
   return exports;
 }
 
@@ -536,23 +539,17 @@ void Merge(nlohmann::json& into, const nlohmann::json& from) {
   }
 }
 
-// The content of one file, read once for all profiles that include it.
-struct ProfileFile {
-  toml::table root;
-  nlohmann::json document;
-};
-
+// The content of files, each read once for all profiles that include it.
 class ProfileFiles {
  public:
-  const ProfileFile& Read(const fs::path& file) {
+  const toml::table& Read(const fs::path& file) {
     const auto [found, is_new] = files_.try_emplace(file);
     if (is_new) {
       toml::table root = Parse(file);
       CheckKeys(root, kProfileKeys);
       DropLaterModules(root);
       SpellOutExports(root, ExportsOf(file));
-      nlohmann::json document = ToJson(root);
-      found->second = {std::move(root), std::move(document)};
+      found->second = std::move(root);
     }
     return found->second;
   }
@@ -562,14 +559,18 @@ class ProfileFiles {
     return file.parent_path() / kExportsFolder / file.filename().replace_extension(".txt");
   }
 
-  std::map<fs::path, ProfileFile> files_;
+  std::map<fs::path, toml::table> files_;
 };
 
 // One profile from one or more files; the first is complete by itself, the others extend it.
 class ProfileReader {
  public:
-  ProfileReader(std::string folder, const SyscallGroups& syscalls, ProfileFiles& files)
-      : folder_(std::move(folder)), syscalls_(syscalls), files_(files) {}
+  ProfileReader(std::string folder, const SyscallGroups& syscalls, ProfileFiles& files,
+                bool has_document)
+      : folder_(std::move(folder)),
+        syscalls_(syscalls),
+        files_(files),
+        has_document_(has_document) {}
 
   // A profile of the folder, or several joined by "+".
   void AddNamed(const std::string& names, int depth = 0) {
@@ -584,7 +585,7 @@ class ProfileReader {
   }
 
   void AddFile(const std::string& file, int depth = 0) {
-    const auto& [root, document] = files_.Read(file);
+    const toml::table& root = files_.Read(file);
     if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
     const std::string name = Get<std::string>(root, "name");
     const bool tier = root.contains("extends");
@@ -594,13 +595,12 @@ class ProfileReader {
       AddNamed(Get<std::string>(root, "extends"), depth + 1);
       profile_.tiers.push_back(name);
     }
-    const bool first = document_.is_null();
+    const bool first = read_.empty();
     if (!first && !tier) throw Malformed(root, "it does not extend another profile: \"extends\"");
     Read(root, first);
-    if (first) {
-      document_ = document;
-    } else {
-      Merge(document_, document);
+    if (has_document_) {
+      if (first) document_ = nlohmann::json::object();
+      Merge(document_, ToJson(root));
     }
     summaries_.push_back(Get<std::string>(root, "summary"));
     read_.push_back(name);
@@ -617,8 +617,10 @@ class ProfileReader {
       profile_.thread_syscalls = found->second;
     }
     profile_.hostile_syscalls = syscalls_.hostile;
-    document_["name"] = profile_.name;
-    profile_.document = document_.dump();
+    if (has_document_) {
+      document_["name"] = profile_.name;
+      profile_.document = document_.dump();
+    }
     return std::move(profile_);
   }
 
@@ -668,6 +670,7 @@ class ProfileReader {
   const std::string folder_;
   const SyscallGroups& syscalls_;
   ProfileFiles& files_;
+  const bool has_document_;
   core::Profile profile_;
   nlohmann::json document_;
   std::vector<std::string> read_;
@@ -692,7 +695,7 @@ core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder)
     std::vector<core::Profile> profiles;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       if (entry.path().extension() != ".toml" || entry.path().filename() == kSeccompFile) continue;
-      ProfileReader reader(folder, syscalls, files);
+      ProfileReader reader(folder, syscalls, files, false);
       reader.AddFile(entry.path());
       profiles.push_back(reader.Finish({}));
     }
@@ -706,7 +709,7 @@ core::Result<core::Profile> LoadProfile(const std::string& file, const std::stri
   return Translate("load profile", [&] {
     const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
     ProfileFiles files;
-    ProfileReader reader(folder, syscalls, files);
+    ProfileReader reader(folder, syscalls, files, true);
     reader.AddFile(file);
     return reader.Finish({});
   });
@@ -717,7 +720,7 @@ core::Result<core::Profile> CombineProfiles(const std::vector<std::string>& name
   return Translate("combine profiles", [&] {
     const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
     ProfileFiles files;
-    ProfileReader reader(folder, syscalls, files);
+    ProfileReader reader(folder, syscalls, files, true);
     for (const std::string& name : names) reader.AddNamed(name);
     return reader.Finish(names);
   });

@@ -11,7 +11,7 @@
 
 namespace belljar::profiles {
 
-// All profiles of `folder`, sorted by name. Its seccomp.toml has the system call groups.
+// All profiles of `folder`, by name, without their documents. Its seccomp.toml has the call groups.
 core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder);
 
 // A file of the operator, with the system call groups of `folder`.
