@@ -127,6 +127,14 @@ py::object KeepArtifact(const py::bytes& content) {
   return py::int_(offset);
 }
 
+// Does permanently what the first clone would set up or clear: matplotlib's fonts are open files.
+// Both halves: since 3.13 the child's half releases the import lock, and aborts if the other half
+// has not taken it.
+void PassFork() {
+  PyOS_BeforeFork();
+  PyOS_AfterFork_Child();
+}
+
 void PrepareForClones(const py::module_& runner, bool huge_pages) {
   // What nearly every worker writes to is created from here on, so that it lies close together.
   FillHeapHoles();
@@ -134,10 +142,7 @@ void PrepareForClones(const py::module_& runner, bool huge_pages) {
   // count.
   if (huge_pages) PyType_ClearCache();
   runner.attr("specialise")();
-  // Does permanently what the first clone would set up or clear. Both halves: since 3.13 the
-  // child's half releases the import lock, and aborts if the other half has not taken it.
-  PyOS_BeforeFork();
-  PyOS_AfterFork_Child();
+  PassFork();
   runner.attr("reseed")();
   FillHeapHoles();
 }
@@ -162,6 +167,7 @@ void Prepare(const InterpreterOptions& options) {
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
   if (options.single_run) {
     runner.attr("warm")();
+    PassFork();
   } else {
     PrepareForClones(runner, options.huge_pages);
   }

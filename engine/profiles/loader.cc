@@ -242,23 +242,24 @@ Exports ReadExports(const std::string& file) {
   return exports;
 }
 
-// Replaces `exports = "public"` in the table by the recorded names of the module.
-void SpellOutExports(toml::table& root, const std::string& file) {
-  toml::table* modules = root["modules"].as_table();
-  if (!modules) return;
+// The recorded names of each module with `exports = "public"`.
+Exports SpelledOut(const toml::table& root, const std::string& file) {
+  Exports spelled_out;
+  const toml::table* modules = root["modules"].as_table();
+  if (!modules) return spelled_out;
   std::optional<Exports> recorded;
   for (auto&& [key, value] : *modules) {
-    toml::table* module = value.as_table();
+    const toml::table* module = value.as_table();
     const toml::node* exports = module ? module->get("exports") : nullptr;
     if (!exports || !exports->is_string()) continue;
     if (exports->value_exact<std::string>() != kPublic) {
       throw Malformed(*exports, "\"exports\" must be a list of names, or \"public\"");
     }
     if (!recorded) recorded = ReadExports(file);
-    toml::array names;
-    for (const std::string& name : (*recorded)[std::string(key.str())]) names.push_back(name);
-    module->insert_or_assign("exports", std::move(names));
+    const std::string name(key.str());
+    spelled_out[name] = std::move((*recorded)[name]);
   }
+  return spelled_out;
 }
 
 // The 14 of "3.14".
@@ -388,7 +389,7 @@ void AddModule(core::Profile& profile, std::string name, std::vector<std::string
   profile.modules.push_back({std::move(name), std::move(exports)});
 }
 
-void ReadModules(const toml::table& root, core::Profile& profile) {
+void ReadModules(const toml::table& root, const Exports& spelled_out, core::Profile& profile) {
   if (root.contains("imports")) {
     const toml::table& imports = GetTable(root, "imports");
     CheckKeys(imports, kImportKeys);
@@ -408,7 +409,11 @@ void ReadModules(const toml::table& root, core::Profile& profile) {
     if (!module) throw Malformed(value, "a module must be a table");
     CheckKeys(*module, kModuleKeys);
     CheckWhy(*module);
-    AddModule(profile, std::string(key.str()), GetStrings(*module, "exports"));
+    std::string name(key.str());
+    const auto found = spelled_out.find(name);
+    std::vector<std::string> exports =
+        found == spelled_out.end() ? GetStrings(*module, "exports") : found->second;
+    AddModule(profile, std::move(name), std::move(exports));
   }
 }
 
@@ -539,17 +544,30 @@ void Merge(nlohmann::json& into, const nlohmann::json& from) {
   }
 }
 
+struct ProfileFile {
+  toml::table root;
+  Exports spelled_out;
+};
+
+nlohmann::json DocumentOf(const ProfileFile& file) {
+  nlohmann::json document = ToJson(file.root);
+  for (const auto& [module, names] : file.spelled_out) {
+    document["modules"][module]["exports"] = names;
+  }
+  return document;
+}
+
 // The content of files, each read once for all profiles that include it.
 class ProfileFiles {
  public:
-  const toml::table& Read(const fs::path& file) {
+  const ProfileFile& Read(const fs::path& file) {
     const auto [found, is_new] = files_.try_emplace(file);
     if (is_new) {
       toml::table root = Parse(file);
       CheckKeys(root, kProfileKeys);
       DropLaterModules(root);
-      SpellOutExports(root, ExportsOf(file));
-      found->second = std::move(root);
+      Exports spelled_out = SpelledOut(root, ExportsOf(file));
+      found->second = {std::move(root), std::move(spelled_out)};
     }
     return found->second;
   }
@@ -559,7 +577,7 @@ class ProfileFiles {
     return file.parent_path() / kExportsFolder / file.filename().replace_extension(".txt");
   }
 
-  std::map<fs::path, toml::table> files_;
+  std::map<fs::path, ProfileFile> files_;
 };
 
 // One profile from one or more files; the first is complete by itself, the others extend it.
@@ -585,7 +603,8 @@ class ProfileReader {
   }
 
   void AddFile(const std::string& file, int depth = 0) {
-    const toml::table& root = files_.Read(file);
+    const ProfileFile& content = files_.Read(file);
+    const toml::table& root = content.root;
     if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
     const std::string name = Get<std::string>(root, "name");
     const bool tier = root.contains("extends");
@@ -597,10 +616,11 @@ class ProfileReader {
     }
     const bool first = read_.empty();
     if (!first && !tier) throw Malformed(root, "it does not extend another profile: \"extends\"");
-    Read(root, first);
-    if (has_document_) {
-      if (first) document_ = nlohmann::json::object();
-      Merge(document_, ToJson(root));
+    Read(content, first);
+    if (has_document_ && first) {
+      document_ = DocumentOf(content);
+    } else if (has_document_) {
+      Merge(document_, DocumentOf(content));
     }
     summaries_.push_back(Get<std::string>(root, "summary"));
     read_.push_back(name);
@@ -631,11 +651,12 @@ class ProfileReader {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
 
-  void Read(const toml::table& root, bool first) {
+  void Read(const ProfileFile& content, bool first) {
+    const toml::table& root = content.root;
     if (first || root.contains("limits")) ReadLimits(GetTable(root, "limits"), profile_, first);
     ReadPaths(root, profile_);
     ReadSeccomp(root, syscalls_, profile_, first);
-    ReadModules(root, profile_);
+    ReadModules(root, content.spelled_out, profile_);
     ReadLanguage(root, profile_);
     ReadWorkerResources(root, profile_);
     ReadArtifacts(root, profile_);
