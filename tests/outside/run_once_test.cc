@@ -79,20 +79,20 @@ struct Unnamed {
   Language language = Language::kRestricted;
 };
 constexpr Unnamed kUnnamed[] = {
-    {"__import__", "__import__('stat' + 'istics').mean([1, 3])"},
+    {"__import__", "__import__('statis' + 'tics').mean([1, 3])"},
     {"a name that it catches nothing for",
-     "try:\n    got = __import__('stat' + 'istics')\nexcept BaseException:\n    got = None\n"
+     "try:\n    got = __import__('statis' + 'tics')\nexcept BaseException:\n    got = None\n"
      "got.mean([1, 3])"},
     {"other letters", "import \xef\xbd\x93tatistics as s\ns.mean([1, 3])"},
-    {"text", "eval('__import__(\"stat\" + \"istics\").mean([1, 3])')"},
+    {"text", "eval('__import__(\"statis\" + \"tics\").mean([1, 3])')"},
     {"all modules", "import sys\n'statistics' in sys.modules and 'csv' in sys.modules"},
-    {"help", "help('stat' + 'istics')"},
+    {"help", "help('statis' + 'tics')"},
     {"a codec", "b'\\x80'.decode('cp' + '1252')"},
     {"a codec in C", "b'\\x81\\x30'.decode('g' + 'bk', 'replace')"},
     {"an event loop", "async def main():\n    return 42\nawait main()"},
-    {"the full language", "__import__('stat' + 'istics').mean([1, 3])", Language::kFull},
+    {"the full language", "__import__('statis' + 'tics').mean([1, 3])", Language::kFull},
     {"an event loop of it", "async def main():\n    return 42\nawait main()", Language::kFull},
-    {"our own code", "__import__('belljar_policy.library.lzma')", Language::kFull},
+    {"our own code", "__import__('belljar_policy.library.lz' + 'ma')", Language::kFull},
 };
 
 TEST(RunOnce, AModuleThatIsNotNamedIsThereToo) {
@@ -120,7 +120,7 @@ TEST(RunOnce, AModuleThatIsNotNamedIsThereToo) {
 TEST(RunOnce, WhatIsRefusedIsRefusedAtOnceWithTheSameFindings) {
   for (const char* source :
        {"import socket", "import statistic", "from math import sqr", "import numpy",
-        "from json import sqrt", "().__class__", "import os\nos.fork()"}) {
+        "from json import sqrt", "().__subclasshook__", "import os\nos.fork()"}) {
     const SandboxOptions options = Restricted();
     const host::Request request = tests::MakeRequest(source);
     const auto expected = RunWithAll(options, request);
@@ -158,7 +158,7 @@ TEST(RunOnce, WhatWasShownIsNotShownAgain) {
   const auto outcome = RunOnce(
       Restricted(),
       tests::MakeRequest("import time\nprint('first')\ntime.sleep(0.3)\n"
-                         "print(__import__('stat' + 'istics').mean([1, 3]))"),
+                         "print(__import__('statis' + 'tics').mean([1, 3]))"),
       run);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->stdout_stream.text, "first\n2\n");
@@ -173,7 +173,7 @@ TEST(RunOnce, OutputThatChangesIsShownWithANote) {
   const auto outcome = RunOnce(
       Restricted(),
       tests::MakeRequest("import time\nprint(f'at {time.time_ns()}')\ntime.sleep(0.3)\n"
-                         "print(__import__('stat' + 'istics').mean([1, 3]))"),
+                         "print(__import__('statis' + 'tics').mean([1, 3]))"),
       run);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_TRUE(shown.out.ends_with(outcome->stdout_stream.text)) << shown.out;
@@ -183,7 +183,7 @@ TEST(RunOnce, OutputThatChangesIsShownWithANote) {
 
 TEST(RunOnce, AFunctionOfTheCallersIsCalledOnce) {
   host::Request request =
-      tests::MakeRequest("tell()\n__import__('stat' + 'istics').mean([1, 3])");
+      tests::MakeRequest("tell()\n__import__('statis' + 'tics').mean([1, 3])");
   request.functions = {"tell"};
   int calls = 0;
   RunOptions run;
