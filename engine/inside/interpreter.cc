@@ -240,6 +240,7 @@ constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restri
 core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (options.huge_pages) GatherHeap();
   InstallMemoryGuard(options.huge_pages);
+  PopulateArenas(options.single_run);
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
     return core::MakeError("start Python", "no memory for the module table");
   }
@@ -253,7 +254,9 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (core::Result<void> done = InstallCaptureStreams(); !done) return done;
   // Imported objects stay: until FreezeInterpreter() a collection would only traverse them again.
   PyGC_Disable();
-  return Translate("prepare the profile", [&] { Prepare(options); });
+  core::Result<void> prepared = Translate("prepare the profile", [&] { Prepare(options); });
+  PopulateArenas(false);  // the seal refuses it
+  return prepared;
 }
 
 std::string StandardLibraryPath() { return g_library_paths->front(); }

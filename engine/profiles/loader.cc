@@ -716,7 +716,8 @@ core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder)
     std::vector<core::Profile> profiles;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       if (entry.path().extension() != ".toml" || entry.path().filename() == kSeccompFile) continue;
-      ProfileReader reader(folder, syscalls, files, false);
+      const bool is_base = !files.Read(entry.path()).root.contains("extends");
+      ProfileReader reader(folder, syscalls, files, is_base);
       reader.AddFile(entry.path());
       profiles.push_back(reader.Finish({}));
     }
