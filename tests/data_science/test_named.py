@@ -10,8 +10,9 @@ from typing import Any
 
 import pytest
 
-EVERYTHING = "# PIL bs4 cycler dateutil faker joblib lxml matplotlib mpl_toolkits numpy openpyxl " + (
-    "pandas plotly pytz regex scipy seaborn sklearn statsmodels sympy tabulate tqdm\n"
+EVERYTHING = (
+    "# PIL bs4 cycler dateutil faker joblib lxml matplotlib mpl_toolkits numpy openpyxl "
+    + ("pandas plotly pytz regex scipy seaborn sklearn statsmodels sympy tabulate tqdm\n")
 )
 
 

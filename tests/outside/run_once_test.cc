@@ -100,8 +100,7 @@ TEST(RunOnce, AModuleThatIsNotNamedIsThereToo) {
     SandboxOptions options = Restricted();
     options.language = each.language;
     const host::Request request = tests::MakeRequest(each.source);
-    EXPECT_TRUE(StartsOver(
-        RunWith(NamedModules(options.profile, each.source), options, request)))
+    EXPECT_TRUE(StartsOver(RunWith(NamedModules(options.profile, each.source), options, request)))
         << each.what;
     const auto expected = RunWithAll(options, request);
     ASSERT_TRUE(expected) << each.what << ": " << expected.error().ToString();
@@ -155,11 +154,11 @@ TEST(RunOnce, WhatWasShownIsNotShownAgain) {
   Shown shown;
   RunOptions run;
   run.sink = &shown.sink;
-  const auto outcome = RunOnce(
-      Restricted(),
-      tests::MakeRequest("import time\nprint('first')\ntime.sleep(0.3)\n"
-                         "print(__import__('statis' + 'tics').mean([1, 3]))"),
-      run);
+  const auto outcome =
+      RunOnce(Restricted(),
+              tests::MakeRequest("import time\nprint('first')\ntime.sleep(0.3)\n"
+                                 "print(__import__('statis' + 'tics').mean([1, 3]))"),
+              run);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->stdout_stream.text, "first\n2\n");
   EXPECT_EQ(shown.out, "first\n2\n");
@@ -170,11 +169,11 @@ TEST(RunOnce, OutputThatChangesIsShownWithANote) {
   Shown shown;
   RunOptions run;
   run.sink = &shown.sink;
-  const auto outcome = RunOnce(
-      Restricted(),
-      tests::MakeRequest("import time\nprint(f'at {time.time_ns()}')\ntime.sleep(0.3)\n"
-                         "print(__import__('statis' + 'tics').mean([1, 3]))"),
-      run);
+  const auto outcome =
+      RunOnce(Restricted(),
+              tests::MakeRequest("import time\nprint(f'at {time.time_ns()}')\ntime.sleep(0.3)\n"
+                                 "print(__import__('statis' + 'tics').mean([1, 3]))"),
+              run);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_TRUE(shown.out.ends_with(outcome->stdout_stream.text)) << shown.out;
   EXPECT_GT(shown.out.size(), outcome->stdout_stream.text.size()) << "nothing was shown before";
@@ -182,8 +181,7 @@ TEST(RunOnce, OutputThatChangesIsShownWithANote) {
 }
 
 TEST(RunOnce, AFunctionOfTheCallersIsCalledOnce) {
-  host::Request request =
-      tests::MakeRequest("tell()\n__import__('statis' + 'tics').mean([1, 3])");
+  host::Request request = tests::MakeRequest("tell()\n__import__('statis' + 'tics').mean([1, 3])");
   request.functions = {"tell"};
   int calls = 0;
   RunOptions run;

@@ -83,6 +83,7 @@ def test_each_module_alone_is_as_with_all_others(whole: dict) -> None:
     tops = sorted({name.partition(".")[0] for name in whole["known"]} - {"builtins", "__main__"})
     assert len(tops) > 90
     from belljar_policy import reviewed
+
     for top, part in zip(tops, build([[top] for top in tops]), strict=True):
         for name, exports in part["proxies"].items():
             assert exports == whole["proxies"][name], (top, name)
@@ -95,9 +96,7 @@ def test_each_module_alone_is_as_with_all_others(whole: dict) -> None:
         assert not set(part["blocked"]) & set(part["loaded"]), top
         for flag in ("subclassable", "writable"):
             assert set(part[flag]) <= set(whole[flag]), (top, flag)
-            of_loaded = {
-                each for each in whole[flag] if each.rpartition(".")[0] in part["proxies"]
-            }
+            of_loaded = {each for each in whole[flag] if each.rpartition(".")[0] in part["proxies"]}
             assert of_loaded <= set(part[flag]), (top, flag)
 
 

@@ -272,8 +272,8 @@ TEST(ShippedProfiles, AllLoad) {
   EXPECT_FALSE(basic->allowed_syscalls.empty());
   EXPECT_FALSE(basic->hostile_syscalls.empty());
   for (const core::Profile& profile : *profiles) {
-    const auto alone = LoadProfile(installation->profiles + "/" + profile.name + ".toml",
-                                   installation->profiles);
+    const auto alone =
+        LoadProfile(installation->profiles + "/" + profile.name + ".toml", installation->profiles);
     ASSERT_TRUE(alone) << alone.error().ToString();
     EXPECT_EQ(alone->name, profile.name);
     EXPECT_EQ(alone->modules.size(), profile.modules.size());

@@ -40,8 +40,8 @@ that could hold it), `stdin` bytes | None, `keep_artifact` callable | None (disp
 `max_source`, `max_result`, `max_report` in bytes.
 Of a run, where there are any: `inputs` {name: value in its JSON form (plain_data.py)} and
 `functions` [name], which become variables of the program; `call_host` (name, arguments) -> answer,
-for those functions; `start_over` () -> never, if the zygote has left out modules
-(belljar_policy/preload.py); `exact_types`, whether the result's form tells tuples and frozensets apart.
+for those functions; `exact_types`, whether the result's form tells tuples and frozensets apart.
+Where the zygote has left out modules (belljar_policy/preload.py): `start_over` () -> never.
 To "validate" belong `analysis` (default true) and `comments` (default false): whether the report
 is to have them.
 

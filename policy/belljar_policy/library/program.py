@@ -56,7 +56,6 @@ class _Program:
     tracebacks: Any = None
     """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""
 
-
     def need(self, module: str) -> None:
         """Before the proxy of a module is looked up that the program may not have named."""
         if module in self.absent_modules:
