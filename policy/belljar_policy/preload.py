@@ -60,7 +60,6 @@ class _Finder:
     def __init__(self, left_out: frozenset[str], modules: ModuleTable) -> None:
         self._modules = modules
         self._cannot_be_loaded = modules.cannot_be_loaded()
-        self._left_out = left_out
         self._has_library = left_out.isdisjoint(sys.stdlib_module_names)
 
     def find_spec(self, name: str, path: Any = None, target: Any = None) -> ModuleSpec | None:
