@@ -1,5 +1,5 @@
-"""`belljar run` loads the packages that a program names: each alone is as it is among all others, and
-one that a program does not name is there too."""
+"""`belljar run` loads the packages that a program names: each alone is as it is among all others,
+and one that a program does not name is there too."""
 
 from __future__ import annotations
 
