@@ -194,7 +194,7 @@ def serve_each(make_policy) -> None:
             child = os.fork()
             if child == 0:
                 os.close(receiving)
-                pipe = os.fdopen(sending, "w", errors="surrogatepass")  # not later
+                pipe = os.fdopen(sending, "w", errors="surrogatepass")  # before the policy objects
                 signal.alarm(120)
                 try:
                     policy = make_policy(named)
