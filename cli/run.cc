@@ -22,6 +22,7 @@
 #include "engine/core/text.h"
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
+#include "engine/outside/run_once.h"
 #include "engine/outside/sandbox.h"
 #include "engine/outside/unnamed_profile.h"
 
@@ -332,6 +333,13 @@ core::Result<void> InstallPackages(Job& job, int cancel_fd) {
                                       "--allow-import");
 }
 
+core::Result<host::Outcome> RunInContainer(Job& job, const outside::RunOptions& options) {
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      container::backend::OpenContainerSandbox(std::move(job.sandbox), *job.container);
+  if (!sandbox) return sandbox.error();
+  return (*sandbox)->Run(job.request, options);
+}
+
 int RunJob(const RunArguments& arguments, Job job) {
   Interruption interruption;
   if (job.packages) {
@@ -340,16 +348,13 @@ int RunJob(const RunArguments& arguments, Job job) {
     if (!installed) return Fail(installed.error(), arguments.json);
   }
   const std::string profile = job.sandbox.profile.name;
-  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
-      job.container
-          ? container::backend::OpenContainerSandbox(std::move(job.sandbox), *job.container)
-          : outside::Sandbox::Open(std::move(job.sandbox));
-  if (!sandbox) return Fail(sandbox.error(), arguments.json);
   GuestOutput output(interruption);
   outside::RunOptions options;
   options.cancel_fd = interruption.fd();
   if (arguments.is_live()) options.sink = &output.sink();
-  core::Result<host::Outcome> outcome = (*sandbox)->Run(job.request, options);
+  core::Result<host::Outcome> outcome =
+      job.container ? RunInContainer(job, options)
+                    : outside::RunOnce(std::move(job.sandbox), job.request, options);
   if (outcome && outcome->container) outcome->container->packages = job.installed;
   const core::Result<void> written = output.Finish();
   if (interruption.signal() != 0) {

@@ -76,6 +76,7 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& 
   sandbox.isolation = options.isolation;
   sandbox.language = options.language;
   sandbox.single_run = true;
+  sandbox.has_workspace = true;
   return outside::Sandbox::Open(std::move(sandbox));
 }
 

@@ -71,6 +71,8 @@ struct WorkerSignal {
     kFailed = 0x424a4641,  // a step of the seal failed: step and errno
     kDone = 0x424a444e,    // the report is in the capture region
     kCall = 0x424a434c,    // step: size of the name; value: size of the arguments (JSON)
+    // Instead of kDone, from the worker of a zygote that has left out modules: it needs one.
+    kStartOver = 0x424a534e,
     // Of a session. From a worker that was to copy itself; value: 0, or why it could not (errno).
     // From the copy, as its first word: it waits.
     kCopied = 0x424a4350,

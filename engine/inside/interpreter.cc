@@ -127,35 +127,50 @@ py::object KeepArtifact(const py::bytes& content) {
   return py::int_(offset);
 }
 
+// Does permanently what the first clone would set up or clear: matplotlib's fonts are open files.
+// Both halves: since 3.13 the child's half releases the import lock, and aborts if the other half
+// has not taken it.
+void PassFork() {
+  PyOS_BeforeFork();
+  PyOS_AfterFork_Child();
+}
+
+void PrepareForClones(const py::module_& runner, bool huge_pages) {
+  // What nearly every worker writes to is created from here on, so that it lies close together.
+  FillHeapHoles();
+  // Otherwise workers that reuse an entry of a loaded type would write to the old name's reference
+  // count.
+  if (huge_pages) PyType_ClearCache();
+  runner.attr("specialise")();
+  PassFork();
+  runner.attr("reseed")();
+  FillHeapHoles();
+}
+
 void Prepare(const InterpreterOptions& options) {
   const py::module_ runner = py::module_::import("belljar_runner");  // first: see patterns.py
   const py::object loads = py::module_::import("json").attr("loads");
+  const bool knows_program = options.named_modules != "null";  // so it is no session's
   const py::object profile_folders =
       runner.attr("add_package_folders")(loads(options.profile_packages));
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
-                         loads(options.missing_modules));
+                         loads(options.missing_modules), loads(options.named_modules));
   g_runner =
       new Runner{runner.attr("rehearse"),
                  runner.attr("reseed"),
                  runner.attr("execute"),
                  runner.attr("begin_session"),
                  runner.attr("execute_cell"),
-                 runner.attr("answer_question"),
+                 knows_program ? py::none() : runner.attr("prepare_questions")(),
                  runner.attr("after_copy"),
                  loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
-  // What nearly every worker writes to is created from here on, so that it lies close together.
-  FillHeapHoles();
-  // Otherwise workers that reuse an entry of a loaded type would write to the old name's reference
-  // count.
-  if (options.huge_pages) PyType_ClearCache();
-  runner.attr("specialise")();
-  // Does permanently what the first clone would set up or clear. Both halves: since 3.13 the
-  // child's half releases the import lock, and aborts if the other half has not taken it.
-  PyOS_BeforeFork();
-  PyOS_AfterFork_Child();
-  runner.attr("reseed")();
-  FillHeapHoles();
+  if (options.single_run) {
+    runner.attr("warm")();
+    PassFork();
+  } else {
+    PrepareForClones(runner, options.huge_pages);
+  }
   // Later imports are only from the standard library and the profile's packages, by their own code
   // and with --language full.
   py::list path;
@@ -202,6 +217,7 @@ py::dict MakeRequest(const RequestParts& parts) {
   request["keep_artifact"] = g_runner->keep_artifact;
   if (!parts.inputs.empty()) request["inputs"] = Loaded(parts.inputs);
   if (request.contains("functions")) request["call_host"] = py::cpp_function(parts.call_host);
+  if (parts.start_over) request["start_over"] = py::cpp_function(parts.start_over);
   return request;
 }
 
@@ -224,6 +240,7 @@ constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restri
 core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (options.huge_pages) GatherHeap();
   InstallMemoryGuard(options.huge_pages);
+  PopulateArenas(options.single_run);
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
     return core::MakeError("start Python", "no memory for the module table");
   }
@@ -237,7 +254,9 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (core::Result<void> done = InstallCaptureStreams(); !done) return done;
   // Imported objects stay: until FreezeInterpreter() a collection would only traverse them again.
   PyGC_Disable();
-  return Translate("prepare the profile", [&] { Prepare(options); });
+  core::Result<void> prepared = Translate("prepare the profile", [&] { Prepare(options); });
+  PopulateArenas(false);  // the seal refuses it
+  return prepared;
 }
 
 std::string StandardLibraryPath() { return g_library_paths->front(); }

@@ -23,6 +23,8 @@ struct InterpreterOptions {
   std::string missing_modules;   // JSON: module of the profile -> what installs it
   std::string profile;           // JSON
   std::string other_profiles;    // JSON: profile name -> module names
+  bool single_run = false;       // no clone follows: nothing is prepared for one
+  std::string named_modules = "null";  // JSON: modules that the program names, or null: load all
 };
 
 // Zygote: starts an isolated interpreter (no environment, no site, random hash seed), imports the
@@ -62,6 +64,7 @@ struct RequestParts {
   std::string_view source;
   const std::string* standard_input = nullptr;  // null: none
   HostCall call_host;
+  std::function<void()> start_over;  // does not return; empty: the zygote has loaded all modules
 };
 
 // Worker: runs one request and returns the report (UTF-8 JSON). An empty report means that the

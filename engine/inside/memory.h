@@ -11,6 +11,11 @@ namespace belljar::inside {
 // allocations have a cost.
 void InstallMemoryGuard(bool one_heap);
 
+// Zygote of a single run, while it starts: whether the kernel gives all pages of an arena at once.
+// Nearly all of them are used, and a fault costs more than a page. A clone would rather have them
+// one by one.
+void PopulateArenas(bool populates);
+
 }  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_MEMORY_H_

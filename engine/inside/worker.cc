@@ -71,7 +71,14 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
     FailSeal(socket.get(), seal::SealStep::kRlimits, errno);
   }
   SetOutputLimit(request.header.output_limit);
-  Report(socket.get(), ExecuteRequest(request.Parts(socket.get())));
+  RequestParts parts = request.Parts(socket.get());
+  if (!start.has_all_modules) {
+    parts.start_over = [socket = socket.get()] {
+      Signal(socket, {core::WorkerSignal::kStartOver, 0, 0});
+      AwaitEnd(socket);
+    };
+  }
+  Report(socket.get(), ExecuteRequest(parts));
   AwaitEnd(socket.get());
 }
 

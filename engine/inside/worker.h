@@ -17,6 +17,7 @@ struct WorkerStart {
   const seal::PreparedSeal& prepared;
   core::CaptureLayout layout;
   bool cloned = true;
+  bool has_all_modules = true;
   core::SpawnMessage::Kind kind = core::SpawnMessage::kRun;
 };
 [[noreturn]] void RunWorker(const WorkerStart& start, core::UniqueFd socket,

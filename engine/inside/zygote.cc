@@ -56,6 +56,8 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("profile").get_to(start.interpreter.profile);
     json.at("other_profiles").get_to(start.interpreter.other_profiles);
     json.at("single_run").get_to(start.single_run);
+    start.interpreter.single_run = start.single_run;
+    json.at("named_modules").get_to(start.interpreter.named_modules);
     json.at("capture_output").get_to(start.layout.output.count);
     json.at("capture_report").get_to(start.layout.report.count);
     json.at("capture_artifacts").get_to(start.layout.artifacts.count);
@@ -146,7 +148,8 @@ core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared,
   const pid_t pid = CloneWorker(start.plan, &pidfd);
   if (pid == 0) {
     core::Descriptors& given = message.descriptors;
-    const WorkerStart worker{start.plan, prepared, start.layout, true, kind};
+    const WorkerStart worker{
+        .plan = start.plan, .prepared = prepared, .layout = start.layout, .kind = kind};
     if (kind == core::SpawnMessage::kSession) {
       RunSessionInit(worker, std::move(given[2]), std::move(given[0]), std::move(given[1]));
     }
@@ -181,8 +184,12 @@ core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared,
     const std::optional<core::SpawnMessage::Kind> kind = KindOf(*message);
     if (!kind) return core::MakeError("serve", "not a spawn message");
     if (start.single_run) {
-      RunWorker({start.plan, prepared, start.layout, false}, std::move(message->descriptors[0]),
-                std::move(message->descriptors[1]));
+      RunWorker({.plan = start.plan,
+                 .prepared = prepared,
+                 .layout = start.layout,
+                 .cloned = false,
+                 .has_all_modules = start.interpreter.named_modules == "null"},
+                std::move(message->descriptors[0]), std::move(message->descriptors[1]));
     }
     if (core::Result<void> done = Spawn(start, prepared, control, *kind, std::move(*message));
         !done) {

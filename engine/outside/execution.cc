@@ -80,7 +80,7 @@ Execution::Execution(Worker worker, const host::Request& request, const RunOptio
       request_(request),
       options_(options),
       language_(language),
-      channel_(worker_.socket.get(), request, options.call, is_cell()),
+      channel_(worker_.socket.get(), request, options.call, is_cell(), worker_.may_start_over),
       interrupts_(options.interrupted) {}
 
 void Execution::StartClock() {
@@ -107,6 +107,9 @@ core::Result<host::Outcome> Execution::Run() {
   if (core::Result<void> sent = SendRequest(); !sent) return sent.error();
   core::Result<End> end = Watch();
   if (!end) return end.error();
+  if (*end == End::kStartOver) {
+    return core::MakeError(kStartOver, "the program needs another one");
+  }
   return Collect(*end);
 }
 
@@ -147,6 +150,7 @@ std::optional<Execution::End> Execution::Hear() {
   switch (channel_.Move()) {
     case WorkerChannel::Message::kNothing: return std::nullopt;
     case WorkerChannel::Message::kDone: return End::kReported;
+    case WorkerChannel::Message::kStartOver: return End::kStartOver;
     case WorkerChannel::Message::kMalformed: return End::kMalformed;
     // Treated as a death: Collect kills the worker.
     case WorkerChannel::Message::kEnd: return End::kDied;

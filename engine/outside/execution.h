@@ -47,6 +47,7 @@ class Execution {
   // status is ok; else it says why there is none.
   void Ask(const Question& question) { question_ = &question; }
 
+  // The error kStartOver: see SandboxOptions::named_modules.
   core::Result<host::Outcome> Run();
 
   // After Run. The caller kills it if it is still alive.
@@ -56,7 +57,7 @@ class Execution {
   bool reported() const { return reported_; }
 
  private:
-  enum class End { kReported, kDied, kMalformed, kTimeout, kCpuLimit, kCancelled };
+  enum class End { kReported, kStartOver, kDied, kMalformed, kTimeout, kCpuLimit, kCancelled };
 
   bool is_cell() const { return worker_.use == WorkerUse::kSession; }
   void StartClock();

@@ -91,7 +91,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, Language languag
 core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
   const bool needs_network = profile.egress && !options.egress_handler;
-  if (needs_network || (profile.workspace && !options.single_run)) {
+  if (needs_network || (profile.workspace && !options.has_workspace)) {
     return core::MakeError("use profile " + profile.name,
                            "it gives each worker its own file system or network, which requires "
                            "namespaces; \"belljar doctor\" shows why there are none");
@@ -257,6 +257,7 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
                         options.profile.artifacts};
   pool.zygote.plan = std::move(*plan);
   pool.zygote.single_run = options.single_run;
+  pool.zygote.named_modules = options.named_modules;
   pool.spares = options.spares;
   pool.hides_children = options.hides_children;
   pool.rotate_after_workers = options.rotate_after_workers;

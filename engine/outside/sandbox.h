@@ -55,10 +55,18 @@ struct SandboxOptions {
   // If set, `network` is ignored, and a profile with an egress proxy does not need namespaces. For
   // processes that have a network namespace to themselves, as in a container.
   EgressHandler egress_handler;
-  // A single run, whose worker is the zygote itself instead of a clone. Uses half the memory; for
-  // callers that open a sandbox per run anyway (container/inside). A second Run fails, and `spares`
-  // is ignored.
+  // A single run, whose worker is the zygote itself instead of a clone. Uses half the memory and is
+  // there sooner; for callers that open a sandbox per run anyway (run_once.h, container/inside). A
+  // second Run fails, and `spares` is ignored.
   bool single_run = false;
+  // Of a single run: the zygote loads only those of the profile's modules whose outermost names are
+  // among these, and what they import. If the program turns out to need another one, Run fails with
+  // the operation kStartOver; what it has printed by then may have gone to the sink. nullopt: it
+  // loads all.
+  std::optional<std::vector<std::string>> named_modules;
+  // Without namespaces: a profile's workspace is at its path already, for this run alone, as in a
+  // container.
+  bool has_workspace = false;
   // For a program that waits for its own children (engine/outside/child_reaper.h).
   bool hides_children = false;
   size_t spares = 4;

@@ -560,6 +560,7 @@ core::Result<void> SparePool::FinishSpawn(Worker& worker) {
   worker.status_fd = std::move(*status);
   if (core::Result<void> observed = Observe(worker); !observed) return observed;
   if (options_.zygote.single_run) worker.cpu_before = worker.process.CpuTime();
+  worker.may_start_over = options_.zygote.named_modules.has_value();
   return {};
 }
 

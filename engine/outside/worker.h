@@ -30,6 +30,7 @@ struct Worker {
   core::Process process;
   // kSession: it lives on after a request.
   WorkerUse use = WorkerUse::kRun;
+  bool may_start_over = false;  // its zygote has left out modules
   // Used before this run: by a single run's process to start up, in a session by earlier cells.
   std::chrono::microseconds cpu_before{0};
 };

@@ -55,6 +55,7 @@ WorkerChannel::Message WorkerChannel::Parse() {
   }
   memcpy(&signal_, received_.data(), sizeof signal_);
   if (signal_.kind == core::WorkerSignal::kDone) return Message::kDone;
+  if (signal_.kind == core::WorkerSignal::kStartOver && may_start_over_) return Message::kStartOver;
   if (signal_.kind != core::WorkerSignal::kCall ||
       !calls_.MayBe(signal_.step, signal_.value, is_cell_)) {
     return Message::kMalformed;

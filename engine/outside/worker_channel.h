@@ -22,13 +22,19 @@ namespace belljar::outside {
 class WorkerChannel {
  public:
   // All borrowed. In a cell, a call without an answer is interrupted, so that the session lives on.
-  WorkerChannel(int socket, const host::Request& request, const FunctionCall& call, bool is_cell)
-      : socket_(socket), calls_(request, call), is_cell_(is_cell) {}
+  // `may_start_over`: its zygote has left out modules.
+  WorkerChannel(int socket, const host::Request& request, const FunctionCall& call, bool is_cell,
+                bool may_start_over = false)
+      : socket_(socket),
+        calls_(request, call),
+        is_cell_(is_cell),
+        may_start_over_(may_start_over) {}
 
   enum class Message {
     kNothing,    // incomplete
     kCall,       // a complete call, for Answer()
     kDone,       // claimed by the worker; verified by the report
+    kStartOver,  // claimed by the worker: it needs a module that its zygote has left out
     kMalformed,  // nothing after it counts
     kEnd,        // the worker is dying, or has closed the channel
   };
@@ -50,6 +56,7 @@ class WorkerChannel {
   const int socket_;
   const FunctionCalls calls_;
   const bool is_cell_;
+  const bool may_start_over_;
   std::string received_;
   core::WorkerSignal signal_;  // header of the message being received
   size_t wanted_ = sizeof(core::WorkerSignal);

@@ -154,6 +154,11 @@ std::string ProfilePackages(const ZygoteOptions& options) {
   return folders.dump();
 }
 
+// JSON: null for all.
+std::string NamedModules(const ZygoteOptions& options) {
+  return options.named_modules ? nlohmann::json(*options.named_modules).dump() : "null";
+}
+
 core::Result<std::string> StartMessage(const ZygoteOptions& options) {
   try {
     return nlohmann::json{{"interpreter", options.installation.interpreter},
@@ -164,6 +169,7 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
                           {"missing_modules", MissingModules(options)},
                           {"huge_pages", options.huge_pages},
                           {"single_run", options.single_run},
+                          {"named_modules", NamedModules(options)},
                           {"profile", options.profile_document},
                           {"other_profiles", options.other_profiles},
                           {"capture_output", options.layout.output.count},
@@ -238,7 +244,7 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
     return core::SystemErrorOf(EAGAIN, "hold a zygote", "no descriptor or thread is available");
   ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors),
                        std::move(reaper));
-  RaisePinLimit(pid);
+  if (!options.single_run) RaisePinLimit(pid);
   if (options.plan.namespaces) {
     if (core::Result<void> done = seal::WriteIdMaps(pid); !done) return done.error();
   }

@@ -7,6 +7,7 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -34,6 +35,7 @@ struct ZygoteOptions {
   std::vector<MissingPackages> missing;  // sets that it names and that are not installed
   bool huge_pages = false;               // for the interpreter's heap
   bool single_run = false;               // it becomes its only worker: BecomeWorker
+  std::optional<std::vector<std::string>> named_modules;  // see SandboxOptions
   seal::SealPlan plan;
   core::CaptureLayout layout;
 };

@@ -234,28 +234,32 @@ Exports ReadExports(const std::string& file) {
   if (!fs::exists(file)) return exports;
   core::Result<std::string> text = core::ReadFile(file, 4 << 20);
   if (!text) throw std::runtime_error(text.error().ToString());
-  std::istringstream lines(*text);
-  for (std::string module, name; lines >> module >> name;) exports[module].push_back(name);
+  for (const std::string_view line : core::SplitAt(*text, '\n')) {
+    const size_t space = line.find(' ');
+    if (space == line.npos) continue;
+    exports[std::string(line.substr(0, space))].emplace_back(line.substr(space + 1));
+  }
   return exports;
 }
 
-// Replaces `exports = "public"` in the table by the recorded names of the module.
-void SpellOutExports(toml::table& root, const std::string& file) {
-  toml::table* modules = root["modules"].as_table();
-  if (!modules) return;
+// The recorded names of each module with `exports = "public"`.
+Exports SpelledOut(const toml::table& root, const std::string& file) {
+  Exports spelled_out;
+  const toml::table* modules = root["modules"].as_table();
+  if (!modules) return spelled_out;
   std::optional<Exports> recorded;
   for (auto&& [key, value] : *modules) {
-    toml::table* module = value.as_table();
+    const toml::table* module = value.as_table();
     const toml::node* exports = module ? module->get("exports") : nullptr;
     if (!exports || !exports->is_string()) continue;
     if (exports->value_exact<std::string>() != kPublic) {
       throw Malformed(*exports, "\"exports\" must be a list of names, or \"public\"");
     }
     if (!recorded) recorded = ReadExports(file);
-    toml::array names;
-    for (const std::string& name : (*recorded)[std::string(key.str())]) names.push_back(name);
-    module->insert_or_assign("exports", std::move(names));
+    const std::string name(key.str());
+    spelled_out[name] = std::move((*recorded)[name]);
   }
+  return spelled_out;
 }
 
 // The 14 of "3.14".
@@ -385,7 +389,7 @@ void AddModule(core::Profile& profile, std::string name, std::vector<std::string
   profile.modules.push_back({std::move(name), std::move(exports)});
 }
 
-void ReadModules(const toml::table& root, core::Profile& profile) {
+void ReadModules(const toml::table& root, const Exports& spelled_out, core::Profile& profile) {
   if (root.contains("imports")) {
     const toml::table& imports = GetTable(root, "imports");
     CheckKeys(imports, kImportKeys);
@@ -405,7 +409,11 @@ void ReadModules(const toml::table& root, core::Profile& profile) {
     if (!module) throw Malformed(value, "a module must be a table");
     CheckKeys(*module, kModuleKeys);
     CheckWhy(*module);
-    AddModule(profile, std::string(key.str()), GetStrings(*module, "exports"));
+    std::string name(key.str());
+    const auto found = spelled_out.find(name);
+    std::vector<std::string> exports =
+        found == spelled_out.end() ? GetStrings(*module, "exports") : found->second;
+    AddModule(profile, std::move(name), std::move(exports));
   }
 }
 
@@ -536,12 +544,20 @@ void Merge(nlohmann::json& into, const nlohmann::json& from) {
   }
 }
 
-// The content of one file, read once for all profiles that include it.
 struct ProfileFile {
   toml::table root;
-  nlohmann::json document;
+  Exports spelled_out;
 };
 
+nlohmann::json DocumentOf(const ProfileFile& file) {
+  nlohmann::json document = ToJson(file.root);
+  for (const auto& [module, names] : file.spelled_out) {
+    document["modules"][module]["exports"] = names;
+  }
+  return document;
+}
+
+// The content of files, each read once for all profiles that include it.
 class ProfileFiles {
  public:
   const ProfileFile& Read(const fs::path& file) {
@@ -550,9 +566,8 @@ class ProfileFiles {
       toml::table root = Parse(file);
       CheckKeys(root, kProfileKeys);
       DropLaterModules(root);
-      SpellOutExports(root, ExportsOf(file));
-      nlohmann::json document = ToJson(root);
-      found->second = {std::move(root), std::move(document)};
+      Exports spelled_out = SpelledOut(root, ExportsOf(file));
+      found->second = {std::move(root), std::move(spelled_out)};
     }
     return found->second;
   }
@@ -568,8 +583,12 @@ class ProfileFiles {
 // One profile from one or more files; the first is complete by itself, the others extend it.
 class ProfileReader {
  public:
-  ProfileReader(std::string folder, const SyscallGroups& syscalls, ProfileFiles& files)
-      : folder_(std::move(folder)), syscalls_(syscalls), files_(files) {}
+  ProfileReader(std::string folder, const SyscallGroups& syscalls, ProfileFiles& files,
+                bool has_document)
+      : folder_(std::move(folder)),
+        syscalls_(syscalls),
+        files_(files),
+        has_document_(has_document) {}
 
   // A profile of the folder, or several joined by "+".
   void AddNamed(const std::string& names, int depth = 0) {
@@ -584,7 +603,8 @@ class ProfileReader {
   }
 
   void AddFile(const std::string& file, int depth = 0) {
-    const auto& [root, document] = files_.Read(file);
+    const ProfileFile& content = files_.Read(file);
+    const toml::table& root = content.root;
     if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
     const std::string name = Get<std::string>(root, "name");
     const bool tier = root.contains("extends");
@@ -594,13 +614,13 @@ class ProfileReader {
       AddNamed(Get<std::string>(root, "extends"), depth + 1);
       profile_.tiers.push_back(name);
     }
-    const bool first = document_.is_null();
+    const bool first = read_.empty();
     if (!first && !tier) throw Malformed(root, "it does not extend another profile: \"extends\"");
-    Read(root, first);
-    if (first) {
-      document_ = document;
-    } else {
-      Merge(document_, document);
+    Read(content, first);
+    if (has_document_ && first) {
+      document_ = DocumentOf(content);
+    } else if (has_document_) {
+      Merge(document_, DocumentOf(content));
     }
     summaries_.push_back(Get<std::string>(root, "summary"));
     read_.push_back(name);
@@ -617,8 +637,10 @@ class ProfileReader {
       profile_.thread_syscalls = found->second;
     }
     profile_.hostile_syscalls = syscalls_.hostile;
-    document_["name"] = profile_.name;
-    profile_.document = document_.dump();
+    if (has_document_) {
+      document_["name"] = profile_.name;
+      profile_.document = document_.dump();
+    }
     return std::move(profile_);
   }
 
@@ -629,11 +651,12 @@ class ProfileReader {
     return std::find(names.begin(), names.end(), name) != names.end();
   }
 
-  void Read(const toml::table& root, bool first) {
+  void Read(const ProfileFile& content, bool first) {
+    const toml::table& root = content.root;
     if (first || root.contains("limits")) ReadLimits(GetTable(root, "limits"), profile_, first);
     ReadPaths(root, profile_);
     ReadSeccomp(root, syscalls_, profile_, first);
-    ReadModules(root, profile_);
+    ReadModules(root, content.spelled_out, profile_);
     ReadLanguage(root, profile_);
     ReadWorkerResources(root, profile_);
     ReadArtifacts(root, profile_);
@@ -668,6 +691,7 @@ class ProfileReader {
   const std::string folder_;
   const SyscallGroups& syscalls_;
   ProfileFiles& files_;
+  const bool has_document_;
   core::Profile profile_;
   nlohmann::json document_;
   std::vector<std::string> read_;
@@ -692,7 +716,8 @@ core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder)
     std::vector<core::Profile> profiles;
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       if (entry.path().extension() != ".toml" || entry.path().filename() == kSeccompFile) continue;
-      ProfileReader reader(folder, syscalls, files);
+      const bool is_base = !files.Read(entry.path()).root.contains("extends");
+      ProfileReader reader(folder, syscalls, files, is_base);
       reader.AddFile(entry.path());
       profiles.push_back(reader.Finish({}));
     }
@@ -706,7 +731,7 @@ core::Result<core::Profile> LoadProfile(const std::string& file, const std::stri
   return Translate("load profile", [&] {
     const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
     ProfileFiles files;
-    ProfileReader reader(folder, syscalls, files);
+    ProfileReader reader(folder, syscalls, files, true);
     reader.AddFile(file);
     return reader.Finish({});
   });
@@ -717,7 +742,7 @@ core::Result<core::Profile> CombineProfiles(const std::vector<std::string>& name
   return Translate("combine profiles", [&] {
     const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
     ProfileFiles files;
-    ProfileReader reader(folder, syscalls, files);
+    ProfileReader reader(folder, syscalls, files, true);
     for (const std::string& name : names) reader.AddNamed(name);
     return reader.Finish(names);
   });

@@ -11,7 +11,8 @@
 
 namespace belljar::profiles {
 
-// All profiles of `folder`, sorted by name. Its seccomp.toml has the system call groups.
+// All profiles of `folder`, by name; only those that extend none have their document: making one is
+// slow. Its seccomp.toml has the system call groups.
 core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder);
 
 // A file of the operator, with the system call groups of `folder`.

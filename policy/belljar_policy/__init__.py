@@ -18,15 +18,14 @@ import gc
 import sys
 import types
 import unicodedata
-import zoneinfo
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from importlib import _bootstrap  # type: ignore[attr-defined]
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import _belljar_guards as guards
 
-from . import library, lookout, namespace, reviewed, tables
+from . import library, lookout, namespace, preload, reviewed, tables
 from .findings import Finding, in_characters
 from .library.types import ModuleType
 from .modules import ModuleTable, ProfileError
@@ -72,22 +71,26 @@ class Policy:
         *,
         other_profiles: dict[str, list[str]] | None = None,
         missing_modules: Mapping[str, str] = MappingProxyType({}),
+        named: Collection[str] | None = None,
         tracebacks: Any = None,
     ) -> None:
-        """`missing_modules`: missing packages of the profile, and the command to install each.
+        """`named`: of the profile's modules, the outermost names that occur in the only program
+        that will run; None: all are loaded.
+        `missing_modules`: missing packages of the profile, and the command to install each.
         `tracebacks`: the runner's module of that name; without it, tracebacks have no frames."""
         # A profile that exports io.open has files, including the builtin open().
         has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         if "door" in profile:  # before packages import the library without it
             library.open_network(profile["door"]["port"])
+        left_out = preload.left_out(profile, named)
         # Packages are loaded before the library that they use is changed.
         if _has_packages(profile):
             lookout.add_hook()
             from . import packages  # imports modules that no other profile needs
 
-            profile = packages.load(profile)
-        library.reduce(has_files)
-        self.modules = ModuleTable(profile, other_profiles or {}, missing_modules)
+            profile = packages.load(profile, left_out)
+        library.reduce(has_files, left_out)
+        self.modules = ModuleTable(profile, other_profiles or {}, missing_modules, left_out)
         self._builtins = namespace.make_builtins(has_files)
         guards.show_scope(self.modules.proxies["builtins"], self._builtins, False)
         self._allowed_imports: frozenset[str] | None = None  # of the last program
@@ -96,6 +99,7 @@ class Policy:
         running.load_module = self._load_module
         running.load_late = self.modules.load
         running.is_withheld = self._is_withheld
+        running.absent_modules = self.modules.absent
         running.builtins = self._builtins
         running.tracebacks = tracebacks
         running.compile_text = self._compile_text
@@ -105,7 +109,7 @@ class Policy:
             lookout.install(
                 has_files=has_files,
                 has_network=bool(profile.get("door")),
-                readable=[folder for folder in (*sys.path, *zoneinfo.TZPATH) if folder],
+                readable=[folder for folder in (*sys.path, *_zone_folders()) if folder],
             )
         guards.configure(self._guard_settings())
         self._warm()
@@ -114,6 +118,9 @@ class Policy:
             from . import real_modules
 
             real_modules.guard()
+        if left_out:
+            library.reduce_loaded(has_files, left_out)
+            preload.watch(left_out, self.modules)
         guards.freeze()
 
     def _guard_settings(self) -> dict[str, Any]:
@@ -141,6 +148,8 @@ class Policy:
             "is_normalized": unicodedata.is_normalized,
             "modules": self.modules.proxies,
             "internal_modules": self.modules.internal,
+            "absent_modules": self.modules.cannot_be_loaded(),
+            "start_over": lambda: library.program.running.start_over(),
             "bootstrap_globals": vars(_bootstrap),
             "formatter_parser": _string.formatter_parser,
             "field_name_split": _string.formatter_field_name_split,
@@ -301,6 +310,10 @@ class Policy:
             lookout.begin(self._builtins)
         return scope
 
+    def start_over_by(self, end: Callable[[], None]) -> None:
+        """`end` ends this process, so that the program starts anew where all modules are loaded."""
+        library.program.running.start_over = end  # type: ignore[method-assign]
+
     def arrange_surroundings(self, arguments: list[str], environment: dict[str, str]) -> None:
         """What the program finds in sys.argv and os.environ."""
         library.sys.arguments[:] = arguments
@@ -309,6 +322,7 @@ class Policy:
 
     def run_coroutine(self, coroutine: Any) -> None:
         """Runs a program with `await` at its top level, on a guest's event loop."""
+        self.modules.load("asyncio")
         library.asyncio_package().run(coroutine)
 
     def finish_threads(self) -> None:
@@ -329,6 +343,11 @@ class Policy:
         library.program.running.has_end = False
         guards.show_scope(self.modules.proxies["__main__"], None, False)
         guards.forget_guest()
+
+
+def _zone_folders() -> tuple[str, ...]:
+    zoneinfo: Any = sys.modules.get("zoneinfo")
+    return zoneinfo.TZPATH if zoneinfo else ()
 
 
 def _has_packages(profile: Mapping[str, Any]) -> bool:

@@ -169,7 +169,10 @@ class ModuleTable:
         profile: dict[str, Any],
         other_profiles: dict[str, list[str]],
         missing_modules: Mapping[str, str] = types.MappingProxyType({}),
+        left_out: frozenset[str] = frozenset(),
     ) -> None:
+        """`left_out`: modules that are not loaded (preload.py)."""
+        self._left_out = left_out
         self._missing_modules = missing_modules
         self.profile_name = str(profile.get("name", ""))
         self.proxies: dict[str, Any] = {}
@@ -184,8 +187,9 @@ class ModuleTable:
         self._copies: dict[int, Any] = {}
         self._other_profiles = other_profiles
         self._late: dict[str, str] = {}  # not loaded yet: module -> its group
+        self.absent: frozenset[str] = frozenset()  # not loaded, and not loaded later
         self._entries: dict[str, dict[str, Any]] = {}
-        self._is_loading = False
+        self.is_loading = False
         self.has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         modules = profile.get("modules", {})
         modules = {
@@ -201,7 +205,7 @@ class ModuleTable:
             self.open_packages = reviewed.OPEN_PACKAGES
         imports = profile.get("imports", {})
         self.internal = frozenset(imports.get("internal", ()))
-        for name in self.internal:
+        for name in self.internal - left_out:
             try:
                 importlib.import_module(name)
             except ImportError:
@@ -218,26 +222,50 @@ class ModuleTable:
             parts = name.split(".")
             names.update(".".join(parts[:i]) for i in range(1, len(parts)))
         self._entries = entries
-        self._late = _late_groups(names)
+        self.absent = frozenset(self._not_loaded(names))
+        self._late = _late_groups(names - self.absent)
         below: dict[str, set[str]] = {}
         for name in names:
             package, _, last = name.rpartition(".")
             below.setdefault(package, set()).add(last)
-        for name in self._late:  # what it may have; load() knows what it has
+        for name in (*self._late, *self.absent):  # what it may have; load() knows what it has
             exports = entries.get(name, {}).get("exports", ())
             self._exports[name] = frozenset(below.get(name, set()).union(exports))
-        self._make(names - self._late.keys())
+        self._make(names - self._late.keys() - self.absent)
         # What the others have imported meanwhile. Which modules these are differs by version.
         loaded = self._late.keys() - _late_groups(self._late).keys()
         for name in loaded:
             del self._late[name]
         self._make(loaded)
+        # Not those that are loaded on import anyway, with their package.
+        left_out = self.absent - _late_groups(self.absent).keys()
+        while meanwhile := left_out - self._not_loaded(left_out):
+            left_out -= meanwhile
+            self.absent -= meanwhile
+            self._make(set(meanwhile))
         if self._late:
             ours = {name.replace(".", "_") for name in self._late}
             library.kept.keep(sorted(ours.union(library.LATE_PARTS)))
             library.kept.keep_texts(ours.intersection(library.TEXTS_AS_GUEST))
         self._add_future()
         self._add_own()
+
+    def _not_loaded(self, names: Collection[str]) -> set[str]:
+        """Of `names` those that are left out and that no other module has imported."""
+        return {
+            name
+            for name in names
+            if name.partition(".")[0] in self._left_out and name not in sys.modules
+        }
+
+    def cannot_be_loaded(self) -> frozenset[str]:
+        """What has been left out and no import may load now: all but the modules of the standard
+        library that are loaded on import anyway, as its own functions do."""
+        left_out = {each for each in self.absent | self._left_out if each not in sys.modules}
+        groups = _late_groups(left_out - self.internal)
+        return frozenset(
+            name for name in left_out if groups.get(name) in {None, *reviewed.LATE_PACKAGES}
+        )
 
     def load(self, name: str) -> None:
         """Imports a module that is loaded on its first import, with its package, and makes its
@@ -246,20 +274,21 @@ class ModuleTable:
         Usually before the program starts, at the import statement's check. If a program runs, no
         code of its own may run in between, or classes of its own would count as the library's.
         """
+        library.program.running.need(name)
         group = self._late.get(name)
-        if group is None or self._is_loading:
+        if group is None or self.is_loading:
             return
         members = {each for each in self._late if self._late[each] == group}
         collects = gc.isenabled()
         gc.disable()
         before = set(self.subclassable)
-        self._is_loading = True
+        self.is_loading = True
         guards.begin_load()
         try:
             self._make(members)
         finally:
             guards.end_load(list(self.subclassable - before))
-            self._is_loading = False
+            self.is_loading = False
             if collects:
                 gc.enable()
         for each in members:

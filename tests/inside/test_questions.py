@@ -95,7 +95,7 @@ def session(policy, monkeypatch):
             if at >= 0:
                 source = source[:at] + source[at + 1 :]
                 more["cursor"] = at
-            raw = belljar_runner.answer_question(
+            raw = belljar_runner.prepare_questions()(
                 request(language, {"mode": mode, **more}),
                 source.encode("utf-8", "surrogatepass"),
             )
@@ -601,13 +601,14 @@ spec = importlib.util.spec_from_file_location(
 runner = sys.modules["belljar_runner"] = importlib.util.module_from_spec(spec)
 spec.loader.exec_module(runner)
 runner.prepare(profile, {})
+answer_question = runner.prepare_questions()
 runner.begin_session()
 base = {"mode": "run", "language": "restricted", "allowed_imports": None, "stdin": None,
         "max_source": 1 << 20, "max_result": 1 << 20, "max_report": 1 << 20}
 answers = []
 for number, (mode, source, more) in enumerate(json.load(sys.stdin)):
     request = {**base, "mode": mode, "filename": f"In[{number}]", **more}
-    call = runner.execute_cell if mode == "run" else runner.answer_question
+    call = runner.execute_cell if mode == "run" else answer_question
     answers.append(json.loads(call(request, source.encode())))
 sys.__stdout__.write(json.dumps(answers))
 """

@@ -194,13 +194,17 @@ TEST(SingleRun, AWorkspaceIsItsOwn) {
 
 // Without namespaces: where there is no container there is no such workspace.
 TEST(SingleRun, AWorkspaceThatNothingHasMountedIsRefused) {
-  SandboxOptions options = SingleRun();
-  options.without_layers = {"namespaces"};
-  options.profile = *ProfileCatalogue::Open()->Choose("filesystem");
-  const auto sandbox = Sandbox::Open(std::move(options));
-  ASSERT_FALSE(sandbox);
-  EXPECT_NE(sandbox.error().ToString().find("must mount a tmpfs"), std::string::npos)
-      << sandbox.error().ToString();
+  for (const bool in_container : {false, true}) {
+    SandboxOptions options = SingleRun();
+    options.without_layers = {"namespaces"};
+    options.profile = *ProfileCatalogue::Open()->Choose("filesystem");
+    options.has_workspace = in_container;
+    const auto sandbox = Sandbox::Open(std::move(options));
+    ASSERT_FALSE(sandbox);
+    const char* const why = in_container ? "must mount a tmpfs" : "requires namespaces";
+    EXPECT_NE(sandbox.error().ToString().find(why), std::string::npos)
+        << sandbox.error().ToString();
+  }
 }
 
 TEST(SingleRun, ClosingItEndsItAtEveryMoment) {

@@ -90,6 +90,14 @@ TEST_F(WorkerChannelTest, DoneIsHeard) {
   EXPECT_EQ(Hear(), Message::kDone);
 }
 
+TEST_F(WorkerChannelTest, OnlyWhereModulesAreLeftOutItMayStartOver) {
+  Say(Signal(core::WorkerSignal::kStartOver, 0, 0));
+  EXPECT_EQ(Hear(), Message::kMalformed);
+  channel_.emplace(host_.get(), request_, call_, false, true);
+  Say(Signal(core::WorkerSignal::kStartOver, 0, 0));
+  EXPECT_EQ(Hear(), Message::kStartOver);
+}
+
 TEST_F(WorkerChannelTest, CallsAreAnsweredAgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
     Say(Call("lookup", R"({"args":[1],"kwargs":{}})"));

@@ -14,6 +14,7 @@ import importlib.util
 import io
 import json
 import os
+import re
 import signal
 import sys
 import traceback
@@ -177,6 +178,47 @@ _PLAIN_PACKAGES = {
 }  # fmt: skip
 
 
+def words_of(source: str) -> list[str]:
+    """As engine/outside/run_once.h takes them: the profile's names are chosen later."""
+    return re.findall(r"\w+", source, re.ASCII)
+
+
+def serve_each(make_policy) -> None:
+    """Each program in a policy of its own, which has loaded what the program names, as in
+    `belljar run`; if it starts over, in one that has loaded all."""
+    replies = os.fdopen(os.dup(1), "w")
+    for line in sys.stdin:
+        request = json.loads(line)
+        for named in (words_of(request["source"]), None):
+            receiving, sending = os.pipe()
+            child = os.fork()
+            if child == 0:
+                os.close(receiving)
+                pipe = os.fdopen(sending, "w", errors="surrogatepass")  # before the policy objects
+                signal.alarm(120)
+                try:
+                    policy = make_policy(named)
+                    policy.start_over_by(lambda: os._exit(99))  # without a reply
+                    reply = json.dumps(execute(request, policy))
+                except BaseException:
+                    reply = json.dumps({"error": "HarnessError", "message": traceback.format_exc()})
+                with pipe:
+                    pipe.write(reply)
+                os._exit(0)
+            os.close(sending)
+            with os.fdopen(receiving, errors="replace") as pipe:
+                reply = pipe.read()
+            _, status = os.waitpid(child, 0)
+            if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 99 and named is not None:
+                continue
+            if not reply:
+                number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+                reply = json.dumps({"error": "Died", "message": "", "signal": number})
+            break
+        replies.write(reply + "\n")
+        replies.flush()
+
+
 def serve() -> None:
     # "plain" builds no policy: the controls must not be held by a hardened interpreter.
     # "restricted:NAME" and "plain:NAME": another profile, with its packages.
@@ -202,10 +244,18 @@ def serve() -> None:
 
         profile = read_profile(ROOT / "profiles" / f"{profile_name or 'basic'}.toml")
         others = {"filesystem": ["os", "pathlib"], "data-science": ["numpy"]}
-        policy = belljar_policy.Policy(
-            profile, other_profiles=others, tracebacks=runner_tracebacks()
-        )
-        verify_later_code(belljar_policy, policy)
+
+        def make_policy(named=None):
+            made = belljar_policy.Policy(
+                profile, other_profiles=others, named=named, tracebacks=runner_tracebacks()
+            )
+            verify_later_code(belljar_policy, made)
+            return made
+
+        if kind == "restricted" and os.environ.get("POLICY_OF_NAMED") == "1":
+            serve_each(make_policy)
+            return
+        policy = make_policy()
     replies = os.fdopen(os.dup(1), "w")
     requests = sys.stdin
     for line in requests:

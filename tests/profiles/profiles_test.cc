@@ -271,7 +271,14 @@ TEST(ShippedProfiles, AllLoad) {
   EXPECT_FALSE(basic->modules.empty());
   EXPECT_FALSE(basic->allowed_syscalls.empty());
   EXPECT_FALSE(basic->hostile_syscalls.empty());
-  EXPECT_TRUE(nlohmann::json::accept(basic->document));
+  for (const core::Profile& profile : *profiles) {
+    const auto alone =
+        LoadProfile(installation->profiles + "/" + profile.name + ".toml", installation->profiles);
+    ASSERT_TRUE(alone) << alone.error().ToString();
+    EXPECT_EQ(alone->name, profile.name);
+    EXPECT_EQ(alone->modules.size(), profile.modules.size());
+    EXPECT_EQ(nlohmann::json::parse(alone->document)["name"], profile.name);
+  }
 }
 
 }  // namespace

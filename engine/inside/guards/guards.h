@@ -57,6 +57,8 @@ struct State {
   PyObject* is_normalized = nullptr;      // unicodedata.is_normalized
   PyObject* modules = nullptr;            // dict: name -> Proxy
   PyObject* internal_modules = nullptr;   // frozenset: importable by C code, not by guests
+  PyObject* absent_modules = nullptr;     // frozenset: left out by this zygote (preload.py)
+  PyObject* start_over = nullptr;         // callable: ends this process, which needs one of them
   PyObject* allowed_modules = nullptr;    // frozenset or NULL (all)
   PyObject* bootstrap_globals = nullptr;  // dict of importlib._bootstrap
   PyObject* formatter_parser = nullptr;   // _string.formatter_parser

@@ -33,6 +33,8 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
       {"is_normalized", &state.is_normalized},
       {"modules", &state.modules},
       {"internal_modules", &state.internal_modules},
+      {"absent_modules", &state.absent_modules},
+      {"start_over", &state.start_over},
       {"bootstrap_globals", &state.bootstrap_globals},
       {"formatter_parser", &state.formatter_parser},
       {"field_name_split", &state.field_name_split},

@@ -389,6 +389,11 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
     PyErr_SetString(PyExc_ImportError, "[BJ204] there is no package to import from");
     return nullptr;
   }
+  if (PySet_Contains(state.absent_modules, name) == 1) {
+    PyObject* const never = PyObject_CallNoArgs(state.start_over);
+    if (never == nullptr) return nullptr;
+    Py_DECREF(never);
+  }
   if (PyList_CheckExact(names)) {
     if (PySet_Contains(state.internal_modules, name) == 1 ||
         PyDict_Contains(state.modules, name) == 1) {

@@ -7,7 +7,9 @@ C++ (`engine/inside/interpreter.cc`) calls these functions, for a run in this or
     zygote   add_package_folders()  where the profile's packages are
              prepare()   before any guest code: builds the policy and imports all that a request
                          may need, because a sealed worker should read no file on its way
-             specialise() brings the bytecode of a request's path into its final form
+             prepare_questions()  where a session may be opened
+             specialise() brings the bytecode of a request's path into its final form; warm()
+                         instead, if the zygote itself becomes the only worker
     a clone  rehearse()  shows the zygote which pages a request writes to (hot_pages.h)
     worker   reseed()    after the clone: no two workers share a random number
     worker   execute()   the one request:
@@ -39,6 +41,7 @@ that could hold it), `stdin` bytes | None, `keep_artifact` callable | None (disp
 Of a run, where there are any: `inputs` {name: value in its JSON form (plain_data.py)} and
 `functions` [name], which become variables of the program; `call_host` (name, arguments) -> answer,
 for those functions; `exact_types`, whether the result's form tells tuples and frozensets apart.
+Where the zygote has left out modules (belljar_policy/preload.py): `start_over` () -> never.
 To "validate" belong `analysis` (default true) and `comments` (default false): whether the report
 is to have them.
 
@@ -69,6 +72,9 @@ patterns.load()  # before the imports that compile them
 forking.pass_over_needless_handlers()  # before the imports that register them
 sendfile.hide()  # before the imports that look for it
 
+from collections.abc import Callable  # noqa: E402
+from typing import Any  # noqa: E402
+
 from .execute import (  # noqa: E402
     after_copy,
     begin_session,
@@ -77,20 +83,31 @@ from .execute import (  # noqa: E402
     prepare,
     rehearse,
     specialise,
+    warm,
 )
 from .package_folders import add_package_folders  # noqa: E402
-from .questions import answer_question  # noqa: E402
 from .randomness import reseed  # noqa: E402
+
+
+def prepare_questions() -> Callable[[dict[str, Any], bytes], bytes]:
+    """Zygote, after prepare(), if a worker may become that of a session: answer_question(). Only
+    sessions need its modules."""
+    from . import questions
+
+    questions.prepare()
+    return questions.answer_question
+
 
 __all__ = [
     "add_package_folders",
     "after_copy",
-    "answer_question",
     "begin_session",
     "execute",
     "execute_cell",
     "prepare",
+    "prepare_questions",
     "rehearse",
     "reseed",
     "specialise",
+    "warm",
 ]

@@ -10,23 +10,12 @@ import os
 import sys
 import warnings
 from _sitebuiltins import Quitter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import (
-    attributes,
-    digests,
-    forking,
-    host_functions,
-    interrupts,
-    locality,
-    quiet_repr,
-    sendfile,
-    tracebacks,
-)
+from . import forking, host_functions, interrupts, locality, sendfile, tracebacks
 from . import report as reports
-from . import variables as variables_of_session
 from .analysis import analyse
 from .bounded_repr import bounded_repr
 from .comments import addressed_comments
@@ -131,6 +120,7 @@ class _Prepared:
     no_input: Any = None
     recursion_limit = 1000
     recursion_limit_of_guest = 1000
+    has_packages = False  # the profile
     rehearsals: Sequence[bytes] = ()  # of the profile's packages
     profiler: Any = None  # sees the code that runs after the guest, for gather()
     kept: Any = None  # the guest's last exception; released, it would run the guest's finalizers
@@ -158,15 +148,18 @@ def prepare(
     profile: dict[str, Any],
     other_profiles: dict[str, list[str]],
     missing_modules: Mapping[str, str] = MappingProxyType({}),
+    named: Collection[str] | None = None,
 ) -> None:
     """Zygote, once: builds the policy. `other_profiles`: profile name -> its modules;
-    `missing_modules`: packages of the profile that are not there -> the command that installs them.
+    `missing_modules`: packages of the profile that are not there -> the command that installs them;
+    `named`: modules that the program names, if it is the only one (belljar_policy/preload.py).
     """
     policy_package = importlib.import_module("belljar_policy")
     policy = policy_package.Policy(
         profile,
         other_profiles=other_profiles,
         missing_modules=missing_modules,
+        named=named,
         tracebacks=tracebacks,
     )
     if policy.RESULT_NAME != RESULT_NAME:
@@ -184,23 +177,25 @@ def prepare(
     ]
     prepare_display()
     know_packages()
-    for part in (attributes, digests, quiet_repr, variables_of_session):
-        part.know_packages()
-    if profile.get("packages"):
-        find_generators()
+    _prepared.has_packages = bool(profile.get("packages"))
     # What `import` hands to restricted code is not a real module.
     proxies = getattr(policy_package, "MODULE_TYPES", ())
     _prepared.module_types = (ModuleType, *proxies)
-    attributes.know_proxies(proxies)
     _prepared.no_input = _NoInput()
     _prepared.recursion_limit = sys.getrecursionlimit()
     forking.restore()
     sendfile.restore()
 
 
+def warm() -> None:
+    """Zygote of a single run: what only the first run does is done before the seal."""
+    _execute_into_the_void(_REHEARSAL_SOURCE)
+
+
 def specialise() -> None:
     """Zygote: makes the interpreter rewrite our code to its final form, before any clone."""
-    _execute_into_the_void(_REHEARSAL_SOURCE)  # what only the first run does is done
+    find_generators(_prepared.has_packages)
+    warm()
     locality.gather(locality.watch(_rehearse_watched))
     for _ in range(_SPECIALISING_RUNS):
         _execute_into_the_void(_SPECIALISING_SOURCE)
@@ -307,6 +302,8 @@ _Run = Callable[[CodeType | None, str, str, dict[str, Any]], Report]
 
 
 def _execute(request: dict[str, Any], source: bytes, run: _Run) -> Report:
+    if "start_over" in request:
+        _prepared.policy.start_over_by(request["start_over"])
     validates = request["mode"] == "validate"
     filename = request.get("filename") or "main.py"
     if len(source) > request["max_source"]:

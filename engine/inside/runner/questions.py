@@ -22,8 +22,8 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from . import attributes, digests, quiet_repr, variables
 from . import report as reports
-from . import variables
 from .completion import Completer
 from .execute import namespace_of_session, prepared_for_questions
 from .inspection import describe_name
@@ -31,6 +31,14 @@ from .spelling import Spelling
 
 _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _SHORT_REPR = 40
+
+
+def prepare() -> None:
+    """Zygote, with the packages loaded."""
+    _, _, proxies = prepared_for_questions()
+    attributes.know_proxies(proxies)
+    for part in (attributes, digests, quiet_repr, variables):
+        part.know_packages()
 
 
 def answer_question(

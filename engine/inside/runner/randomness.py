@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import gc
 import os
-import random
 import sys
 from collections.abc import Callable
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import random
 
 _MT19937_KEY = 624 * 4  # bytes: numpy's mt19937_state is `uint32_t key[624]; int pos`
 _MT19937_USED_UP = (624).to_bytes(4, sys.byteorder)  # the next number is of a new round
 
-_generators: list[random.Random] = [random._inst]  # type: ignore[attr-defined]
+_generators: list[random.Random] = []
 _reseed_numpy: list[Callable[[], None]] = []
 
 
-def find_generators() -> None:
-    """Zygote, with the profile's packages loaded: remembers the generators that they made.
+def find_generators(has_packages: bool) -> None:
+    """Zygote of many workers, with the profile's modules loaded: remembers the generators that they
+    made.
 
     Some are in nobody's namespace: aiohttp masks its WebSocket frames by a default argument.
     """
+    import random  # here: not every zygote needs it
+
+    if not has_packages:
+        _generators[:] = [random._inst]  # type: ignore[attr-defined]
+        return
     found = gc.get_objects()
     # By the type itself: what a package derives from it may need other words to be seeded.
     _generators[:] = [each for each in found if type(each) is random.Random]

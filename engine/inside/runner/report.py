@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 from typing import Any
 
 from .tracebacks import NOWHERE, Place
@@ -16,21 +15,32 @@ _encode = json.JSONEncoder(ensure_ascii=False, separators=(",", ":")).encode
 _PARTS = ("result", "result_repr", "traceback", "findings", "variables", "message", "imports")
 
 
-@dataclass(slots=True)
-class Report:
-    status: str
-    exit_code: int | None = None
-    has_result: bool = False
-    result_json: str | None = None
-    result_repr: str | None = None
-    variables: list[str] = field(default_factory=list)
-    error: dict[str, Any] | None = None
-    findings: list[dict[str, Any]] = field(default_factory=list)
-    analysis: dict[str, Any] | None = None
-    comments: list[dict[str, Any]] = field(default_factory=list)
-    artifacts: list[dict[str, Any]] = field(default_factory=list)
-    artifacts_left_out: int = 0
-    truncated: dict[str, bool] = field(default_factory=lambda: dict.fromkeys(_PARTS, False))
+class Report:  # not a dataclass: making one takes a zygote almost a millisecond
+    __slots__ = (
+        "analysis", "artifacts", "artifacts_left_out", "comments", "error", "exit_code", "findings",
+        "has_result", "result_json", "result_repr", "status", "truncated", "variables",
+    )  # fmt: skip
+
+    def __init__(
+        self,
+        status: str,
+        exit_code: int | None = None,
+        error: dict[str, Any] | None = None,
+        findings: list[dict[str, Any]] | None = None,
+    ) -> None:
+        self.status = status
+        self.exit_code = exit_code
+        self.has_result = False
+        self.result_json: str | None = None
+        self.result_repr: str | None = None
+        self.variables: list[str] = []
+        self.error = error
+        self.findings = findings or []
+        self.analysis: dict[str, Any] | None = None
+        self.comments: list[dict[str, Any]] = []
+        self.artifacts: list[dict[str, Any]] = []
+        self.artifacts_left_out = 0
+        self.truncated = dict.fromkeys(_PARTS, False)
 
     def to_bytes(self, limit: int) -> bytes:
         """At most `limit` bytes. Parts are cut or dropped in the order of _REDUCTIONS."""

@@ -11,13 +11,13 @@ Nothing here may rely on isinstance() or on a method of a guest's object.
 
 from __future__ import annotations
 
+from importlib import import_module
 from sys import modules as sys_modules
 from typing import Any
 
 from .. import tables
 from . import (
     collections,
-    configparser,
     copy,
     dataclasses,
     difflib,
@@ -27,7 +27,6 @@ from . import (
     kept,
     lazy_annotations,
     os,
-    pprint,
     program,
     scheduler,
     scopes,
@@ -35,8 +34,6 @@ from . import (
     threading,
     traceback,
     typing,
-    xml_etree_ElementTree,
-    zoneinfo,
 )
 from .objects import has_finalizer
 
@@ -84,26 +81,38 @@ def asyncio_package() -> Any:
         raise RuntimeError("await at the top level needs asyncio, which is not here") from None
 
 
-def reduce(has_files: bool) -> None:
+_ALONE = ("configparser", "pprint", "xml.etree.ElementTree", "zoneinfo")
+"""Modules that nothing of ours needs."""
+_reduced: set[str] = set()
+
+
+def reduce_loaded(has_files: bool, left_out: frozenset[str]) -> None:
+    """Zygote, before the freeze, and after imports: _ALONE, except what is `left_out` (preload.py)
+    and nothing has imported."""
+    for name in _ALONE:
+        is_there = name in sys_modules or name.partition(".")[0] not in left_out
+        if is_there and name not in _reduced:
+            _reduced.add(name)
+            ours: Any = import_module(f"{__name__}.{name.replace('.', '_')}")
+            ours.reduce(has_files)
+
+
+def reduce(has_files: bool, left_out: frozenset[str] = frozenset()) -> None:
     """Zygote, before the freeze."""
     lazy_annotations.reduce()
     collections.reduce()
     copy.reduce()
     dataclasses.reduce()
     difflib.reduce()
-    zoneinfo.reduce()
     enum.reduce()
     functools.reduce()
     inspect.reduce()
     typing.reduce()
-    pprint.reduce()
-    configparser.reduce(has_files)
     if has_files:
         from . import files  # imports modules that no other profile needs
 
         files.reduce()
-    else:
-        xml_etree_ElementTree.reduce()
+    reduce_loaded(has_files, left_out)
 
 
 def forget() -> None:

@@ -29,6 +29,7 @@ def help(*request: Any) -> None:
         raise TypeError(f"help() takes at most 1 argument ({len(request)} given)")
     topic = request[0]
     if type(topic) is str:
+        running.need(topic)
         found = running.modules.get(topic, running.builtins.get(topic))
         if found is None or topic[:1] in "@_":
             sys.stdout.write(f"No Python documentation found for {topic!r}.\n{_NO_TOPIC}")

@@ -10,7 +10,7 @@ import _belljar_guards as guards
 from .dataclasses import fields
 
 
-def reduce() -> None:
+def reduce(_: bool) -> None:
     """Zygote, before the freeze: fields come from the class, not from the instance."""
     # The library trusts an instance's claimed fields and passes their names to getattr().
     printer: Any = pprint.PrettyPrinter

@@ -35,6 +35,10 @@ class _Program:
     """The proxy of a module that the program may import, or None."""
     load_late: Callable[[str], None] = staticmethod(lambda name: None)
     """Loads a module of ModuleTable that is loaded on its first import, for the library."""
+    start_over: Callable[[], None] = staticmethod(lambda: None)
+    """Ends this process: the program needs a module that its zygote has left out (preload.py)."""
+    absent_modules: frozenset[str] = frozenset()
+    """Those modules."""
     is_withheld: Callable[[str, str], bool] = staticmethod(lambda module, name: False)
     """Whether the library's module has a name that the profile withholds."""
     has_end = False
@@ -51,6 +55,11 @@ class _Program:
     """Runs trees of library code as the program's own code (Policy._run_as_guest)."""
     tracebacks: Any = None
     """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""
+
+    def need(self, module: str) -> None:
+        """Before the proxy of a module is looked up that the program may not have named."""
+        if module in self.absent_modules:
+            self.start_over()
 
 
 running = _Program()

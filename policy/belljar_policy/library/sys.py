@@ -56,6 +56,8 @@ _modules: dict[str, Any] = {}
 def modules() -> dict[str, Any]:
     """The modules that the program has or could have imported, its own too, in a dict of its own:
     what it puts there, no import finds."""
+    if running.absent_modules:
+        running.start_over()
     for name in running.modules.keys() - _modules.keys():
         _modules[name] = running.modules[name]
     return _modules

@@ -88,9 +88,11 @@ def _tree_init(original: Callable) -> Callable:
 # A method of a Python class takes anything for `self`, and then does to it, by the names that it
 
 
-def reduce() -> None:
+def reduce(has_files: bool) -> None:
     """Zygote, before the freeze: the tree's own methods open no files."""
     global _has_files
+    if has_files:
+        return
     _has_files = False
     tree: Any = ElementTree.ElementTree
     tree.__init__ = _tree_init(tree.__init__)

@@ -8,7 +8,7 @@ import zoneinfo._tzpath as paths
 from typing import Any, NoReturn
 
 
-def reduce() -> None:
+def reduce(_: bool) -> None:
     """Zygote, before the freeze."""
     _check_what_is_opened()
     if importlib.machinery.PathFinder.find_spec("tzdata") is None:

@@ -28,17 +28,18 @@ def _own(name: str) -> Any:
     return importlib.import_module(f"{__name__}.{name}") if name in _KNOWN else None
 
 
-def load(profile: Mapping[str, Any]) -> dict[str, Any]:
-    """Imports and adapts the installed modules of open packages. Returns the profile with the
-    exports of unreviewed packages added: `[imports] open` names the packages, the package sets
-    their modules.
+def load(profile: Mapping[str, Any], left_out: frozenset[str]) -> dict[str, Any]:
+    """Imports and adapts the installed modules of open packages, except those in packages that are
+    `left_out` (preload.py). Returns the profile with the exports of unreviewed packages added:
+    `[imports] open` names the packages, the package sets their modules.
     """
     modules = profile.get("modules", {})
-    unreviewed = _unreviewed(profile)
-    names = [name for name in modules if name.partition(".")[0] in reviewed.OPEN_PACKAGES]
-    later = {name.partition(".")[0] for name in names} & reviewed.LATE_PACKAGES
+    unreviewed = [name for name in _unreviewed(profile) if name.partition(".")[0] not in left_out]
+    packages = reviewed.OPEN_PACKAGES - left_out
+    names = [name for name in modules if name.partition(".")[0] in packages]
+    later = {name.partition(".")[0] for name in modules} & reviewed.LATE_PACKAGES
     names = [name for name in names if name.partition(".")[0] not in later]
-    for package in sorted(later):
+    for package in sorted(later - left_out):
         if hasattr(own := _own(package), "prepare_late"):
             own.prepare_late()
     with _absent(later):

@@ -26,6 +26,8 @@ def exports_of(module: str) -> dict[str, Any] | None:
     """
     if not lookout.watches():
         return vars(importlib.import_module(module))
+    if type(module) is str:
+        running.need(module)
     proxy = running.modules.get(module) if type(module) is str else None
     if proxy is None:
         return None

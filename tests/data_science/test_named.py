@@ -1,0 +1,85 @@
+"""`belljar run` loads the packages that a program names: each alone is as it is among all others,
+and one that a program does not name is there too."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+EVERYTHING = (
+    "# PIL bs4 cycler dateutil faker joblib lxml matplotlib mpl_toolkits numpy openpyxl pandas "
+    "plotly pytz regex scipy seaborn sklearn statsmodels sympy tabulate tqdm\n"
+)
+
+
+@pytest.fixture(scope="module")
+def run(build: Path, packages: Path):
+    def run_program(source: str, *options: str) -> dict[str, Any]:
+        done = subprocess.run(
+            [build / "belljar", "run", "--json", "--profile", "data-science", *options, "-"],
+            input=source,
+            capture_output=True,
+            text=True,
+            timeout=300,
+        )
+        assert done.stdout, done.stderr
+        return json.loads(done.stdout)
+
+    return run_program
+
+
+@pytest.mark.parametrize(
+    "package",
+    ["numpy", "pandas", "scipy.stats", "matplotlib.pyplot", "seaborn", "sklearn.linear_model",
+     "statsmodels.api", "plotly.express", "sympy", "PIL.Image", "dateutil.parser", "pytz",
+     "lxml.etree", "openpyxl", "tabulate"],
+)  # fmt: skip
+def test_a_package_alone_is_as_among_all_others(run, package: str) -> None:
+    source = f"import {package} as m\nsorted(dir(m)), str(m.__doc__)"
+    alone = run(source)
+    assert alone["status"] == "ok", alone
+    assert alone["result"] == run(EVERYTHING + source)["result"]
+
+
+@pytest.mark.parametrize(
+    ("source", "result"),
+    [
+        ("__import__('num' + 'py').arange(3).sum()", 3),
+        ("import numpy\n__import__('pan' + 'das').Series(numpy.arange(3)).mean()", 1.0),
+        ("try:\n    m = __import__('sym' + 'py')\nexcept BaseException:\n    m = None\n"
+         "str(m.Integer(6) * 7)", "42"),
+        ("import sympy\nx = sympy.Symbol('x')\nsympy.lambdify(x, x + 1)(1)", 2),
+        ("import pandas\npandas.Series([1, 2, 4]).corr(pandas.Series([1, 2, 4]), method='kendall')",
+         1.0),
+    ],
+)  # fmt: skip
+def test_a_package_that_is_not_named(run, source: str, result: object) -> None:
+    found = run(source)
+    assert found["status"] == "ok", found
+    if isinstance(result, float):
+        assert abs(found["result"] - result) < 1e-9
+    else:
+        assert found["result"] == result
+
+
+def test_a_library_that_another_one_imports(run) -> None:
+    found = run("import pandas as pd\npd.DataFrame({'a': [1, 2]}).plot()\nNone")
+    assert found["status"] == "ok", found
+    assert [each["name"] for each in found["artifacts"]] == ["figure-1.png"]
+
+
+def test_the_full_language_too(run) -> None:
+    source = "import sys\n__import__('num' + 'py').arange(3).sum().item()"
+    assert run(source, "--language", "full")["result"] == 3
+
+
+def test_what_is_refused_names_what_is_there(run) -> None:
+    for source in ("import pandsa", "from numpy import aranje", "import socket"):
+        alone, among_all = run(source), run(EVERYTHING + source)
+        assert alone["status"] == among_all["status"] == "refused"
+        for finding, expected in zip(alone["findings"], among_all["findings"], strict=True):
+            assert (finding["reason"], finding["hint"]) == (expected["reason"], expected["hint"])

@@ -1,0 +1,226 @@
+// A run in a sandbox of its own, whose zygote loads what the program names.
+#include "engine/outside/run_once.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/outside/profile_catalogue.h"
+#include "tests/support/support.h"
+
+namespace belljar::outside {
+namespace {
+
+using StringList = std::vector<std::string>;
+
+SandboxOptions Restricted() {
+  SandboxOptions options = tests::FullPython();
+  options.language = Language::kRestricted;
+  return options;
+}
+
+// The outcome of a zygote that has loaded all modules.
+core::Result<host::Outcome> RunWithAll(SandboxOptions options, const host::Request& request) {
+  options.single_run = true;
+  return tests::Open(std::move(options))->Run(request);
+}
+
+// Of one that has loaded these, without another attempt.
+core::Result<host::Outcome> RunWith(StringList named, SandboxOptions options,
+                                    const host::Request& request) {
+  options.single_run = true;
+  options.named_modules = std::move(named);
+  return tests::Open(std::move(options))->Run(request);
+}
+
+bool StartsOver(const core::Result<host::Outcome>& outcome) {
+  return !outcome && outcome.error().operation == kStartOver;
+}
+
+struct Shown {
+  Shown() {
+    sink.on_stdout = [this](std::string_view bytes) { out += bytes; };
+    sink.on_stderr = [this](std::string_view bytes) { err += bytes; };
+  }
+  std::string out, err;
+  OutputSink sink;
+};
+
+TEST(NamedModules, AreTheWordsOfTheTextThatAProfileHas) {
+  core::Profile profile;
+  for (const char* name : {"math", "os.path", "xml.etree.ElementTree"}) {
+    profile.modules.push_back({name, {}});
+  }
+  profile.packages.push_back({"set", {"pandas"}});
+  const auto named = [&](std::string_view source) { return NamedModules(profile, source); };
+  EXPECT_EQ(named(""), StringList());
+  EXPECT_EQ(named("import math"), StringList({"math"}));
+  EXPECT_EQ(named("math"), StringList({"math"}));
+  EXPECT_EQ(named("# pandas or 'os'"), StringList({"os", "pandas"}));
+  EXPECT_EQ(named("from xml.etree import ElementTree as xml"), StringList({"xml"}));
+  EXPECT_EQ(named("mathe, aftermath, math_, os2, path = socket"), StringList());
+  EXPECT_EQ(named("\xc3\xa9math\xff\0os"), StringList({"math"})) << "the rest is not text";
+  EXPECT_EQ(named(std::string_view("math\0os", 7)), StringList({"math", "os"}));
+}
+
+TEST(RunOnce, AModuleThatIsNamedIsThere) {
+  const auto outcome = RunWith({"statistics"}, Restricted(),
+                               tests::MakeRequest("import statistics\nstatistics.mean([1, 3])"));
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->status, host::Status::kOk);
+  EXPECT_EQ(outcome->result_json, "2");
+}
+
+struct Unnamed {
+  const char* what;
+  const char* source;
+  Language language = Language::kRestricted;
+};
+constexpr Unnamed kUnnamed[] = {
+    {"__import__", "__import__('statis' + 'tics').mean([1, 3])"},
+    {"a name that it catches nothing for",
+     "try:\n    got = __import__('statis' + 'tics')\nexcept BaseException:\n    got = None\n"
+     "got.mean([1, 3])"},
+    {"other letters", "import \xef\xbd\x93tatistics as s\ns.mean([1, 3])"},
+    {"text", "eval('__import__(\"statis\" + \"tics\").mean([1, 3])')"},
+    {"all modules", "import sys\n'statistics' in sys.modules and 'csv' in sys.modules"},
+    {"help", "help('statis' + 'tics')"},
+    {"a codec", "b'\\x80'.decode('cp' + '1252')"},
+    {"a codec in C", "b'\\x81\\x30'.decode('g' + 'bk', 'replace')"},
+    {"an event loop", "async def main():\n    return 42\nawait main()"},
+    {"the full language", "__import__('statis' + 'tics').mean([1, 3])", Language::kFull},
+    {"an event loop of it", "async def main():\n    return 42\nawait main()", Language::kFull},
+    {"our own code", "__import__('belljar_policy.library.lz' + 'ma')", Language::kFull},
+};
+
+TEST(RunOnce, AModuleThatIsNotNamedIsThereToo) {
+  for (const Unnamed& each : kUnnamed) {
+    SandboxOptions options = Restricted();
+    options.language = each.language;
+    const host::Request request = tests::MakeRequest(each.source);
+    EXPECT_TRUE(StartsOver(RunWith(NamedModules(options.profile, each.source), options, request)))
+        << each.what;
+    const auto expected = RunWithAll(options, request);
+    ASSERT_TRUE(expected) << each.what << ": " << expected.error().ToString();
+    const auto outcome = RunOnce(options, request);
+    ASSERT_TRUE(outcome) << each.what << ": " << outcome.error().ToString();
+    EXPECT_EQ(outcome->status, expected->status) << each.what;
+    EXPECT_EQ(outcome->result_json, expected->result_json) << each.what;
+    EXPECT_EQ(outcome->stdout_stream.text, expected->stdout_stream.text) << each.what;
+    EXPECT_EQ(outcome->error.has_value(), expected->error.has_value()) << each.what;
+    if (!outcome->error || !expected->error) continue;
+    EXPECT_EQ(outcome->error->message, expected->error->message) << each.what;
+    EXPECT_EQ(outcome->error->hint, expected->error->hint) << each.what;
+  }
+}
+
+TEST(RunOnce, WhatIsRefusedIsRefusedAtOnceWithTheSameFindings) {
+  for (const char* source :
+       {"import socket", "import statistic", "from math import sqr", "import numpy",
+        "from json import sqrt", "(lambda: 0).__globals__", "import os\nos.fork()"}) {
+    const SandboxOptions options = Restricted();
+    const host::Request request = tests::MakeRequest(source);
+    const auto expected = RunWithAll(options, request);
+    const auto outcome = RunWith(NamedModules(options.profile, source), options, request);
+    ASSERT_TRUE(expected) << source;
+    ASSERT_TRUE(outcome) << source << ": " << outcome.error().ToString();
+    EXPECT_EQ(outcome->status, host::Status::kRefused) << source;
+    ASSERT_EQ(outcome->findings.size(), expected->findings.size()) << source;
+    for (size_t i = 0; i < outcome->findings.size(); ++i) {
+      EXPECT_EQ(outcome->findings[i].rule, expected->findings[i].rule) << source;
+      EXPECT_EQ(outcome->findings[i].reason, expected->findings[i].reason) << source;
+      EXPECT_EQ(outcome->findings[i].hint, expected->findings[i].hint) << source;
+    }
+  }
+}
+
+TEST(RunOnce, ItIsHeldAsOneWithAllModulesIs) {
+  const SandboxOptions options = Restricted();
+  const host::Request request = tests::MakeRequest("pass");
+  const auto expected = RunWithAll(options, request);
+  const auto outcome = RunWith({}, options, request);
+  ASSERT_TRUE(expected && outcome);
+  ASSERT_EQ(outcome->isolation.layers.size(), expected->isolation.layers.size());
+  for (size_t i = 0; i < outcome->isolation.layers.size(); ++i) {
+    EXPECT_EQ(outcome->isolation.layers[i].name, expected->isolation.layers[i].name);
+    EXPECT_EQ(outcome->isolation.layers[i].held, expected->isolation.layers[i].held);
+    EXPECT_EQ(outcome->isolation.layers[i].detail, expected->isolation.layers[i].detail);
+  }
+}
+
+TEST(RunOnce, WhatWasShownIsNotShownAgain) {
+  Shown shown;
+  RunOptions run;
+  run.sink = &shown.sink;
+  const auto outcome =
+      RunOnce(Restricted(),
+              tests::MakeRequest("import time\nprint('first')\ntime.sleep(0.3)\n"
+                                 "print(__import__('statis' + 'tics').mean([1, 3]))"),
+              run);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->stdout_stream.text, "first\n2\n");
+  EXPECT_EQ(shown.out, "first\n2\n");
+  EXPECT_EQ(shown.err, "");
+}
+
+TEST(RunOnce, OutputThatChangesIsShownWithANote) {
+  Shown shown;
+  RunOptions run;
+  run.sink = &shown.sink;
+  const auto outcome =
+      RunOnce(Restricted(),
+              tests::MakeRequest("import time\nprint(f'at {time.time_ns()}')\ntime.sleep(0.3)\n"
+                                 "print(__import__('statis' + 'tics').mean([1, 3]))"),
+              run);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_TRUE(shown.out.ends_with(outcome->stdout_stream.text)) << shown.out;
+  EXPECT_GT(shown.out.size(), outcome->stdout_stream.text.size()) << "nothing was shown before";
+  EXPECT_NE(shown.err.find("was started again"), std::string::npos) << shown.err;
+}
+
+TEST(RunOnce, AFunctionOfTheCallersIsCalledOnce) {
+  host::Request request = tests::MakeRequest("tell()\n__import__('statis' + 'tics').mean([1, 3])");
+  request.functions = {"tell"};
+  int calls = 0;
+  RunOptions run;
+  run.call = [&](std::string_view, std::string_view) {
+    ++calls;
+    return std::string(R"({"value":null})");
+  };
+  const auto outcome = RunOnce(Restricted(), request, run);
+  ASSERT_TRUE(outcome) << outcome.error().ToString();
+  EXPECT_EQ(outcome->result_json, "2") << (outcome->error ? outcome->error->message : "");
+  EXPECT_EQ(calls, 1);
+}
+
+TEST(OutputOfBoth, IsThatOfTheSecondWhereBothAreTheSame) {
+  Shown shown;
+  OutputOfBoth output(shown.sink);
+  output.sink().on_stdout("one\ntw");
+  output.sink().on_stderr("e");
+  output.StartOver();
+  for (const char* piece : {"on", "e\ntwo\n", "three\n"}) output.sink().on_stdout(piece);
+  output.sink().on_stderr("err");
+  EXPECT_EQ(shown.out, "one\ntwo\nthree\n");
+  EXPECT_EQ(shown.err, "err");
+}
+
+TEST(OutputOfBoth, IsBothFromWhereTheyDiffer) {
+  Shown shown;
+  OutputOfBoth output(shown.sink);
+  output.sink().on_stdout("same\n1\n");
+  output.sink().on_stderr("warning 1\n");
+  output.StartOver();
+  output.sink().on_stdout("same");
+  output.sink().on_stdout("\n2\n");
+  output.sink().on_stdout("3\n");
+  EXPECT_EQ(shown.out, "same\n1\nsame\n2\n3\n");
+  output.sink().on_stderr("warning 2\n");
+  EXPECT_TRUE(shown.err.starts_with("warning 1\nbelljar: the program was started again"));
+  EXPECT_TRUE(shown.err.ends_with(":\nwarning 2\n")) << "the note comes once: " << shown.err;
+}
+
+}  // namespace
+}  // namespace belljar::outside
