@@ -13,7 +13,7 @@ import tempfile
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -56,12 +56,35 @@ class Numbers(dict):
 
     def __missing__(self, name):
         number = self.library.seccomp_syscall_resolve_name(name.encode())
-        assert number >= 0, f"no system call is named {name}"
+        assert number >= 0, f"this architecture has no system call named {name}"
         self[name] = number
         return number
 
+    def has(self, name: str) -> bool:
+        """Whether this architecture has the call: all names here are known on some."""
+        number = self.library.seccomp_syscall_resolve_name(name.encode())
+        assert number != -1, f"no system call is named {name}"
+        return number >= 0
+
 
 NUMBERS = Numbers()
+
+# What C libraries call where the architecture is newer than the call.
+INSTEAD = {
+    "alarm": "setitimer",
+    "chmod": "fchmodat",
+    "chown": "fchownat",
+    "link": "linkat",
+    "mkdir": "mkdirat",
+    "rename": "renameat",
+    "symlink": "symlinkat",
+    "unlink": "unlinkat",
+}
+
+
+def denials(names: Iterable[str]) -> set[tuple[str, str]]:
+    """The security events that tell that these calls were denied."""
+    return {("denied", name if NUMBERS.has(name) else INSTEAD[name]) for name in names}
 
 
 def program(body: str, host: dict) -> str:
