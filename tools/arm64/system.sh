@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# Makes a Debian for arm64 in a folder: system.sh FOLDER RELEASE PACKAGE...
+# Makes a Debian for 64-bit Arm in a folder: system.sh FOLDER RELEASE PACKAGE...
 #
-# It is what the cross compiler compiles and links with, and the root of the emulated machine. The
-# packages, with what they depend on, are unpacked and not installed: this machine cannot run their
-# scripts, and the emulated one would take longer for them than for the tests.
+# The cross compiler compiles and links with it, and it is the root of the emulated machine. The
+# packages, with what they depend on, are unpacked and not installed: their scripts are for a machine
+# that this one is not, and would take the emulated one longer than its tests.
 #
-# FOLDER.kernel: the kernel and initial RAM disk that start it (init).
+# FOLDER.machine: vmlinuz, initrd (see init) and root.img.
 set -euo pipefail
 
 folder=$1 release=$2
@@ -14,11 +14,13 @@ here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
 # shellcheck source=tools/wheels/debian.sh
 source "$here/../wheels/debian.sh"
 
-# What each Debian has without being asked, and the kernel. On an emulated machine the variant for
-# virtual machines has all the drivers.
-readonly BASE=(base-files base-passwd bash coreutils dash diffutils findutils grep gzip hostname login
-  mawk mount sed tar util-linux busybox-static linux-image-cloud-arm64)
+# What any Debian has, and the kernel. The one for clouds has just the drivers of virtual machines.
+readonly BASE=(base-files base-passwd bash coreutils dash diffutils findutils grep gzip hostname mawk
+  mount sed tar util-linux busybox-static linux-image-cloud-arm64)
+readonly DRIVERS=(virtio_pci virtio_blk)
+readonly ROOT_SIZE=1500M
 
+# As in an installed system; packages still have files below both names.
 merge_usr() {
   local name
   for name in bin lib sbin; do
@@ -27,53 +29,53 @@ merge_usr() {
   done
 }
 
-# Absolute links hold where the folder is the root. Relative ones also hold where it is not.
+# Links to libraries start at the root: where this is not the root, they would lead to this machine's.
 make_links_relative() {
-  find "$folder" -type l -lname '/*' -not -path "$folder/etc/alternatives/*" -printf '%p\0%l\0' |
+  find "$folder/usr" -type l \( -lname '/usr/*' -o -lname '/lib/*' \) -printf '%p\0%l\0' |
     while IFS= read -r -d '' link && IFS= read -r -d '' target; do
       ln -sfnr -- "$folder$target" "$link"
     done
 }
 
-# What the packages' scripts would do.
+# What the packages' scripts would do, as far as it is needed.
 configure() {
   cp -- "$folder/usr/share/base-passwd/passwd.master" "$folder/etc/passwd"
   cp -- "$folder/usr/share/base-passwd/group.master" "$folder/etc/group"
-  ln -sf mawk "$folder/usr/bin/awk"
-  printf 'belljar-arm64\n' >"$folder/etc/hostname"
-  printf '127.0.0.1 localhost belljar-arm64\n' >"$folder/etc/hosts"
-  # Byte code is the same on each architecture.
-  python3 -I -m compileall -q -s "$folder" "$folder/usr/lib/python3"* >/dev/null || true
+  ln -s mawk "$folder/usr/bin/awk"
+  printf 'arm64\n' >"$folder/etc/hostname"
+  printf '127.0.0.1 localhost arm64\n' >"$folder/etc/hosts"
+  # The same byte code on every architecture. Debian's own tests of bad syntax do not compile.
+  /usr/bin/python3 -I -m compileall -q -s "$folder" "$folder"/usr/lib/python3* >/dev/null || true
 }
 
-# The initial RAM disk: BusyBox, the modules for the disks and the file system on them, and init.
-make_kernel() {
-  local disk="$folder.kernel/disk" modules version module
-  version="$(basename -- "$folder"/usr/lib/modules/*)"
-  modules="$folder/usr/lib/modules/$version"
-  mkdir -p -- "$disk"/{bin,dev,proc,sys,root,modules}
-  cp -- "$folder/bin/busybox" "$disk/bin/"
+make_machine() {
+  local machine="$folder.machine" disk="$folder.machine/disk" driver version module
+  mkdir -p -- "$disk"/{bin,dev,mnt,modules,proc,root,sys}
+  cp -- "$folder"/boot/vmlinuz-* "$machine/vmlinuz"
+  cp -- "$folder/usr/bin/busybox" "$disk/bin/"
   cp -- "$here/init" "$disk/init"
-  # In the order of their dependencies, of which this machine's depmod makes the list.
+  version="$(basename -- "$folder"/usr/lib/modules/*)"
   /sbin/depmod --basedir "$folder" "$version"
-  for module in virtio_pci virtio_blk ext4; do
-    /sbin/modprobe --dirname "$folder" --set-version "$version" --show-depends "$module"
-  done | awk '$1 == "insmod" && !seen[$2]++ {print $2}' >"$folder.kernel/modules"
-  while read -r module; do
+  for driver in "${DRIVERS[@]}"; do
+    # Lines "insmod FILE", what it depends on first.
+    /sbin/modprobe --dirname "$folder" --set-version "$version" --show-depends "$driver"
+  done | while read -r _ module; do
+    [[ ! -e "$disk/modules/${module##*/}" ]] || continue
     cp -- "$module" "$disk/modules/"
-    basename -- "$module" >>"$disk/modules/list"
-  done <"$folder.kernel/modules"
-  (cd "$disk" && find . | "$folder.kernel/../cpio" >"$folder.kernel/initrd")
-  cp -- "$folder"/boot/vmlinuz-* "$folder.kernel/vmlinuz"
+    printf '%s\n' "${module##*/}" >>"$disk/modules/list"
+  done
+  (cd -- "$disk" && find . | cpio --quiet -o -H newc) >"$machine/initrd"
+  /sbin/mke2fs -q -t ext4 -d "$folder" "$machine/root.img" "$ROOT_SIZE"
+  rm -r -- "$disk"
 }
 
-rm -rf -- "$folder" "$folder.kernel" "$folder.apt"
+rm -rf -- "$folder" "$folder.machine" "$folder.apt"
 mkdir -p -- "$folder"
 folder="$(realpath -- "$folder")"
 apt_for "$folder.apt" "$release" arm64
 merge_usr
 unpack_with_dependencies "$folder" "${BASE[@]}" "$@"
+rm -rf -- "$folder.apt"
 make_links_relative
 configure
-make_kernel
-rm -rf -- "$folder.apt"
+make_machine

@@ -17,9 +17,13 @@ set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_INCLUDE ONLY)
 set(CMAKE_FIND_ROOT_PATH_MODE_PACKAGE ONLY)
 
-# FindPython asks the interpreter that it runs where its headers and its library are.
-set(Python3_INCLUDE_DIR "${BELLJAR_SYSTEM}/usr/include/python3.11" CACHE PATH "")
-set(Python3_LIBRARY "${BELLJAR_SYSTEM}/usr/lib/aarch64-linux-gnu/libpython3.11.so" CACHE FILEPATH "")
-set(PYTHON_MODULE_EXTENSION ".cpython-311-aarch64-linux-gnu.so" CACHE INTERNAL "")
-# Tests are listed where they run.
+# FindPython would ask the interpreter, which is this machine's.
+file(GLOB arm64_python LIST_DIRECTORIES true RELATIVE "${BELLJAR_SYSTEM}/usr/include"
+     "${BELLJAR_SYSTEM}/usr/include/python3.*")
+set(Python3_INCLUDE_DIR "${BELLJAR_SYSTEM}/usr/include/${arm64_python}" CACHE PATH "")
+set(Python3_LIBRARY "${BELLJAR_SYSTEM}/usr/lib/aarch64-linux-gnu/lib${arm64_python}.so" CACHE FILEPATH "")
+string(REPLACE "python3." "3" arm64_soabi "${arm64_python}")
+set(PYTHON_MODULE_EXTENSION ".cpython-${arm64_soabi}-aarch64-linux-gnu.so" CACHE INTERNAL "")
+
+# Otherwise the build would run each test program to list its tests.
 set(CMAKE_GTEST_DISCOVER_TESTS_DISCOVERY_MODE PRE_TEST)
