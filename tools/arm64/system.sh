@@ -16,7 +16,7 @@ source "$here/../wheels/debian.sh"
 
 # What any Debian has, and the kernel. The one for clouds has just the drivers of virtual machines.
 readonly BASE=(base-files base-passwd bash coreutils dash diffutils findutils grep gzip hostname mawk
-  mount sed tar util-linux busybox-static linux-image-cloud-arm64)
+  mount sed tar util-linux busybox-static libc-bin linux-image-cloud-arm64)
 readonly DRIVERS=(virtio_pci virtio_blk)
 readonly ROOT_SIZE=1500M
 

@@ -6,9 +6,19 @@
 # stays shared: its static form in GCC 12 needs _dl_find_object of glibc 2.35, and there must be one
 # unwinder in a process.
 
-list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES BELLJAR_SYSROOT)
+# BELLJAR_TRIPLET: x86_64-linux-gnu or aarch64-linux-gnu, whose compiler is then Debian's cross compiler.
+
+list(APPEND CMAKE_TRY_COMPILE_PLATFORM_VARIABLES BELLJAR_SYSROOT BELLJAR_TRIPLET)
+string(REGEX MATCH "^[^-]+" old_glibc_processor "${BELLJAR_TRIPLET}")
+if(NOT old_glibc_processor STREQUAL CMAKE_HOST_SYSTEM_PROCESSOR)
+  set(CMAKE_SYSTEM_NAME Linux)
+  set(CMAKE_SYSTEM_PROCESSOR "${old_glibc_processor}")
+  set(CMAKE_C_COMPILER "${BELLJAR_TRIPLET}-gcc")
+  set(CMAKE_CXX_COMPILER "${BELLJAR_TRIPLET}-g++")
+  set(CMAKE_LIBRARY_ARCHITECTURE "${BELLJAR_TRIPLET}")
+endif()
 set(CMAKE_SYSROOT "${BELLJAR_SYSROOT}")
-set(ENV{PKG_CONFIG_LIBDIR} "${BELLJAR_SYSROOT}/usr/lib/x86_64-linux-gnu/pkgconfig")
+set(ENV{PKG_CONFIG_LIBDIR} "${BELLJAR_SYSROOT}/usr/lib/${BELLJAR_TRIPLET}/pkgconfig")
 set(ENV{PKG_CONFIG_SYSROOT_DIR} "${BELLJAR_SYSROOT}")
 # Packages may also be in the environment of the build: pybind11.
 set(CMAKE_FIND_ROOT_PATH_MODE_LIBRARY ONLY)
@@ -29,8 +39,8 @@ set(CMAKE_CXX_FLAGS_INIT
 # --exclude-libs: nothing of a static library is visible to other libraries in the process.
 # gold: of functions with the same instructions, as templates have many, it keeps one.
 set(old_glibc_libraries
-    "-B${BELLJAR_SYSROOT}/usr/lib/x86_64-linux-gnu -L${BELLJAR_SYSROOT}/usr/lib/x86_64-linux-gnu \
--L${BELLJAR_SYSROOT}/lib/x86_64-linux-gnu")
+    "-B${BELLJAR_SYSROOT}/usr/lib/${BELLJAR_TRIPLET} -L${BELLJAR_SYSROOT}/usr/lib/${BELLJAR_TRIPLET} \
+-L${BELLJAR_SYSROOT}/lib/${BELLJAR_TRIPLET}")
 foreach(kind IN ITEMS EXE MODULE SHARED)
   set(CMAKE_${kind}_LINKER_FLAGS_INIT
       "${old_glibc_libraries} -static-libstdc++ -Wl,--exclude-libs,ALL -Wl,--as-needed \
