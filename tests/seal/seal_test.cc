@@ -477,6 +477,15 @@ TEST_F(ShippedFilter, WhatOnlyAnAttackMakesKills) {
 
 // --- landlock ---------------------------------------------------------------------------------
 
+// Linux 6.1 has ABI 2: there, a result must not claim what only newer kernels refuse.
+TEST(Landlock, CoverageIsThatOfTheKernel) {
+  EXPECT_EQ(LandlockCoverage(1), "files");
+  EXPECT_EQ(LandlockCoverage(2), "files");
+  EXPECT_EQ(LandlockCoverage(4), "files, truncation, TCP");
+  EXPECT_EQ(LandlockCoverage(6),
+            "files, truncation, TCP, device ioctls, abstract sockets, signals");
+}
+
 #define REQUIRE_LANDLOCK(abi) \
   if (LandlockAbi() < (abi)) BELLJAR_SKIP_OR_FAIL("needs Landlock ABI " #abi)
 
