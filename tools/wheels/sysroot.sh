@@ -78,16 +78,20 @@ take_call_names() {
   fi
 }
 
+# A cross compiler has headers of a C library of its own, before those of any sysroot.
+readonly CROSS_HEADERS=(-nostdinc -isystem "=/usr/include/c++/12" -isystem "=/usr/include/$triplet/c++/12"
+  -isystem "$("$triplet-gcc" -print-file-name=include)" -isystem "=/usr/include/$triplet" -isystem =/usr/include)
+
 compile() { # LANGUAGE-COMPILER ARGUMENTS...
   local compiler=$1
   shift
-  "$triplet-$compiler" --sysroot="$sysroot" -O2 -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
+  "$triplet-$compiler" --sysroot="$sysroot" "${headers[@]}" -O2 -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
     "-ffile-prefix-map=$sysroot=" "-ffile-prefix-map=$scratch=" "$@"
 }
 
 # `case 2: return "ENOENT";` for each plain number of a header
 cases() { # HEADER PATTERN
-  printf '#include <%s>\n' "$1" | "$triplet-gcc" --sysroot="$sysroot" -dM -E - |
+  printf '#include <%s>\n' "$1" | "$triplet-gcc" --sysroot="$sysroot" "${headers[@]}" -dM -E - |
     sed -nE "s/^#define $2 +([0-9]+)\$/case \2: return \"\1\";/p" | sort -V
 }
 
@@ -114,7 +118,7 @@ compile_prometheus() {
 compile_libelf() {
   local source compiler
   source="$(unpack_source elfutils)"
-  compiler="$triplet-gcc --sysroot=$sysroot -ffile-prefix-map=$sysroot= -ffile-prefix-map=$scratch="
+  compiler="$triplet-gcc --sysroot=$sysroot ${headers[*]} -ffile-prefix-map=$sysroot= -ffile-prefix-map=$scratch="
   (
     cd "$source"
     ./configure --quiet --host="$triplet" --disable-debuginfod --disable-libdebuginfod --disable-nls \
@@ -158,8 +162,10 @@ apt_for "$scratch/apt" "$release" "$architecture"
 unpack_packages "$sysroot" libc6 libc6-dev libcrypt-dev libgcc-s1
 keep_links_inside
 if [[ "$architecture" == "$(dpkg --print-architecture)" ]]; then
+  headers=()
   link_packages "${LINKED[@]}"
 else
+  headers=("${CROSS_HEADERS[@]}")
   # And Python's headers, which differ by architecture.
   copy_packages "${LINKED[@]}" libpython3-dev "$(python3 -c 'import sys; print("libpython%d.%d-dev" % sys.version_info[:2])')"
 fi
