@@ -80,7 +80,7 @@ take_call_names() {
 
 # A cross compiler has headers of a C library of its own, before those of any sysroot.
 readonly CROSS_HEADERS=(-nostdinc -isystem "=/usr/include/c++/12" -isystem "=/usr/include/$triplet/c++/12"
-  -isystem "$("$triplet-gcc" -print-file-name=include)" -isystem "=/usr/include/$triplet" -isystem =/usr/include)
+  -isystem "$("$triplet-gcc" -print-file-name=include)" -isystem "=/usr/include/$triplet" -isystem "=/usr/include")
 
 compile() { # LANGUAGE-COMPILER ARGUMENTS...
   local compiler=$1
