@@ -31,12 +31,21 @@ ENGINE_SOCKET = Path(
 ).resolve()
 PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
 PROFILE = HERE / "attack.toml"
+# How many times slower than an ordinary machine this one is: `./dev arm64` emulates one. What tests
+# allow for is multiplied by it, and so are limits of time that are to be reached, or not.
+SLOWNESS = float(os.environ.get("BELLJAR_TEST_SLOWNESS", "1"))
+LONGEST = 30  # in attack.toml
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 SECRET = "0b5e-the-host's-own"
 
 
 def must_work() -> bool:
     return os.environ.get("BELLJAR_MUST_WORK") == "1"
+
+
+def slowly(seconds: float) -> float:
+    """A limit of time for `belljar run`, on this machine."""
+    return min(seconds * SLOWNESS, LONGEST)
 
 
 def cannot(why: str) -> None:
@@ -140,7 +149,7 @@ def in_session(session: int) -> list[int]:
 
 def left_in_session(session: int, timeout: float = 5.0) -> list[int]:
     """Those that do not go by themselves: a killed process takes a moment to be taken apart."""
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + timeout * SLOWNESS
     while (left := in_session(session)) and time.monotonic() < deadline:
         time.sleep(0.01)
     return left
@@ -171,7 +180,7 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
     ]
     for thread in threads:
         thread.start()
-    killer = threading.Timer(timeout, process.kill)
+    killer = threading.Timer(timeout * SLOWNESS, process.kill)
     killer.start()
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.monotonic() - started
@@ -203,7 +212,7 @@ class JailRunner:
         """Ends the sandbox, if there is one; nothing of it may be left running."""
         if self.process:
             self.process.stdin.close()
-            self.process.wait(30)
+            self.process.wait(30 * SLOWNESS)
             self.process.stdout.close()
             left = left_in_session(self.process.pid)
             assert not left, f"processes are left behind: {left}"
@@ -270,7 +279,7 @@ def run_outside(attack: Attack, host: dict, cwd: Path) -> subprocess.CompletedPr
         text=True,
         cwd="/" if attack.outside == "nobody" else cwd,
         env={"PATH": os.environ["PATH"], "BELLJAR_TEST_SECRET": SECRET},
-        timeout=60,
+        timeout=60 * SLOWNESS,
         check=False,
         start_new_session=True,
         **(NOBODY if attack.outside == "nobody" and os.geteuid() == 0 else {}),
