@@ -159,6 +159,9 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
     """Runs `belljar run`; whatever comes of it, nothing of it is left running."""
     arguments = [*map(str, wrapper), str(binary), "run", "--json", "--language", "full"]
     arguments += ["--profile", str(profile), *map(str, options), "-c", code]
+    if SLOWNESS > 1:  # where an attack would reach the profile's own limits before it has begun
+        for limit in {"--timeout", "--cpu"} - set(options):
+            arguments += [limit, str(LONGEST)]
     started = time.monotonic()
     process = subprocess.Popen(
         arguments,
