@@ -76,7 +76,7 @@ failed=0
 uname -srm
 build/arm64/belljar doctor
 build/arm64/belljar run -c 'print(6 * 7)' || failed=1
-python3 -m pytest -p no:cacheprovider -o timeout=1800 -n 2 --dist loadfile -q $(printf '%q ' "$@") || failed=1
+python3 -m pytest -p no:cacheprovider -o timeout=7200 -n 2 --dist loadfile -q $(printf '%q ' "$@") || failed=1
 END
   for program in "${ARM64_PROGRAMS[@]}"; do
     printf 'build/arm64/bin/%s --gtest_brief=1 --gtest_filter=-*Soak*:%s || failed=1\n' \
