@@ -33,7 +33,7 @@ SHARE = "belljar/_installation/share/belljar/"
 # What programs of a published wheel may need of a system. Every CPython needs the first ones too.
 SYSTEM_LIBRARIES = {
     *("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libgcc_s.so.1"),
-    "ld-linux-x86-64.so.2",
+    *("ld-linux-x86-64.so.2", "ld-linux-aarch64.so.1"),
 }
 # Statically linked: the licence of each is in the wheel, under the name of Debian's package.
 LICENSED = {

@@ -17,6 +17,7 @@
 
 #include "engine/core/mapping.h"
 #include "engine/core/process.h"
+#include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
 
 namespace belljar::inside {
@@ -25,8 +26,8 @@ namespace {
 constexpr size_t kMaxMapsSize = 1 << 20;
 // No worker needs more than this, and every spare would hold it.
 constexpr size_t kMaxPinnedBytes = 4 << 20;
-constexpr size_t kPageSize = 4096;       // on x86-64, and on aarch64 as Debian builds it
-constexpr size_t kRegionSize = 2 << 20;  // a huge page
+// On aarch64 4, 16 or 64 KiB, as the kernel was built.
+const auto kPageSize = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 
 // /proc/<pid>/pagemap, one word per page (Documentation/admin-guide/mm/pagemap.rst).
 constexpr uint64_t kPresent = uint64_t{1} << 63;
@@ -124,8 +125,9 @@ class PageMap {
 // The ranges of those of `pages` (ascending) that have enough others nearby, neighbours joined.
 std::vector<iovec> WorthPinning(const std::vector<uintptr_t>& pages, size_t least_together) {
   std::vector<iovec> worth;
+  const size_t region = HugePageSize();
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
-    while (next < pages.size() && pages[next] / kRegionSize == pages[first] / kRegionSize) ++next;
+    while (next < pages.size() && pages[next] / region == pages[first] / region) ++next;
     if (next - first < least_together) continue;
     for (size_t i = first; i < next; ++i) {
       if (!worth.empty() && EndOf(worth.back()) == pages[i]) {

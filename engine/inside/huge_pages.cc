@@ -1,6 +1,7 @@
 #include "engine/inside/huge_pages.h"
 
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
@@ -19,19 +20,25 @@ namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxMapsText = 4 << 20;
-constexpr uintptr_t kHugePage = 2 << 20;  // on x86-64, and on aarch64 with 4 KiB pages
 
 size_t Collapse(uintptr_t begin, uintptr_t end) {
-  const uintptr_t first = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  const uintptr_t huge = HugePageSize();
+  const uintptr_t first = (begin + huge - 1) / huge * huge;
   size_t moved = 0;
   // One at a time: a part that cannot be moved (empty or pinned) must not stop the rest.
-  for (uintptr_t page = first; page + kHugePage <= end; page += kHugePage) {
-    if (madvise(reinterpret_cast<void*>(page), kHugePage, MADV_COLLAPSE) == 0) moved += kHugePage;
+  for (uintptr_t page = first; page + huge <= end; page += huge) {
+    if (madvise(reinterpret_cast<void*>(page), huge, MADV_COLLAPSE) == 0) moved += huge;
   }
   return moved;
 }
 
 }  // namespace
+
+size_t HugePageSize() {
+  const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
+  // What one page of a page table maps, whose entries have eight bytes.
+  return page * (page / sizeof(uint64_t));
+}
 
 size_t CollapseIntoHugePages() {
   core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMapsText);

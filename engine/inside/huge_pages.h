@@ -14,6 +14,9 @@
 
 namespace belljar::inside {
 
+// 2 MiB with pages of 4 KiB; 32 or 512 MiB with the 16 or 64 KiB of some aarch64 kernels.
+size_t HugePageSize();
+
 // Zygote, once, after everything is loaded and before it gives up /proc. Returns how many bytes
 // were moved: 0 if the kernel cannot (MADV_COLLAPSE requires Linux 6.1), which only costs speed.
 size_t CollapseIntoHugePages();

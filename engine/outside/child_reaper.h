@@ -20,8 +20,6 @@
 //
 // Once the reaper has ended, nothing reports how its children ended. Their runs have then failed on
 // our side; this is never reported as an outcome of the guest (ExitReport::reaper_ended).
-//
-// x86-64 only.
 #ifndef BELLJAR_ENGINE_OUTSIDE_CHILD_REAPER_H_
 #define BELLJAR_ENGINE_OUTSIDE_CHILD_REAPER_H_
 

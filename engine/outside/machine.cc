@@ -85,13 +85,7 @@ MachineCheck CheckNamespaces() {
 MachineCheck CheckLandlock() {
   const int abi = seal::LandlockAbi();
   std::string detail = "this kernel has none, or it is switched off";
-  if (abi > 0) {
-    detail = "ABI " + std::to_string(abi) + ": files";
-    if (abi >= 3) detail += ", truncation";
-    if (abi >= 4) detail += ", TCP";
-    if (abi >= 5) detail += ", device ioctls";
-    if (abi >= 6) detail += ", abstract sockets, signals";
-  }
+  if (abi > 0) detail = "ABI " + std::to_string(abi) + ": " + seal::LandlockCoverage(abi);
   return {"landlock",
           Need::kStrict,
           abi > 0,

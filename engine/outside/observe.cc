@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "engine/core/fd.h"
+#include "engine/seal/landlock.h"
 #include "engine/seal/seal.h"
 
 namespace belljar::outside {
@@ -238,8 +239,9 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
       hidden ? host::LayerState{"namespaces", false, "shared with the host"}
              : NamespaceLayer(*namespaces, own.namespaces),
       PrivilegeLayer(*status, self_report), std::move(*rlimits),
-      host::LayerState{"landlock", landlock_refused,
-                       landlock_refused ? "files, TCP, abstract sockets, signals" : "not in force"},
+      host::LayerState{
+          "landlock", landlock_refused,
+          landlock_refused ? seal::LandlockCoverage(seal::LandlockAbi()) : "not in force"},
       SeccompLayer(*status, own.seccomp_filters, filters, self_report)};
 }
 

@@ -14,12 +14,13 @@
 namespace belljar::outside {
 namespace {
 
-constexpr uint64_t kPageSize = 4096;
+// On aarch64 4, 16 or 64 KiB, as the kernel was built.
+const auto kPageSize = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 constexpr size_t kMaxMapsSize = 1 << 20;
 // Reservations that are mostly unused, or data that no cell writes to as a whole.
 constexpr uint64_t kMaxMapping = uint64_t{64} << 20;
-// 4 MiB: every checkpoint holds as much.
-constexpr size_t kMaxHotPages = 1024;
+// Every checkpoint holds as much.
+constexpr size_t kMaxHotBytes = 4 << 20;
 // What cells write to changes slowly: a few of them in a row are watched, now and then.
 constexpr int kWatched = 4;
 constexpr int kInterval = 64;
@@ -85,7 +86,7 @@ void SessionPages::Learn(pid_t worker) {
     std::ranges::set_intersection(last_, own, std::back_inserter(both));
     std::vector<uint64_t> all;
     std::ranges::set_union(pages_, both, std::back_inserter(all));
-    if (all.size() <= kMaxHotPages) pages_ = std::move(all);
+    if (all.size() * kPageSize <= kMaxHotBytes) pages_ = std::move(all);
   }
   last_ = std::move(own);
   hot_ = watched + 1 < kWatched ? std::vector<core::PageRange>() : Ranges(pages_);

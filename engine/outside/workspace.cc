@@ -26,7 +26,7 @@ namespace belljar::outside {
 namespace {
 
 // tmpfs accounts whole pages.
-constexpr uint64_t kPage = 4096;
+const auto kPage = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 
 // --- input files --------------------------------------------------------------------------------
 

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <string>
 
 namespace belljar::seal {
 namespace {
@@ -83,6 +84,15 @@ bool AllowConnecting(int ruleset, uint16_t port) {
 int LandlockAbi() {
   const long abi = syscall(SYS_landlock_create_ruleset, nullptr, 0, kCreateRulesetVersion);
   return abi > 0 ? static_cast<int>(abi) : 0;
+}
+
+std::string LandlockCoverage(int abi) {
+  std::string covered = "files";
+  if (abi >= 3) covered += ", truncation";
+  if (abi >= 4) covered += ", TCP";
+  if (abi >= 5) covered += ", device ioctls";
+  if (abi >= 6) covered += ", abstract sockets, signals";
+  return covered;
 }
 
 core::Result<std::vector<ReadableTree>> OpenReadableTrees(

@@ -3,6 +3,7 @@
 #define BELLJAR_ENGINE_SEAL_LANDLOCK_H_
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "engine/core/fd.h"
@@ -13,6 +14,9 @@ namespace belljar::seal {
 
 // The ABI of this kernel: 1 (Linux 5.13, files) … 4 (6.7, TCP) … 6 (6.12, scopes); 0: none.
 int LandlockAbi();
+
+// What ABI `abi` covers: "files, truncation, TCP". Precondition: `abi` is not 0.
+std::string LandlockCoverage(int abi);
 
 // A tree that stays readable: the inode that was opened.
 struct ReadableTree {

@@ -41,9 +41,13 @@ core::Result<int> Resolve(const std::string& name) {
   return number;
 }
 
+// libseccomp knows the names of all architectures, and gives those of others negative numbers.
+bool IsOfOtherArchitecture(int number) { return number < 0; }
+
 core::Result<void> Allow(scmp_filter_ctx filter, const core::SyscallRule& rule) {
   core::Result<int> number = Resolve(rule.name);
   if (!number) return number.error();
+  if (IsOfOtherArchitecture(*number)) return {};
   std::vector<scmp_arg_cmp> comparisons;
   for (const core::SyscallCondition& condition : rule.conditions) {
     scmp_arg_cmp comparison{};
@@ -131,6 +135,7 @@ bool IsClone(std::string_view name) { return name == "clone" || name == "clone3"
 core::Result<void> Refuse(scmp_filter_ctx filter, uint32_t action, const std::string& name) {
   core::Result<int> number = Resolve(name);
   if (!number) return number.error();
+  if (IsOfOtherArchitecture(*number)) return {};
   return Check(seccomp_rule_add(filter, action, *number, 0), "refuse " + name);
 }
 

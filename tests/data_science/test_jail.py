@@ -5,6 +5,7 @@ Each attack does in plain Python what it is to do.
 
 from __future__ import annotations
 
+import sysconfig
 import textwrap
 
 import pytest
@@ -39,11 +40,11 @@ ATTACKS = {
     "a library of its own": """
         import ctypes, ctypes.util
         try:
-            ctypes.CDLL("/usr/lib/x86_64-linux-gnu/libz.so.1")
+            ctypes.CDLL("/usr/lib/MULTIARCH/libz.so.1")
             print("done")
         except OSError:
             print("refused")
-    """,
+    """.replace("MULTIARCH", sysconfig.get_config_var("MULTIARCH")),
     "a file of the host by numpy": """
         import numpy as np
         try:

@@ -337,7 +337,7 @@ def in_child(cls: type, chooser: Chooser) -> dict[str, Any]:
     if child == 0:
         status = 1
         try:
-            signal.alarm(60)
+            signal.alarm(int(60 * float(os.environ.get("BELLJAR_TEST_SLOWNESS", "1"))))
             count = try_methods(cls, chooser)
             signal.setitimer(signal.ITIMER_REAL, 0)
             record = {

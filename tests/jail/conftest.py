@@ -13,7 +13,7 @@ import tempfile
 import textwrap
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -31,12 +31,21 @@ ENGINE_SOCKET = Path(
 ).resolve()
 PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
 PROFILE = HERE / "attack.toml"
+# How many times slower than an ordinary machine this one is: `./dev arm64` emulates one. What tests
+# allow for is multiplied by it, and so are limits of time that are to be reached, or not.
+SLOWNESS = float(os.environ.get("BELLJAR_TEST_SLOWNESS", "1"))
+LONGEST = 30  # in attack.toml
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 SECRET = "0b5e-the-host's-own"
 
 
 def must_work() -> bool:
     return os.environ.get("BELLJAR_MUST_WORK") == "1"
+
+
+def slowly(seconds: float) -> float:
+    """A limit of time for `belljar run`, on this machine."""
+    return min(seconds * SLOWNESS, LONGEST)
 
 
 def cannot(why: str) -> None:
@@ -56,12 +65,35 @@ class Numbers(dict):
 
     def __missing__(self, name):
         number = self.library.seccomp_syscall_resolve_name(name.encode())
-        assert number >= 0, f"no system call is named {name}"
+        assert number >= 0, f"this architecture has no system call named {name}"
         self[name] = number
         return number
 
+    def has(self, name: str) -> bool:
+        """Whether this architecture has the call: all names here are known on some."""
+        number = self.library.seccomp_syscall_resolve_name(name.encode())
+        assert number != -1, f"no system call is named {name}"
+        return number >= 0
+
 
 NUMBERS = Numbers()
+
+# What C libraries call where the architecture is newer than the call.
+INSTEAD = {
+    "alarm": "setitimer",
+    "chmod": "fchmodat",
+    "chown": "fchownat",
+    "link": "linkat",
+    "mkdir": "mkdirat",
+    "rename": "renameat",
+    "symlink": "symlinkat",
+    "unlink": "unlinkat",
+}
+
+
+def denials(names: Iterable[str]) -> set[tuple[str, str]]:
+    """The security events that tell that these calls were denied."""
+    return {("denied", name if NUMBERS.has(name) else INSTEAD[name]) for name in names}
 
 
 def program(body: str, host: dict) -> str:
@@ -117,7 +149,7 @@ def in_session(session: int) -> list[int]:
 
 def left_in_session(session: int, timeout: float = 5.0) -> list[int]:
     """Those that do not go by themselves: a killed process takes a moment to be taken apart."""
-    deadline = time.monotonic() + timeout
+    deadline = time.monotonic() + timeout * SLOWNESS
     while (left := in_session(session)) and time.monotonic() < deadline:
         time.sleep(0.01)
     return left
@@ -127,6 +159,9 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
     """Runs `belljar run`; whatever comes of it, nothing of it is left running."""
     arguments = [*map(str, wrapper), str(binary), "run", "--json", "--language", "full"]
     arguments += ["--profile", str(profile), *map(str, options), "-c", code]
+    if SLOWNESS > 1:  # where an attack would reach the profile's own limits before it has begun
+        for limit in {"--timeout", "--cpu"} - set(options):
+            arguments += [limit, str(LONGEST)]
     started = time.monotonic()
     process = subprocess.Popen(
         arguments,
@@ -148,7 +183,7 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
     ]
     for thread in threads:
         thread.start()
-    killer = threading.Timer(timeout, process.kill)
+    killer = threading.Timer(timeout * SLOWNESS, process.kill)
     killer.start()
     _, status, usage = os.wait4(process.pid, 0)
     seconds = time.monotonic() - started
@@ -180,7 +215,7 @@ class JailRunner:
         """Ends the sandbox, if there is one; nothing of it may be left running."""
         if self.process:
             self.process.stdin.close()
-            self.process.wait(30)
+            self.process.wait(30 * SLOWNESS)
             self.process.stdout.close()
             left = left_in_session(self.process.pid)
             assert not left, f"processes are left behind: {left}"
@@ -247,7 +282,7 @@ def run_outside(attack: Attack, host: dict, cwd: Path) -> subprocess.CompletedPr
         text=True,
         cwd="/" if attack.outside == "nobody" else cwd,
         env={"PATH": os.environ["PATH"], "BELLJAR_TEST_SECRET": SECRET},
-        timeout=60,
+        timeout=60 * SLOWNESS,
         check=False,
         start_new_session=True,
         **(NOBODY if attack.outside == "nobody" and os.geteuid() == 0 else {}),

@@ -1,13 +1,22 @@
 """Each attack fails inside, works outside, and leaves the host as it was."""
 
 import os
+import platform
 import tomllib
 from pathlib import Path
 
 import pytest
 
 from tests.jail.attacks import ALL_LAYERS, ATTACKS, EVERY_OTHER_CALL
-from tests.jail.conftest import BELLJAR, NUMBERS, JailRunner, belljar, program, run_outside
+from tests.jail.conftest import (
+    BELLJAR,
+    NUMBERS,
+    JailRunner,
+    belljar,
+    denials,
+    program,
+    run_outside,
+)
 
 
 @pytest.fixture
@@ -50,7 +59,7 @@ def test_fails_inside(attack, facts, host, jail, request):
     assert ran.status == attack.status, ran.outcome
     assert ran.exit_code == {"ok": 0, "killed": 4}[attack.status]
     assert ran.reason == attack.reason
-    expected = {("denied", name) for name in attack.denied}
+    expected = denials(attack.denied)
     if attack.status == "killed":
         expected.add(("killed", "a system call on the hostile list"))
     assert ran.events == expected
@@ -163,6 +172,7 @@ def test_no_core_is_dumped(jail, tmp_path):
         assert list(tmp_path.iterdir()), "the control dumped none either"
 
 
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="the instruction is x86's")
 def test_another_abi_kills(jail):
     """int 0x80, found in code that is there: nothing can be made executable."""
     code = """
@@ -185,8 +195,10 @@ for page in range(start, start + (256 << 12), 4096):
 
 PROFILES = BELLJAR.parent / "share/belljar/profiles"
 SYSCALLS = tomllib.loads((PROFILES / "seccomp.toml").read_text())
-HOSTILE = [name for entry in SYSCALLS["hostile"] for name in entry["calls"]]
-ALLOWED = {name for entry in SYSCALLS["group"]["runtime"] for name in entry["calls"]}
+HOSTILE = [name for entry in SYSCALLS["hostile"] for name in entry["calls"] if NUMBERS.has(name)]
+ALLOWED = {
+    name for entry in SYSCALLS["group"]["runtime"] for name in entry["calls"] if NUMBERS.has(name)
+}
 
 
 @pytest.mark.parametrize("name", HOSTILE)

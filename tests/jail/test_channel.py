@@ -14,7 +14,15 @@ from contextlib import contextmanager
 
 import pytest
 
-from tests.jail.conftest import BELLJAR, PROFILE, belljar, in_session, left_in_session
+from tests.jail.conftest import (
+    BELLJAR,
+    PROFILE,
+    SLOWNESS,
+    belljar,
+    in_session,
+    left_in_session,
+    slowly,
+)
 
 # Finds the worker's socket, and the shared capture: a page that begins with what was just printed.
 # There is no /proc/self/maps; access(2) tells EFAULT from a page that is there.
@@ -66,7 +74,7 @@ UNREADABLE = ("killed", "the worker's report was invalid")
 
 
 def run(code, timeout=5):
-    ran = belljar(TOOLS + code, "--timeout", timeout)
+    ran = belljar(TOOLS + code, "--timeout", slowly(timeout))
     assert ran.outcome, ran.stderr
     return ran
 
@@ -91,8 +99,8 @@ while True: pass
 """)
     assert (ran.status, ran.result) == ("ok", "forged")
     assert ran.isolation["mode"] == "strict" and len(ran.layers) >= 5
-    assert ran.limits["timeout"] == 5
-    assert 0 < ran.usage["wall_time"] < 5
+    assert ran.limits["timeout"] == slowly(5)
+    assert 0 < ran.usage["wall_time"] < slowly(5)
 
 
 @pytest.mark.parametrize("status", ["timeout", "cpu_limit", "killed", "error", "", "OK", None, 7])
@@ -185,7 +193,7 @@ def test_a_report_that_unfolds_in_memory(jail):
     ours = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
     for each in (ran, fits):
         assert each.max_rss < max(256 << 20, ours + (64 << 20))
-        assert each.seconds < 20
+        assert each.seconds < 20 * SLOWNESS
 
 
 @pytest.mark.parametrize("size", ["2**64 - 1", "2**63", "9 << 20", "(9 << 20) + 1", "1 << 40"])
@@ -299,7 +307,7 @@ os._exit(0)
     done = subprocess.run(
         [BELLJAR, "run", "--language", "full", "--profile", PROFILE, "--timeout", "5", "-c", code],
         capture_output=True,
-        timeout=30,
+        timeout=30 * SLOWNESS,
         check=False,
     )
     assert done.returncode == 4

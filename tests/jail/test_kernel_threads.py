@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.jail.conftest import BELLJAR, belljar
+from tests.jail.conftest import BELLJAR, SLOWNESS, belljar, slowly
 
 MOST = 128  # of a worker, the first included
 
@@ -29,18 +29,20 @@ def run(code, *options, profile="basic"):
 
 
 def test_they_run_at_the_same_time(jail):
-    ran = run("""
+    ran = run(
+        """
 from concurrent.futures import ThreadPoolExecutor
 import threading, time
 meeting = threading.Barrier(20, timeout=20)
 with ThreadPoolExecutor(20) as pool:
     print(sorted(pool.map(lambda n: (meeting.wait(), n)[1], range(20))) == list(range(20)))
 begin = time.monotonic()
-threads = [threading.Thread(target=time.sleep, args=(0.2,)) for _ in range(10)]
+threads = [threading.Thread(target=time.sleep, args=(SLOWNESS * 0.2,)) for _ in range(10)]
 for thread in threads: thread.start()
 for thread in threads: thread.join()
-print(time.monotonic() - begin < 1.5)
-""")
+print(time.monotonic() - begin < SLOWNESS * 1.5)
+""".replace("SLOWNESS", str(SLOWNESS))
+    )
     assert (ran.status, ran.stdout) == ("ok", "True\nTrue\n"), ran.outcome
     assert ("denied", "clone") not in ran.events
 
@@ -77,9 +79,9 @@ print('main ends', flush=True)
 """
     ran = run(spin.format(daemon=True))  # belljar() finds what is left behind
     assert (ran.status, ran.stdout) == ("ok", "main ends\n"), ran.outcome
-    ran = run(spin.format(daemon=False), "--timeout", "5")
+    ran = run(spin.format(daemon=False), "--timeout", slowly(5))
     assert (ran.status, ran.stdout) == ("timeout", "main ends\n"), ran.outcome
-    assert ran.seconds < 20
+    assert ran.seconds < 20 * SLOWNESS
 
 
 def test_their_processor_time_counts(jail):
@@ -91,7 +93,7 @@ def spin():
 for _ in range(4): threading.Thread(target=spin, daemon=True).start()
 threading.Event().wait()
 """,
-        "--timeout", "20s", "--cpu", "1s",
+        "--timeout", slowly(20), "--cpu", slowly(1),
     )  # fmt: skip
     assert ran.status == "cpu_limit", ran.outcome
 

@@ -5,13 +5,13 @@ import sys
 
 import pytest
 
-from tests.jail.conftest import belljar
+from tests.jail.conftest import SLOWNESS, belljar, slowly
 
 # What the host may take on top of a limit where it has to wait for a core itself; of CPU time, less
 # than the second that RLIMIT_CPU counts in; and what starting and ending the command takes.
-GRACE = 5
-CPU_GRACE = 0.4
-COMMAND = 10
+GRACE = 5 * SLOWNESS
+CPU_GRACE = 0.4 * SLOWNESS
+COMMAND = 10 * SLOWNESS
 
 
 def run(code, *options):
@@ -112,20 +112,23 @@ f()
 
 @pytest.mark.parametrize("code", ENDLESS.values(), ids=ENDLESS)
 def test_wall_clock(code, jail):
-    assert_timeout(run(code, "--timeout", "0.5", "--cpu", "10"), 0.5)
+    seconds = slowly(0.5)
+    assert_timeout(run(code, "--timeout", seconds, "--cpu", slowly(10)), seconds)
 
 
 @pytest.mark.parametrize(
     "name", ["loop", "loop that swallows everything", "power", "catastrophic pattern"]
 )
 def test_cpu_time(name, jail):
-    assert_cpu_limit(run(ENDLESS[name], "--timeout", "10", "--cpu", "0.5"), 0.5)
+    seconds = slowly(0.5)
+    assert_cpu_limit(run(ENDLESS[name], "--timeout", slowly(10), "--cpu", seconds), seconds)
 
 
 def test_sleep_is_no_cpu_time(jail):
-    ran = run("import time; time.sleep(0.6)", "--timeout", "5", "--cpu", "0.2")
+    asleep, most = slowly(0.6), slowly(0.2)
+    ran = run(f"import time; time.sleep({asleep})", "--timeout", slowly(5), "--cpu", most)
     assert (ran.status, ran.exit_code) == ("ok", 0)
-    assert ran.usage["cpu_time"] < 0.2 < 0.6 <= ran.usage["wall_time"]
+    assert ran.usage["cpu_time"] < most < asleep <= ran.usage["wall_time"]
 
 
 def test_cpu_time_counts_through_sleeps(jail):
@@ -136,14 +139,16 @@ while True:
     while time.monotonic() < end: pass
     time.sleep(0.05)
 """
-    ran = run(code, "--timeout", "10", "--cpu", "0.3")
-    assert_cpu_limit(ran, 0.3)
-    assert ran.usage["wall_time"] > 0.5
+    seconds = slowly(0.3)
+    ran = run(code, "--timeout", slowly(10), "--cpu", seconds)
+    assert_cpu_limit(ran, seconds)
+    assert ran.usage["wall_time"] > slowly(0.5)
 
 
 def test_system_time_counts(jail):
-    ran = run("import os\nwhile True: os.stat('/usr')", "--timeout", "10", "--cpu", "0.3")
-    assert_cpu_limit(ran, 0.3)
+    seconds = slowly(0.3)
+    code = "import os\nwhile True: os.stat('/usr')"
+    assert_cpu_limit(run(code, "--timeout", slowly(10), "--cpu", seconds), seconds)
 
 
 @pytest.mark.parametrize("option", [("--timeout", "31"), ("--cpu", "31"), ("--memory", "2g")])
@@ -196,7 +201,7 @@ while True:
 
 @pytest.mark.parametrize("code", HUNGRY.values(), ids=HUNGRY)
 def test_memory(code, jail):
-    ran = run(code, "--timeout", "20")
+    ran = run(code, "--timeout", slowly(20))
     assert_memory_limit(ran)
     assert "128" in ran.reason
 
@@ -206,11 +211,13 @@ def test_memory_as_asked_for(jail):
     code = "kept = bytearray(48 << 20); kept[::4096] = b'x' * len(kept[::4096])"
     assert run(code, "--memory", "64m").status == "ok"
     assert_memory_limit(run(code, "--memory", "32m"))
-    assert run("kept = bytearray(700 << 20)", "--memory", "1g", "--timeout", "20").status == "ok"
+    assert (
+        run("kept = bytearray(700 << 20)", "--memory", "1g", "--timeout", slowly(20)).status == "ok"
+    )
 
 
 def test_memory_that_is_let_go_is_free_again(jail):
-    assert run("for i in range(5): bytearray(90 << 20)", "--timeout", "20").status == "ok"
+    assert run("for i in range(5): bytearray(90 << 20)", "--timeout", slowly(20)).status == "ok"
 
 
 # --- the stack ------------------------------------------------------------------------------------
@@ -257,8 +264,9 @@ def test_deep_recursion_in_c(code, jail):
 
 
 def test_endless_print(jail):
-    ran = run("while True: print('x' * 1000)", "--timeout", "0.5")
-    assert_timeout(ran, 0.5)
+    seconds = slowly(0.5)
+    ran = run("while True: print('x' * 1000)", "--timeout", seconds)
+    assert_timeout(ran, seconds)
     assert len(ran.stdout) == 1 << 20
     assert ran.truncated["stdout"] > 0
 
@@ -287,7 +295,7 @@ def test_output_right_before_a_kill_is_kept(jail):
 
 
 def test_a_result_of_100_megabytes(jail):
-    ran = run("result = 'x' * (100 << 20)", "--memory", "1g", "--timeout", "10")
+    ran = run("result = 'x' * (100 << 20)", "--memory", "1g", "--timeout", slowly(10))
     assert ran.status == "ok"
     assert ran.truncated["result"] is True
     assert ran.result is None
@@ -296,7 +304,7 @@ def test_a_result_of_100_megabytes(jail):
 
 
 def test_a_result_of_many_parts(jail):
-    ran = run("result = list(range(10**6))", "--timeout", "10")
+    ran = run("result = list(range(10**6))", "--timeout", slowly(10))
     assert ran.status == "ok"
     assert ran.truncated["result"] is True
     assert len(ran.raw) < 4 << 20

@@ -11,7 +11,15 @@ import time
 import pytest
 
 from tests.jail.attacks import ALL_LAYERS, ATTACKS
-from tests.jail.conftest import BELLJAR, PROFILE, SECRET, Ran, left_in_session, program
+from tests.jail.conftest import (
+    BELLJAR,
+    PROFILE,
+    SECRET,
+    Ran,
+    denials,
+    left_in_session,
+    program,
+)
 from tests.jail.test_attacks import facts, held_layers, said, skip_if_no_such_module, still_alive
 
 __all__ = ["facts"]
@@ -71,7 +79,7 @@ def sessions():
 @pytest.mark.parametrize("attack", ATTACKS, ids=str)
 def test_fails_in_both_cells(attack, facts, host, jail, sessions, request):
     before = host.state()
-    expected = {("denied", name) for name in attack.denied} | ALSO_DENIED.get(attack.name, set())
+    expected = denials(attack.denied) | ALSO_DENIED.get(attack.name, set())
     if attack.status == "killed":
         expected.add(("killed", "a system call on the hostile list"))
     for number, ran in enumerate(sessions.run(program(attack.body, facts)), 1):

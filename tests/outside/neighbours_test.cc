@@ -1,6 +1,7 @@
 // Neighbours: what one run has written, seeded, patched or cached, no other run of the same pool
 // sees. The guests here have all of Python and ctypes: nothing but the process holds them.
 #include <gtest/gtest.h>
+#include <sys/syscall.h>
 
 #include <filesystem>
 #include <future>
@@ -280,15 +281,16 @@ print(os.getpid(), found)
 TEST(NeighboursShare, NoFate) {
   const auto sandbox = OpenAttack();
   ASSERT_TRUE(sandbox);
-  const char* deaths[] = {
+  const std::string trace = std::to_string(SYS_ptrace);
+  const std::string deaths[] = {
       "import os; os._exit(1)",
       "import ctypes; ctypes.string_at(0)",
-      "import ctypes; ctypes.CDLL(None).syscall(101, 0, 0, 0, 0)",  // ptrace
+      "import ctypes; ctypes.CDLL(None).syscall(" + trace + ", 0, 0, 0, 0)",
       "x = []\nwhile True: x.append(bytearray(1 << 20))",
       "while True: pass",
   };
   for (int round = 0; round < 3; ++round) {
-    for (const char* death : deaths) {
+    for (const std::string& death : deaths) {
       auto bystander = std::async(std::launch::async, [&] {
         return Print(*sandbox, "import time; time.sleep(0.2); print('well')");
       });

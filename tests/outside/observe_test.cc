@@ -161,6 +161,8 @@ TEST(Observe, ASealedWorkerIsHeldByEveryLayer) {
     // Where the machine has no cgroup to give, it is reported and not required.
     if (layer.name == "cgroup") continue;
     EXPECT_TRUE(layer.held) << layer.name << ": " << layer.detail;
+    if (layer.name != "landlock") continue;
+    EXPECT_EQ(layer.detail, seal::LandlockCoverage(seal::LandlockAbi()));
   }
 }
 

@@ -75,35 +75,43 @@ TEST_P(ACellThatForks, GetsNothing) {
   "    if child == 0:\n        os._exit(0)\n" \
   "    won(child)\n"
 
-// The numbers of x86-64: clone is 56, vfork 58, clone3 435; SIGCHLD is 17, CLONE_PARENT 0x8000.
+// SIGCHLD is 17, CLONE_PARENT 0x8000.
 const CloneAttack kClones[] = {
     {"fork", CHILD_OF("os.fork()"), "held EPERM\n"},
     {"forkpty", "    child = os.forkpty()[0]\n    if child == 0:\n        os._exit(0)\n    won()\n",
      "held ENOENT\n", false},  // it needs /dev/ptmx first
-    {"clone", CHILD_OF("call(56, 17, 0, 0, 0, 0)"), "held EPERM\n"},
-    {"vfork", "    won(call(58))\n", "held EPERM\n", false},  // ruins its parent's stack
+    {"clone", CHILD_OF("call(NR['clone'], 17, 0, 0, 0, 0)"), "held EPERM\n"},
+#ifdef SYS_vfork
+    {"vfork", "    won(call(" BELLJAR_NUMBER(SYS_vfork) "))\n", "held EPERM\n",
+     false},  // ruins its parent's stack
+#endif
     {"clone3",
      "    arguments = (ctypes.c_uint64 * 11)()\n    arguments[4] = 17\n" CHILD_OF(
-         "call(435, ctypes.addressof(arguments), 88)"),
+         "call(NR['clone3'], ctypes.addressof(arguments), 88)"),
      "held ENOSYS\n"},
     {"clone3_of_a_copy",
      "    arguments = (ctypes.c_uint64 * 11)()\n    arguments[0] = 0x8000\n" CHILD_OF(
-         "call(435, ctypes.addressof(arguments), 88)"),
+         "call(NR['clone3'], ctypes.addressof(arguments), 88)"),
      "held ENOSYS\n"},
-    {"a_user_namespace", CHILD_OF("call(56, 0x10000000 | 17, 0, 0, 0, 0)"), "held EPERM\n"},
-    {"a_pid_namespace", CHILD_OF("call(56, 0x20000000 | 17, 0, 0, 0, 0)"), "held EPERM\n", true,
-     true},
-    {"a_sibling_in_a_user_namespace", CHILD_OF("call(56, 0x10008000, 0, 0, 0, 0)"), "held EPERM\n"},
-    {"a_sibling_with_a_signal", CHILD_OF("call(56, 0x8000 | 17, 0, 0, 0, 0)"), "held EPERM\n"},
-    {"a_sibling_that_continues_others", CHILD_OF("call(56, 0x8000 | 18, 0, 0, 0, 0)"),
+    {"a_user_namespace", CHILD_OF("call(NR['clone'], 0x10000000 | 17, 0, 0, 0, 0)"),
      "held EPERM\n"},
-    {"a_sibling_with_our_files", CHILD_OF("call(56, 0x8400, 0, 0, 0, 0)"), "held EPERM\n"},
-    {"a_sibling_with_our_memory", "    won(call(56, 0x8100, 0, 0, 0, 0))\n", "held EPERM\n", false},
-    {"an_untraced_sibling", CHILD_OF("call(56, 0x808000, 0, 0, 0, 0)"), "held EPERM\n"},
-    {"a_sibling_in_a_cgroup_namespace", CHILD_OF("call(56, 0x2008000, 0, 0, 0, 0)"), "held EPERM\n",
+    {"a_pid_namespace", CHILD_OF("call(NR['clone'], 0x20000000 | 17, 0, 0, 0, 0)"), "held EPERM\n",
      true, true},
+    {"a_sibling_in_a_user_namespace", CHILD_OF("call(NR['clone'], 0x10008000, 0, 0, 0, 0)"),
+     "held EPERM\n"},
+    {"a_sibling_with_a_signal", CHILD_OF("call(NR['clone'], 0x8000 | 17, 0, 0, 0, 0)"),
+     "held EPERM\n"},
+    {"a_sibling_that_continues_others", CHILD_OF("call(NR['clone'], 0x8000 | 18, 0, 0, 0, 0)"),
+     "held EPERM\n"},
+    {"a_sibling_with_our_files", CHILD_OF("call(NR['clone'], 0x8400, 0, 0, 0, 0)"), "held EPERM\n"},
+    {"a_sibling_with_our_memory", "    won(call(NR['clone'], 0x8100, 0, 0, 0, 0))\n",
+     "held EPERM\n", false},
+    {"an_untraced_sibling", CHILD_OF("call(NR['clone'], 0x808000, 0, 0, 0, 0)"), "held EPERM\n"},
+    {"a_sibling_in_a_cgroup_namespace", CHILD_OF("call(NR['clone'], 0x2008000, 0, 0, 0, 0)"),
+     "held EPERM\n", true, true},
     {"a_sibling_with_a_pidfd",
-     "    pidfd = ctypes.c_int()\n" CHILD_OF("call(56, 0x9000, 0, ctypes.addressof(pidfd), 0, 0)"),
+     "    pidfd = ctypes.c_int()\n" CHILD_OF(
+         "call(NR['clone'], 0x9000, 0, ctypes.addressof(pidfd), 0, 0)"),
      "held EPERM\n"},
 };
 INSTANTIATE_TEST_SUITE_P(Clones, ACellThatForks, testing::ValuesIn(kClones),
@@ -113,7 +121,7 @@ INSTANTIATE_TEST_SUITE_P(Clones, ACellThatForks, testing::ValuesIn(kClones),
 // as threads are allowed.
 constexpr char kCloneSelf[] = R"(
 def clone_self():
-    return call(56, 0x8000, 0, 0, 0, 0)
+    return call(NR['clone'], 0x8000, 0, 0, 0, 0)
 )";
 
 // What is still there of a cell's own clones is killed when the cell ends. The control: while it
@@ -160,7 +168,7 @@ time.sleep(0.2)
 TEST_F(SessionAttack, ClonesOfADyingCellEndWithIt) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
-  const char* endings[] = {"os._exit(3)", "call(101, 0, 0, 0, 0)", "time.sleep(60)"};
+  const char* endings[] = {"os._exit(3)", "call(NR['ptrace'], 0, 0, 0, 0)", "time.sleep(60)"};
   for (const char* ending : endings) {
     SCOPED_TRACE(ending);
     const host::Outcome outcome = Run(*session, Raw(kCloneSelf) + R"(
@@ -668,24 +676,27 @@ const SiblingAttack kSiblingAttacks[] = {
     {"continue_others", "    os.kill(VICTIM, signal.SIGCONT)\n    won()\n", "held EPERM\n",
      "denied kill"},
     {"kill_own_group", "    os.killpg(0, 0)\n    won()\n", "held EPERM\n", "denied kill"},
-    {"tgkill", "    call(234, VICTIM, VICTIM, 9)\n    won()\n", "held EPERM\n", "denied tgkill"},
+    {"tgkill", "    call(NR['tgkill'], VICTIM, VICTIM, 9)\n    won()\n", "held EPERM\n",
+     "denied tgkill"},
     {"open_a_process", "    won(os.pidfd_open(VICTIM))\n", "held EPERM\n", "denied pidfd_open"},
-    {"trace", "    call(101, 0x4206, VICTIM, 0, 0)\n    won()\n", "",
+    {"trace", "    call(NR['ptrace'], 0x4206, VICTIM, 0, 0)\n    won()\n", "",
      "killed a system call on the hostile list"},
     {"read_memory",
      "    buffer = ctypes.create_string_buffer(8)\n"
      "    local = (ctypes.c_uint64 * 2)(ctypes.addressof(buffer), 8)\n"
-     "    won(call(310, VICTIM, ctypes.addressof(local), 1, ctypes.addressof(local), 1, 0))\n",
+     "    won(call(NR['process_vm_readv'], VICTIM, ctypes.addressof(local), 1, "
+     "ctypes.addressof(local), 1, 0))\n",
      "", "killed a system call on the hostile list"},
     {"write_memory",
      "    buffer = ctypes.create_string_buffer(8)\n"
      "    local = (ctypes.c_uint64 * 2)(ctypes.addressof(buffer), 8)\n"
-     "    won(call(311, VICTIM, ctypes.addressof(local), 1, ctypes.addressof(local), 1, 0))\n",
+     "    won(call(NR['process_vm_writev'], VICTIM, ctypes.addressof(local), 1, "
+     "ctypes.addressof(local), 1, 0))\n",
      "", "killed a system call on the hostile list"},
     {"read_proc", "    won(open(f'/proc/{VICTIM}/maps').readline())\n", "held ENOENT\n", ""},
     {"limit",
      "    limits = (ctypes.c_uint64 * 2)(3, 3)\n"
-     "    call(302, VICTIM, 7, ctypes.addressof(limits), 0)\n    won()\n",
+     "    call(NR['prlimit64'], VICTIM, 7, ctypes.addressof(limits), 0)\n    won()\n",
      "held EPERM\n", "denied prlimit64"},
     {"affinity_of_another", "    os.sched_setaffinity(VICTIM, {0})\n    won()\n", "held EPERM\n",
      "denied sched_setaffinity"},

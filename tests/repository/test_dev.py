@@ -23,7 +23,7 @@ def dev(*words: str, **environment: str) -> subprocess.CompletedProcess:
 def test_without_a_word_it_lists_them():
     done = dev()
     assert done.returncode == 0
-    words = "run build test bench soak fuzz lint tidy odr fmt wheels doctor setup clean".split()
+    words = "run build test bench soak fuzz lint tidy odr fmt arm64 wheels doctor setup clean".split()
     for word in words:
         assert f"\n  {word} " in done.stdout
 

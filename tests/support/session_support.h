@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 #include <stdlib.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -87,8 +88,16 @@ inline uint64_t CpuTicks(pid_t pid) {
   return user + system;
 }
 
-// What a control or an attack may use: a raw system call.
-inline constexpr char kRawCalls[] = R"(
+// The number of a system call of this architecture, as text.
+#define BELLJAR_NUMBER(call) BELLJAR_TEXT_OF(call)
+#define BELLJAR_TEXT_OF(number) #number
+
+// What a control or an attack may use: a raw system call, and numbers of such.
+inline constexpr char kRawCalls[] = "NR = {'clone': " BELLJAR_NUMBER(SYS_clone)
+    ", 'clone3': " BELLJAR_NUMBER(SYS_clone3) ", 'prlimit64': " BELLJAR_NUMBER(SYS_prlimit64)
+    ", 'process_vm_readv': " BELLJAR_NUMBER(SYS_process_vm_readv)
+    ", 'process_vm_writev': " BELLJAR_NUMBER(SYS_process_vm_writev)
+    ", 'ptrace': " BELLJAR_NUMBER(SYS_ptrace) ", 'tgkill': " BELLJAR_NUMBER(SYS_tgkill) R"(}
 import ctypes, errno, os, signal, struct, sys, time
 libc = ctypes.CDLL(None, use_errno=True)
 libc.syscall.restype = ctypes.c_long

@@ -93,7 +93,7 @@ word_odr() {
 }
 
 word_clean() {
-  local preset trees=(release dev asan tsan odr fuzz tidy)
+  local preset trees=(release dev asan tsan odr fuzz tidy arm64)
   case "${1:-}" in
     "") for preset in "${trees[@]}"; do
       rm -rf -- "${BUILD:?}/$preset" "$STAMPS/configured-$preset" "$STAMPS/$preset"-*
@@ -101,6 +101,7 @@ word_clean() {
     all)
       for preset in "${trees[@]}"; do rm -rf -- "${BUILD:?}/$preset"; done
       rm -rf -- "${BUILD:?}"/{other,venv,wheels,log,stamp,report,lock,cache} "$BUILD"/venv-* \
+        "$BUILD"/arm64-system "$BUILD"/arm64-system.* \
         "$BUILD"/{pytest-cache,ruff-cache,mypy-cache,clients,fuzz-corpus}
       ;;
     *) die "$EXIT_USAGE" "clean what? ./dev clean, or ./dev clean all" ;;

@@ -31,7 +31,7 @@ check_cpp_format() { sources cc h c | xargs -0 -r clang-format --dry-run -Werror
 check_ruff() { (cd -- "$ROOT" && "$VENV_DEV/bin/ruff" check -q --output-format concise . && "$VENV_DEV/bin/ruff" format -q --check .); }
 check_shell() {
   # With -x, files sourced by ./dev are checked as parts of it.
-  (cd -- "$ROOT" && shellcheck -x dev .ci/run tools/containers tools/action/*.sh tools/wheels/*.sh)
+  (cd -- "$ROOT" && shellcheck -x dev .ci/run tools/containers tools/action/*.sh tools/arm64/* tools/wheels/*.sh)
 }
 check_includes() { "$PYTHON" -I "$ROOT/tools/check_includes.py" "$ROOT"; }
 check_types() {

@@ -3,7 +3,10 @@
 # older system and tested in minimal Debian systems.
 
 WHEELS="$BUILD/wheels"
-SYSROOT="$WHEELS/sysroot"
+# For which the wheels are, as Debian calls it, and the same as the kernel does. Of another than this
+# machine's they are cross-compiled.
+ARCHITECTURE="$(dpkg --print-architecture 2>/dev/null || true)"
+PROCESSOR="$(uname -m)"
 WHEELS_VENV="$BUILD/venv-wheels"
 DIST="$ROOT/dist"
 
@@ -32,32 +35,35 @@ sys.exit('%d.%d' % sys.version_info[:2] != '$1' or bool(sysconfig.get_config_var
 
 # --- building --------------------------------------------------------------------------------
 
+is_cross() { [[ "$PROCESSOR" != "$(uname -m)" ]]; }
+
 make_sysroot() {
   local release key
+  SYSROOT="$WHEELS/sysroot-$ARCHITECTURE"
   release="$(wheel_setting old-release)"
   key="$(cat -- "$ROOT"/tools/wheels/{sysroot.sh,debian.sh,old_glibc.c,old_glibc.h} \
     <(dpkg-query -W -f '${Package} ${Version}\n' g++ 'lib*-dev' linux-libc-dev) \
     <(printf '%s' "$release $SYSROOT") | fingerprint)"
-  is_stamped wheels-sysroot "$key" && [[ -d "$SYSROOT" ]] && return 0
+  is_stamped "wheels-sysroot-$ARCHITECTURE" "$key" && [[ -d "$SYSROOT" ]] && return 0
   say "making $SYSROOT: the C library of Debian $release, and static libraries"
-  quietly wheels-sysroot "$ROOT/tools/wheels/sysroot.sh" "$SYSROOT" "$release" ||
+  quietly wheels-sysroot "$ROOT/tools/wheels/sysroot.sh" "$SYSROOT" "$release" "$ARCHITECTURE" ||
     die "$EXIT_OURS" "$SYSROOT could not be made; see $LOGS/wheels-sysroot.txt"
-  stamp wheels-sysroot "$key"
+  stamp "wheels-sysroot-$ARCHITECTURE" "$key"
 }
 
 # build_wheel VERSION PYTHON: sets RAW_WHEEL. In a new tree, so that nothing is left of an earlier
 # state, at one path for all versions: the compiler's cache then has most objects of the first.
 build_wheel() {
   local version=$1 python=$2 tree="$WHEELS/tree" raw="$WHEELS/raw" frontend="$WHEELS/pip"
-  local required own="/usr/include/x86_64-linux-gnu/python$1" found settings=("build-dir=$tree"
+  local required own="/usr/include/$PROCESSOR-linux-gnu/python$1" found settings=("build-dir=$tree"
     "cmake.define.CMAKE_TOOLCHAIN_FILE=$ROOT/tools/cmake/BelljarOldGlibc.cmake"
-    "cmake.define.BELLJAR_SYSROOT=$SYSROOT"
+    "cmake.define.BELLJAR_SYSROOT=$SYSROOT" "cmake.define.BELLJAR_TRIPLET=$PROCESSOR-linux-gnu"
     # Lines of code that is then stripped would only bring paths.
     "cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"
     "cmake.define.CMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG")
   rm -rf -- "$tree" "$raw" "$frontend"
   # One of the headers of Debian's Python is found among the compiler's own.
-  [[ "$python" != /usr/bin/* ]] || ln -sfn -- "$own" "$SYSROOT$own"
+  [[ "$python" != /usr/bin/* ]] || is_cross || ln -sfn -- "$own" "$SYSROOT$own"
   quietly "wheels-venv-$version" "$python" -I -m venv "$frontend" ||
     die "$EXIT_USAGE" "$python -m venv failed (on Debian it needs python3-venv)"
   # What pyproject.toml requires, at one path: each isolated build would have it at another, and
@@ -68,8 +74,10 @@ print("\n".join(tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"
     --disable-pip-version-check "${required[@]}" ||
     die "$EXIT_USAGE" "pip could not install what the build requires; see $LOGS/wheels-pip-$version.txt"
   # pip 23.0 knows only the long form of the option.
-  # One compiler for all: otherwise each Python names the one that compiled it.
-  quietly "wheels-build-$version" env CC=/usr/bin/gcc CXX=/usr/bin/g++ CMAKE_BUILD_PARALLEL_LEVEL="$JOBS" \
+  # One compiler for all: otherwise each Python names the one that compiled it. _PYTHON_HOST_PLATFORM:
+  # the platform that Python takes itself to be for, and so the wheel.
+  quietly "wheels-build-$version" env CC="/usr/bin/$PROCESSOR-linux-gnu-gcc" \
+    CXX="/usr/bin/$PROCESSOR-linux-gnu-g++" _PYTHON_HOST_PLATFORM="linux-$PROCESSOR" CMAKE_BUILD_PARALLEL_LEVEL="$JOBS" \
     "$frontend/bin/python" -I -m pip wheel --verbose --no-input --disable-pip-version-check \
     --no-deps --no-build-isolation --wheel-dir "$raw" "${settings[@]/#/--config-settings=}" "$ROOT" ||
     die "$EXIT_OURS" "the wheel for $version could not be built; see $LOGS/wheels-build-$version.txt"
@@ -81,7 +89,7 @@ print("\n".join(tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"
 # WHEEL, in dist/.
 repair_wheel() {
   local repaired="$WHEELS/repaired" platform found
-  platform="$(wheel_setting platform)"
+  platform="$(wheel_setting platform)_$PROCESSOR"
   rm -rf -- "$repaired"
   quietly wheels-repair env PATH="$WHEELS_VENV/bin:$PATH" "$WHEELS_VENV/bin/auditwheel" \
     repair --zip-compression-level 9 --only-plat --plat "$platform" --wheel-dir "$repaired" "$1" ||
@@ -156,6 +164,8 @@ one_wheel() {
   repair_wheel "$RAW_WHEEL"
   "$PYTHON" -I "$ROOT/tools/check_wheel.py" --for-others --not-of "$ROOT" --not-of "$BUILD" "$WHEEL" ||
     die "$EXIT_OURS" "$WHEEL is not fit for others"
+  # Those of another architecture are tried where there is one: ./dev arm64.
+  ! is_cross || return 0
   try_in_root "$(own_release)" "$python" "$WHEEL"
   # Debian's own, whose source Debian has.
   [[ "$python" != /usr/bin/* ]] || try_on_old_system "$version" "$WHEEL"
@@ -164,7 +174,12 @@ one_wheel() {
 word_wheels() {
   # shellcheck source=tools/wheels/debian.sh
   source "$ROOT/tools/wheels/debian.sh"
-  local known version python named=("$@") versions built=()
+  local known version python named versions built=()
+  if [[ "${1:-}" == arm64 ]]; then
+    ARCHITECTURE=arm64 PROCESSOR=aarch64
+    shift
+  fi
+  named=("$@")
   mapfile -t known < <(wheel_setting pythons)
   for version in "$@"; do
     [[ " ${known[*]} " == *" $version "* ]] ||
@@ -182,6 +197,7 @@ word_wheels() {
   mkdir -p -- "$WHEELS"
   lock
   need_packages build wheels
+  ! is_cross || need_packages arm64
   make_venv "$WHEELS_VENV" wheels
   make_sysroot
   # The time of everything in the archive: the same commit makes the same bytes.

@@ -20,10 +20,11 @@ source_line() {
     "$1" "$(mirror)" "$2"
 }
 
-# apt_for FOLDER RELEASE: makes lists, below FOLDER, of the packages of RELEASE and of the sources of
-# this machine's own; unpack_* use them
+# apt_for FOLDER RELEASE [ARCHITECTURE]: makes lists, below FOLDER, of the packages of RELEASE (for this
+# machine's architecture, or that one) and of the sources of this machine's own; unpack_* use them
 apt_for() {
   APT_FOLDER=$1
+  APT_ARCHITECTURE=${3:-$(dpkg --print-architecture)}
   mkdir -p -- "$APT_FOLDER"/{state/lists/partial,cache/archives/partial,downloads}
   {
     source_line deb "$2"
@@ -36,6 +37,7 @@ private_apt() {
   (cd -- "$APT_FOLDER/downloads" && apt-get -qq -o Dir::State="$APT_FOLDER/state" \
     -o Dir::State::status=/dev/null -o Dir::Cache="$APT_FOLDER/cache" \
     -o Dir::Etc::sourcelist="$APT_FOLDER/sources.list" -o Dir::Etc::sourceparts=/nonexistent \
+    -o APT::Architecture="$APT_ARCHITECTURE" -o APT::Architectures="$APT_ARCHITECTURE" \
     -o APT::Sandbox::User="$(id -un)" -o Acquire::Languages=none "$@")
 }
 
@@ -45,6 +47,17 @@ unpack_packages() {
   shift
   private_apt download "$@"
   for package in "$APT_FOLDER"/downloads/*.deb; do dpkg-deb -x "$package" "$folder"; done
+}
+
+# unpack_with_dependencies FOLDER NAME...: nothing of them is run, so nothing is configured
+unpack_with_dependencies() {
+  local folder=$1 package
+  shift
+  private_apt --download-only --no-install-recommends --yes install "$@"
+  for package in "$APT_FOLDER"/cache/archives/*.deb; do
+    # Into the links of a merged /usr, which dpkg-deb -x would replace by folders.
+    dpkg-deb --fsys-tarfile "$package" | tar -x -C "$folder" --keep-directory-symlink
+  done
 }
 
 # unpack_source NAME: the upstream source of a package, in a folder that is printed

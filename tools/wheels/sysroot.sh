@@ -1,7 +1,11 @@
 #!/usr/bin/env bash
 # Makes the folder that tools/cmake/BelljarOldGlibc.cmake compiles and links with:
 #
-#   sysroot.sh FOLDER RELEASE    RELEASE: the Debian release whose C library it has, such as bullseye
+#   sysroot.sh FOLDER RELEASE ARCHITECTURE
+#
+# RELEASE: the Debian release whose C library it has, such as bullseye. ARCHITECTURE: as Debian calls
+# it, amd64 or arm64. In what follows, "this machine's" are for that architecture the packages of this
+# machine's release, unpacked too.
 #
 # The C library and libgcc_s are those of RELEASE, unpacked and not installed. Everything else is this
 # machine's: the headers, as links, and static libraries, which use nothing that the old C library
@@ -13,9 +17,11 @@ set -euo pipefail
 
 sysroot=$1
 release=$2
+architecture=$3
+triplet="$(dpkg-architecture -a "$architecture" -q DEB_HOST_MULTIARCH 2>/dev/null)"
 here="$(cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)"
 scratch="$sysroot.scratch"
-libraries="$sysroot/usr/lib/x86_64-linux-gnu"
+libraries="$sysroot/usr/lib/$triplet"
 
 # Packages whose headers and archives are used, all of them installed by `./dev setup`
 # (tools/packages.txt) or a part of what is.
@@ -35,30 +41,57 @@ keep_links_inside() {
     done
 }
 
-# Links to the installed files of packages, below the same paths. Shared libraries are left out, so
-# that nothing can be linked with them.
+# Shared libraries are left out, so that nothing can be linked with them.
+readonly LINKED_FILES='^/usr/(include/|lib/.*\.(a|pc|cmake)$|share/(cmake|pkgconfig)/)'
+
+# Links to the installed files of packages, below the same paths.
 link_packages() {
-  dpkg -L "$@" |
-    grep -E '^/usr/(include/|lib/.*\.(a|pc|cmake)$|share/(cmake|pkgconfig)/)' | sort -u |
+  dpkg -L "$@" | grep -E "$LINKED_FILES" | sort -u |
     while read -r path; do
       # A link to a folder is copied as one.
       [[ -d "$path" && ! -L "$path" ]] || printf '%s\0' "$path"
     done | xargs -0 cp --symbolic-link --parents -t "$sysroot"
-  # The list of system calls that have names: of this machine's headers.
-  ln -sf /usr/include/x86_64-linux-gnu/bits/syscall.h \
-    "$sysroot/usr/include/x86_64-linux-gnu/bits/syscall.h"
 }
+
+# The same files of packages that are not installed, for another architecture.
+copy_packages() {
+  local folder="$scratch/packages"
+  mkdir -p -- "$folder"
+  apt_for "$scratch/apt-own" "$(own_release)" "$architecture"
+  unpack_packages "$folder" libc6-dev "$@"
+  (
+    cd -- "$folder"
+    find . ! -type d -printf '/%P\n' | grep -E "$LINKED_FILES" | sed 's/^/./' |
+      # The C library is the old one.
+      grep -vxFf <(dpkg-deb --fsys-tarfile "$scratch"/apt-own/downloads/libc6-dev_*.deb | tar -t) |
+      tr '\n' '\0' | xargs -0 cp -P --parents -t "$sysroot"
+  )
+}
+
+# The list of system calls that have names: of this machine's headers.
+take_call_names() {
+  local own="/usr/include/$triplet/bits/syscall.h"
+  if [[ -d "$scratch/packages" ]]; then
+    cp -- "$scratch/packages$own" "$sysroot$own"
+  else
+    ln -sf "$own" "$sysroot$own"
+  fi
+}
+
+# A cross compiler has headers of a C library of its own, before those of any sysroot.
+readonly CROSS_HEADERS=(-nostdinc -isystem "=/usr/include/c++/12" -isystem "=/usr/include/$triplet/c++/12"
+  -isystem "$("$triplet-gcc" -print-file-name=include)" -isystem "=/usr/include/$triplet" -isystem "=/usr/include")
 
 compile() { # LANGUAGE-COMPILER ARGUMENTS...
   local compiler=$1
   shift
-  "$compiler" --sysroot="$sysroot" -O2 -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
+  "$triplet-$compiler" --sysroot="$sysroot" "${headers[@]}" -O2 -fPIC -fstack-protector-strong -D_FORTIFY_SOURCE=2 \
     "-ffile-prefix-map=$sysroot=" "-ffile-prefix-map=$scratch=" "$@"
 }
 
 # `case 2: return "ENOENT";` for each plain number of a header
 cases() { # HEADER PATTERN
-  printf '#include <%s>\n' "$1" | gcc --sysroot="$sysroot" -dM -E - |
+  printf '#include <%s>\n' "$1" | "$triplet-gcc" --sysroot="$sysroot" "${headers[@]}" -dM -E - |
     sed -nE "s/^#define $2 +([0-9]+)\$/case \2: return \"\1\";/p" | sort -V
 }
 
@@ -78,19 +111,19 @@ compile_prometheus() {
     compile g++ -std=c++20 -include "$here/old_glibc.h" -DPROMETHEUS_CPP_CORE_STATIC_DEFINE \
       -I"$source/include" -c "$source"/src/*.cc "$source"/src/detail/*.cc
   )
-  ar rcsD "$libraries/libprometheus-cpp-core.a" "$scratch"/prometheus/*.o
+  "$triplet-ar" rcsD "$libraries/libprometheus-cpp-core.a" "$scratch"/prometheus/*.o
 }
 
 # Debian's archive is not position-independent where it has a variable for each thread.
 compile_libelf() {
   local source compiler
   source="$(unpack_source elfutils)"
-  compiler="gcc --sysroot=$sysroot -ffile-prefix-map=$sysroot= -ffile-prefix-map=$scratch="
+  compiler="$triplet-gcc --sysroot=$sysroot ${headers[*]} -ffile-prefix-map=$sysroot= -ffile-prefix-map=$scratch="
   (
     cd "$source"
-    ./configure --quiet --disable-debuginfod --disable-libdebuginfod --disable-nls \
+    ./configure --quiet --host="$triplet" --disable-debuginfod --disable-libdebuginfod --disable-nls \
       --without-bzlib --without-lzma --without-zstd \
-      CC="$compiler" CXX="g++ --sysroot=$sysroot" CFLAGS="-O2 -fPIC -Wno-error"
+      CC="$compiler" CXX="$triplet-g++ --sysroot=$sysroot" CFLAGS="-O2 -fPIC -Wno-error"
     make -s -C lib
     make -s -C libelf libelf.a
   )
@@ -125,10 +158,18 @@ collect_licences() {
 rm -rf -- "$sysroot" "$scratch"
 mkdir -p -- "$sysroot" "$scratch"
 scratch="$(realpath -- "$scratch")" sysroot="$(realpath -- "$sysroot")"
-apt_for "$scratch/apt" "$release"
+apt_for "$scratch/apt" "$release" "$architecture"
 unpack_packages "$sysroot" libc6 libc6-dev libcrypt-dev libgcc-s1
 keep_links_inside
-link_packages "${LINKED[@]}"
+if [[ "$architecture" == "$(dpkg --print-architecture)" ]]; then
+  headers=()
+  link_packages "${LINKED[@]}"
+else
+  headers=("${CROSS_HEADERS[@]}")
+  # And Python's headers, which differ by architecture.
+  copy_packages "${LINKED[@]}" libpython3-dev "$(python3 -c 'import sys; print("libpython%d.%d-dev" % sys.version_info[:2])')"
+fi
+take_call_names
 compile_old_glibc
 compile_prometheus
 compile_libelf

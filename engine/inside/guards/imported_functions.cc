@@ -75,19 +75,25 @@ Tables TablesOf(const Library& library) {
 // Afterwards the page has its original protection again.
 bool Write(const Library& library, uintptr_t slot, void* value) {
   const auto size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
-  auto* page = reinterpret_cast<void*>(slot & ~(size - 1));
+  const uintptr_t begin = slot & ~(size - 1);
+  auto* page = reinterpret_cast<void*>(begin);
   if (mprotect(page, size, PROT_READ | PROT_WRITE) != 0) return false;
   *reinterpret_cast<void**>(slot) = value;
-  const bool closed = slot >= library.closed_begin && slot < library.closed_end;
+  // Like the dynamic linker, which closes whole pages: a region may end within one if pages are
+  // larger than the link editor expected (64 KiB on some aarch64 kernels).
+  const bool closed =
+      begin >= (library.closed_begin & ~(size - 1)) && begin < (library.closed_end & ~(size - 1));
   return !closed || mprotect(page, size, PROT_READ) == 0;
 }
 
 bool IsSlotOfFunction(const ElfW(Rela) & relocation) {
-#ifdef __x86_64__
   const auto kind = ELF64_R_TYPE(relocation.r_info);
+#if defined(__x86_64__)
   return kind == R_X86_64_JUMP_SLOT || kind == R_X86_64_GLOB_DAT;
+#elif defined(__aarch64__)
+  return kind == R_AARCH64_JUMP_SLOT || kind == R_AARCH64_GLOB_DAT;
 #else
-  (void)relocation;
+  (void)kind;
   return false;
 #endif
 }

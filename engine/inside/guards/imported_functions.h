@@ -7,7 +7,7 @@ namespace belljar::inside::guards {
 
 // Makes the library that contains `inside` call `replacement` instead of the function `symbol`;
 // other libraries are not affected. False if it has no slot for it, or if the slots of this
-// architecture are not supported (only x86-64 is). Before there are threads.
+// architecture are not supported (x86-64's and aarch64's are). Before there are threads.
 bool ReplaceImportedFunction(const void* inside, const char* symbol, void* replacement);
 
 }  // namespace belljar::inside::guards
