@@ -325,7 +325,7 @@ def a_command_that_runs() -> Iterator[subprocess.Popen]:
     )
     with process:
         assert process.stdout.readline() == b"begun\n"
-        assert len(in_session(process.pid)) >= 3
+        assert len(in_session(process.pid)) >= 2  # its worker, which was the zygote
         yield process
 
 
