@@ -10,6 +10,7 @@
 // With --session, it has a session of its own, where it is the first cell and once more the second:
 // the answer is two lines.
 #include <cstdio>
+#include <cstdlib>
 #include <iostream>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -70,6 +71,11 @@ int main(int argc, char** argv) {
     host::Request request;
     request.source = nlohmann::json::parse(line).get<std::string>();
     request.limits = (*sandbox)->profile().default_limits;
+    // On a machine where an attack would reach them before it has begun (tests/README.md).
+    if (std::getenv("BELLJAR_TEST_SLOWNESS") != nullptr) {
+      request.limits.timeout = (*sandbox)->profile().maximum_limits.timeout;
+      request.limits.cpu = (*sandbox)->profile().maximum_limits.cpu;
+    }
     if (in_session) {
       if (const int failed = RunInSession(**sandbox, request); failed != 0) return failed;
       continue;

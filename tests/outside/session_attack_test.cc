@@ -207,7 +207,7 @@ time.sleep(0.3)
 won()
 )");
   EXPECT_EQ(outcome.stdout_stream.text, "WON\n") << host::OutcomeToJson(outcome, 1);
-  EXPECT_LT(core::Clock::now() - begin, seconds(tests::Sanitized() ? 20 : 5));
+  EXPECT_LT(core::Clock::now() - begin, seconds(tests::IsSlow() ? 30 : 5));
   ExpectNoStrangers(*session);
   std::this_thread::sleep_for(milliseconds(100));
   ExpectNoStrangers(*session);

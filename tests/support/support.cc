@@ -33,6 +33,8 @@ bool Sanitized() {
 #endif
 }
 
+bool IsSlow() { return Sanitized() || getenv("BELLJAR_TEST_SLOWNESS") != nullptr; }
+
 bool ThreadSanitized() {
 #ifdef __SANITIZE_THREAD__
   return true;
