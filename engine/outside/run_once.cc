@@ -8,6 +8,8 @@
 namespace belljar::outside {
 namespace {
 
+constexpr char kWholeLibrary[] = "*";  // for belljar_policy/preload.py
+
 constexpr std::string_view kNote =
     "belljar: the program was started again, because it imports a module that its text does not "
     "name; its output is different now:\n";
@@ -86,6 +88,8 @@ core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request&
   if (run.sink) through.sink = &output.emplace(*run.sink).sink();
   SandboxOptions partly = options;
   partly.named_modules = NamedModules(options.profile, request.source);
+  // Such a program may import any module of the standard library, and those import each other.
+  if (LanguageOf(options) == Language::kFull) partly.named_modules->push_back(kWholeLibrary);
   core::Result<host::Outcome> outcome = RunIn(std::move(partly), request, through);
   if (outcome || outcome.error().operation != kStartOver) return outcome;
   if (output) output->StartOver();

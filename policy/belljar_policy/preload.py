@@ -36,15 +36,15 @@ def _modules_of(profile: Mapping[str, Any]) -> set[str]:
 
 def left_out(profile: Mapping[str, Any], named: Collection[str] | None) -> frozenset[str]:
     """What is not loaded ahead: outermost names of the profile's modules, and names of its internal
-    modules. `named`: those outermost names that occur in the program's text; None: nothing is
-    known, and nothing left out."""
+    modules. `named`: those outermost names that occur in the program's text, and "*" for the whole
+    standard library; None: nothing is known, and nothing left out."""
     if named is None:
         return frozenset()
     tops = set(map(_top, _modules_of(profile)))
     left = tops.difference(named)
     late = set(map(_top, reviewed.LATE | reviewed.LATE_ANYWAY))
     used = tops - left
-    if used & late or used - sys.stdlib_module_names:
+    if "*" in named or used & late or used - sys.stdlib_module_names:
         # What is loaded while the program runs, and functions of packages, import from the standard
         # library as they like.
         return frozenset(left - sys.stdlib_module_names)

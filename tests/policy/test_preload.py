@@ -113,6 +113,11 @@ def test_what_is_loaded_later_has_the_library_it_imports() -> None:
     assert part["absent"] == part["blocked"] == []
 
 
+def test_the_whole_library_can_be_named() -> None:
+    (part,) = build([["*"]])
+    assert part["absent"] == part["blocked"] == []
+
+
 START_OVER = """
 import os, sys
 root = sys.argv[1]
