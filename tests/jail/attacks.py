@@ -817,8 +817,8 @@ except OSError as error:
         "setitimer",
         alone=("seccomp",),
     ),
-    # alarm() has no way to fail: it returns the seconds that were left, and where C libraries make it
-    # of setitimer, none.
+    # alarm() cannot fail: it returns the seconds that were left, and none where the C library
+    # makes it of setitimer.
     denied(
         "set_an_alarm",
         "signal.alarm(60); won() if 0 < signal.alarm(0) <= 60 else 0",
