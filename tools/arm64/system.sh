@@ -39,6 +39,7 @@ make_links_relative() {
 
 # What the packages' scripts would do, as far as it is needed.
 configure() {
+  mkdir -p -- "$folder"/{media,mnt,opt,srv}
   cp -- "$folder/usr/share/base-passwd/passwd.master" "$folder/etc/passwd"
   cp -- "$folder/usr/share/base-passwd/group.master" "$folder/etc/group"
   ln -s mawk "$folder/usr/bin/awk"
