@@ -40,7 +40,7 @@ class FakePolicy:
 
     RESULT_NAME = "@result"
 
-    def __init__(self, profile, other_profiles, missing_modules, tracebacks):
+    def __init__(self, profile, other_profiles, missing_modules, named, tracebacks):
         self.profile = profile
         self.other_profiles = other_profiles
         self.fails_with = None
