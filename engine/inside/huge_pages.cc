@@ -27,6 +27,7 @@ size_t Collapse(uintptr_t begin, uintptr_t end) {
   size_t moved = 0;
   // One at a time: a part that cannot be moved (empty or pinned) must not stop the rest.
   for (uintptr_t page = first; page + huge <= end; page += huge) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the kernel has listed
     if (madvise(reinterpret_cast<void*>(page), huge, MADV_COLLAPSE) == 0) moved += huge;
   }
   return moved;

@@ -33,7 +33,10 @@ bool Sanitized() {
 #endif
 }
 
-bool IsSlow() { return Sanitized() || getenv("BELLJAR_TEST_SLOWNESS") != nullptr; }
+bool IsSlow() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
+  return Sanitized() || getenv("BELLJAR_TEST_SLOWNESS") != nullptr;
+}
 
 bool ThreadSanitized() {
 #ifdef __SANITIZE_THREAD__

@@ -76,7 +76,7 @@ Tables TablesOf(const Library& library) {
 bool Write(const Library& library, uintptr_t slot, void* value) {
   const auto size = static_cast<uintptr_t>(sysconf(_SC_PAGESIZE));
   const uintptr_t begin = slot & ~(size - 1);
-  auto* page = reinterpret_cast<void*>(begin);
+  auto* page = reinterpret_cast<void*>(begin);  // NOLINT(performance-no-int-to-ptr)
   if (mprotect(page, size, PROT_READ | PROT_WRITE) != 0) return false;
   *reinterpret_cast<void**>(slot) = value;
   // Like the dynamic linker, which closes whole pages: a region may end within one if pages are
