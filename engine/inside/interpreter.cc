@@ -130,7 +130,7 @@ py::object KeepArtifact(const py::bytes& content) {
 // Does permanently what the first clone would set up or clear: matplotlib's fonts are open files.
 // Both halves: since 3.13 the child's half releases the import lock, and aborts if the other half
 // has not taken it.
-void PassFork() {
+void RunForkHooks() {
   PyOS_BeforeFork();
   PyOS_AfterFork_Child();
 }
@@ -142,7 +142,7 @@ void PrepareForClones(const py::module_& runner, bool huge_pages) {
   // count.
   if (huge_pages) PyType_ClearCache();
   runner.attr("specialise")();
-  PassFork();
+  RunForkHooks();
   runner.attr("reseed")();
   FillHeapHoles();
 }
@@ -150,24 +150,20 @@ void PrepareForClones(const py::module_& runner, bool huge_pages) {
 void Prepare(const InterpreterOptions& options) {
   const py::module_ runner = py::module_::import("belljar_runner");  // first: see patterns.py
   const py::object loads = py::module_::import("json").attr("loads");
-  const bool knows_program = options.named_modules != "null";  // so it is no session's
   const py::object profile_folders =
       runner.attr("add_package_folders")(loads(options.profile_packages));
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules), loads(options.named_modules));
   g_runner =
-      new Runner{runner.attr("rehearse"),
-                 runner.attr("reseed"),
-                 runner.attr("execute"),
-                 runner.attr("begin_session"),
-                 runner.attr("execute_cell"),
-                 knows_program ? py::none() : runner.attr("prepare_questions")(),
-                 runner.attr("after_copy"),
-                 loads,
+      new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"),
+                 runner.attr("begin_session"), runner.attr("execute_cell"),
+                 // Where the program is known, it is no session's.
+                 options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
+                 runner.attr("after_copy"), loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
   if (options.single_run) {
     runner.attr("warm")();
-    PassFork();
+    RunForkHooks();
   } else {
     PrepareForClones(runner, options.huge_pages);
   }

@@ -25,6 +25,7 @@ struct InterpreterOptions {
   std::string other_profiles;    // JSON: profile name -> module names
   bool single_run = false;       // no clone follows: nothing is prepared for one
   std::string named_modules = "null";  // JSON: modules that the program names, or null: load all
+  bool loads_all_modules() const { return named_modules == "null"; }
 };
 
 // Zygote: starts an isolated interpreter (no environment, no site, random hash seed), imports the

@@ -36,7 +36,6 @@ struct Start {
   InterpreterOptions interpreter;
   seal::SealPlan plan;
   core::CaptureLayout layout;
-  bool single_run = false;
 };
 
 core::Result<Start> ReceiveStart(int control) {
@@ -55,8 +54,7 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("huge_pages").get_to(start.interpreter.huge_pages);
     json.at("profile").get_to(start.interpreter.profile);
     json.at("other_profiles").get_to(start.interpreter.other_profiles);
-    json.at("single_run").get_to(start.single_run);
-    start.interpreter.single_run = start.single_run;
+    json.at("single_run").get_to(start.interpreter.single_run);
     json.at("named_modules").get_to(start.interpreter.named_modules);
     json.at("capture_output").get_to(start.layout.output.count);
     json.at("capture_report").get_to(start.layout.report.count);
@@ -116,14 +114,14 @@ core::Result<Prepared> Prepare(const Start& start) {
   if (core::Result<void> done = CheckSingleThreaded(); !done) return done.error();
   FreezeInterpreter();
   Prepared prepared;
-  if (!start.single_run) PrepareClones(start, prepared);
+  if (!start.interpreter.single_run) PrepareClones(start, prepared);
   // Until here a failing interpreter could report to the host; no worker may inherit that file.
   if (dup2(STDIN_FILENO, STDERR_FILENO) < 0) return core::SystemError("close standard error");
   core::Result<seal::PreparedSeal> seal = seal::SealZygote(start.plan, StandardLibraryPath());
   if (!seal) return seal.error();
   prepared.seal = std::move(*seal);
   prepared.seal.base_address_space += start.layout.size();
-  if (start.single_run) prepared.seal.base_cpu = OwnCpuTime();
+  if (start.interpreter.single_run) prepared.seal.base_cpu = OwnCpuTime();
   return prepared;
 }
 
@@ -183,12 +181,12 @@ core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared,
     if (message->bytes.empty()) return {};
     const std::optional<core::SpawnMessage::Kind> kind = KindOf(*message);
     if (!kind) return core::MakeError("serve", "not a spawn message");
-    if (start.single_run) {
+    if (start.interpreter.single_run) {
       RunWorker({.plan = start.plan,
                  .prepared = prepared,
                  .layout = start.layout,
                  .cloned = false,
-                 .has_all_modules = start.interpreter.named_modules == "null"},
+                 .has_all_modules = start.interpreter.loads_all_modules()},
                 std::move(message->descriptors[0]), std::move(message->descriptors[1]));
     }
     if (core::Result<void> done = Spawn(start, prepared, control, *kind, std::move(*message));

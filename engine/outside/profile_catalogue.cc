@@ -40,8 +40,8 @@ core::Result<core::Profile> ProfileCatalogue::Choose(const std::string& name_or_
   if (name_or_file.find('+') != std::string::npos) return Combine(name_or_file);
   std::string list;
   for (const core::Profile& profile : profiles_) {
-    if (profile.name == name_or_file && !profile.document.empty()) return profile;
     if (profile.name == name_or_file) {
+      if (!profile.document.empty()) return profile;
       return profiles::LoadProfile(installation_.profiles + "/" + profile.name + ".toml",
                                    installation_.profiles);
     }

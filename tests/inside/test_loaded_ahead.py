@@ -52,7 +52,6 @@ LOADED = (
 )
 
 
-# What `belljar run` loads for a program that names none of them: what our own code imports.
 @pytest.fixture(scope="module")
 def loaded() -> dict[str, bool]:
     """The names of the loaded modules, and whether each comes from a file. In a session: `belljar

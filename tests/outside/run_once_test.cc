@@ -48,6 +48,12 @@ struct Shown {
   OutputSink sink;
 };
 
+core::Result<host::Outcome> RunOnceShowing(Shown& shown, const char* source) {
+  RunOptions run;
+  run.sink = &shown.sink;
+  return RunOnce(Restricted(), tests::MakeRequest(source), run);
+}
+
 TEST(NamedModules, AreTheWordsOfTheTextThatAProfileHas) {
   core::Profile profile;
   for (const char* name : {"math", "os.path", "xml.etree.ElementTree"}) {
@@ -152,13 +158,9 @@ TEST(RunOnce, ItIsHeldAsOneWithAllModulesIs) {
 
 TEST(RunOnce, WhatWasShownIsNotShownAgain) {
   Shown shown;
-  RunOptions run;
-  run.sink = &shown.sink;
-  const auto outcome =
-      RunOnce(Restricted(),
-              tests::MakeRequest("import time\nprint('first')\ntime.sleep(0.3)\n"
-                                 "print(__import__('statis' + 'tics').mean([1, 3]))"),
-              run);
+  const auto outcome = RunOnceShowing(shown,
+                                      "import time\nprint('first')\ntime.sleep(0.3)\n"
+                                      "print(__import__('statis' + 'tics').mean([1, 3]))");
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->stdout_stream.text, "first\n2\n");
   EXPECT_EQ(shown.out, "first\n2\n");
@@ -167,13 +169,10 @@ TEST(RunOnce, WhatWasShownIsNotShownAgain) {
 
 TEST(RunOnce, OutputThatChangesIsShownWithANote) {
   Shown shown;
-  RunOptions run;
-  run.sink = &shown.sink;
   const auto outcome =
-      RunOnce(Restricted(),
-              tests::MakeRequest("import time\nprint(f'at {time.time_ns()}')\ntime.sleep(0.3)\n"
-                                 "print(__import__('statis' + 'tics').mean([1, 3]))"),
-              run);
+      RunOnceShowing(shown,
+                     "import time\nprint(f'at {time.time_ns()}')\ntime.sleep(0.3)\n"
+                     "print(__import__('statis' + 'tics').mean([1, 3]))");
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_TRUE(shown.out.ends_with(outcome->stdout_stream.text)) << shown.out;
   EXPECT_GT(shown.out.size(), outcome->stdout_stream.text.size()) << "nothing was shown before";

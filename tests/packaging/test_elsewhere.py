@@ -68,15 +68,11 @@ def package(frontend: Path, wheel_for_others: Path, scratch: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def linux(scratch: Path, wheel: Path) -> Environment:
+def linux(scratch: Path, wheel: Path) -> Iterator[Environment]:
     """Where programs run. Without a space: what stands in a command that ssh passes on has none."""
-    return make_environment(PYTHON, scratch.with_name("belljar-elsewhere"), wheel)
-
-
-@pytest.fixture(scope="module", autouse=True)
-def cleaned(scratch: Path) -> Iterator[None]:
-    yield
-    shutil.rmtree(scratch.with_name("belljar-elsewhere"), ignore_errors=True)
+    folder = scratch.with_name("belljar-elsewhere")
+    yield make_environment(PYTHON, folder, wheel)
+    shutil.rmtree(folder)
 
 
 @dataclass(frozen=True)

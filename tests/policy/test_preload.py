@@ -55,14 +55,18 @@ for named in names_of:
 """
 
 
-def build(names_of: list[list[str] | None], profile: str = "basic") -> list[dict]:
-    done = subprocess.run(
-        [sys.executable, "-c", BUILD, str(ROOT), json.dumps(names_of), profile],
+def python(code: str, *arguments: str, timeout: float = 600) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-c", code, str(ROOT), *arguments],
         capture_output=True,
         text=True,
-        timeout=600,
+        timeout=timeout,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
     )
+
+
+def build(names_of: list[list[str] | None], profile: str = "basic") -> list[dict]:
+    done = python(BUILD, json.dumps(names_of), profile)
     assert done.returncode == 0, done.stderr
     answers = [json.loads(line or "null") for line in done.stdout.split("\n")[:-1]]
     assert None not in answers, done.stderr
@@ -156,11 +160,5 @@ print("ended")
     ],
 )
 def test_what_starts_a_program_over(source: str, named: str, expected: str) -> None:
-    done = subprocess.run(
-        [sys.executable, "-c", START_OVER, str(ROOT), source, named],
-        capture_output=True,
-        text=True,
-        timeout=120,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-    )
+    done = python(START_OVER, source, named, timeout=120)
     assert done.stdout.strip() == expected, done.stderr

@@ -183,40 +183,48 @@ def words_of(source: str) -> list[str]:
     return re.findall(r"\w+", source, re.ASCII)
 
 
-def serve_each(make_policy) -> None:
-    """Each program in a policy of its own, which has loaded what the program names, as in
-    `belljar run`; if it starts over, in one that has loaded all."""
-    replies = os.fdopen(os.dup(1), "w")
-    for line in sys.stdin:
-        request = json.loads(line)
-        for named in (words_of(request["source"]), None):
-            receiving, sending = os.pipe()
-            child = os.fork()
-            if child == 0:
-                os.close(receiving)
-                pipe = os.fdopen(sending, "w", errors="surrogatepass")  # before the policy objects
-                signal.alarm(120)
-                try:
-                    policy = make_policy(named)
-                    policy.start_over_by(lambda: os._exit(99))  # without a reply
-                    reply = json.dumps(execute(request, policy))
-                except BaseException:
-                    reply = json.dumps({"error": "HarnessError", "message": traceback.format_exc()})
-                with pipe:
-                    pipe.write(reply)
-                os._exit(0)
-            os.close(sending)
-            with os.fdopen(receiving, errors="replace") as pipe:
-                reply = pipe.read()
-            _, status = os.waitpid(child, 0)
-            if os.WIFEXITED(status) and os.WEXITSTATUS(status) == 99 and named is not None:
-                continue
-            if not reply:
-                number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-                reply = json.dumps({"error": "Died", "message": "", "signal": number})
-            break
-        replies.write(reply + "\n")
-        replies.flush()
+def in_child(make_reply, seconds: float) -> tuple[str, int]:
+    """The reply that a forked child makes, or none, and the child's wait status."""
+    receiving, sending = os.pipe()
+    child = os.fork()
+    if child == 0:
+        os.close(receiving)
+        pipe = os.fdopen(sending, "w", errors="surrogatepass")  # later the policy may object
+        signal.alarm(int(seconds))
+        try:
+            reply = json.dumps(make_reply())
+        except BaseException:
+            reply = json.dumps({"error": "HarnessError", "message": traceback.format_exc()})
+        with pipe:
+            pipe.write(reply)
+        os._exit(0)
+    os.close(sending)
+    with os.fdopen(receiving, errors="replace") as pipe:
+        reply = pipe.read()
+    return reply, os.waitpid(child, 0)[1]
+
+
+def died(status: int) -> str:
+    number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
+    return json.dumps({"error": "Died", "message": "", "signal": number})
+
+
+STARTED_OVER = 99  # exit code of a child whose program needs another policy
+
+
+def execute_named(make_policy, request) -> str:
+    """In a policy of its own, which has loaded what the program names, as in `belljar run`; if it
+    starts over, in one that has loaded all."""
+
+    def reply_of(named):
+        policy = make_policy(named)
+        policy.start_over_by(lambda: os._exit(STARTED_OVER))
+        return execute(request, policy)
+
+    reply, status = in_child(lambda: reply_of(words_of(request["source"])), 120)
+    if os.WIFEXITED(status) and os.WEXITSTATUS(status) == STARTED_OVER:
+        reply, status = in_child(lambda: reply_of(None), 120)
+    return reply or died(status)
 
 
 def serve() -> None:
@@ -224,6 +232,7 @@ def serve() -> None:
     # "restricted:NAME" and "plain:NAME": another profile, with its packages.
     policy = None
     kind, _, profile_name = sys.argv[1].partition(":")
+    of_named = kind == "restricted" and os.environ.get("POLICY_OF_NAMED") == "1"
     if profile_name and "POLICY_SET_PACKAGES" in os.environ:
         sys.path.append(os.environ["POLICY_SET_PACKAGES"])
     if kind == "plain":
@@ -252,33 +261,17 @@ def serve() -> None:
             verify_later_code(belljar_policy, made)
             return made
 
-        if kind == "restricted" and os.environ.get("POLICY_OF_NAMED") == "1":
-            serve_each(make_policy)
-            return
-        policy = make_policy()
+        if not of_named:
+            policy = make_policy()
     replies = os.fdopen(os.dup(1), "w")
     requests = sys.stdin
+    seconds = 60 * float(os.environ.get("BELLJAR_TEST_SLOWNESS", "1"))
     for line in requests:
-        receiving, sending = os.pipe()
-        child = os.fork()
-        if child == 0:
-            os.close(receiving)
-            pipe = os.fdopen(sending, "w", errors="surrogatepass")  # later the policy may object
-            signal.alarm(int(60 * float(os.environ.get("BELLJAR_TEST_SLOWNESS", "1"))))
-            try:
-                reply = json.dumps(execute(json.loads(line), policy))
-            except BaseException:
-                reply = json.dumps({"error": "HarnessError", "message": traceback.format_exc()})
-            with pipe:
-                pipe.write(reply)
-            os._exit(0)
-        os.close(sending)
-        with os.fdopen(receiving, errors="replace") as pipe:
-            reply = pipe.read()
-        _, status = os.waitpid(child, 0)
-        if not reply:
-            number = os.WTERMSIG(status) if os.WIFSIGNALED(status) else 0
-            reply = json.dumps({"error": "Died", "message": "", "signal": number})
+        if of_named:
+            reply = execute_named(make_policy, json.loads(line))
+        else:
+            reply, status = in_child(lambda line=line: execute(json.loads(line), policy), seconds)
+            reply = reply or died(status)
         replies.write(reply + "\n")
         replies.flush()
 

@@ -3,10 +3,6 @@
 # older system and tested in minimal Debian systems.
 
 WHEELS="$BUILD/wheels"
-# For which the wheels are, as Debian calls it, and the same as the kernel does. Of another than this
-# machine's they are cross-compiled.
-ARCHITECTURE="$(dpkg --print-architecture 2>/dev/null || true)"
-PROCESSOR="$(uname -m)"
 WHEELS_VENV="$BUILD/venv-wheels"
 DIST="$ROOT/dist"
 
@@ -175,9 +171,13 @@ word_wheels() {
   # shellcheck source=tools/wheels/debian.sh
   source "$ROOT/tools/wheels/debian.sh"
   local known version python named versions built=()
+  # For which the wheels are, as Debian calls it, and the same as the kernel does. Of another than this
+  # machine's they are cross-compiled.
   if [[ "${1:-}" == arm64 ]]; then
     ARCHITECTURE=arm64 PROCESSOR=aarch64
     shift
+  else
+    ARCHITECTURE="$(dpkg --print-architecture)" PROCESSOR="$(uname -m)"
   fi
   named=("$@")
   mapfile -t known < <(wheel_setting pythons)
