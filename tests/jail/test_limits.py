@@ -1,5 +1,6 @@
 """A limit is a kill: none is caught, ignored or outlived; what was printed before is kept."""
 
+import platform
 import signal
 import sys
 
@@ -54,6 +55,7 @@ while True:
         pass
 """,
     "loop with all signals ignored and blocked": """
+import platform
 import signal
 for number in range(1, 31):
     try: signal.signal(number, signal.SIG_IGN)
@@ -252,6 +254,8 @@ next(values, None)
 
 @pytest.mark.parametrize("code", [COUNTED, NOT_COUNTED], ids=["counted", "not counted"])
 def test_deep_recursion_in_c(code, jail):
+    if code is NOT_COUNTED and SLOWNESS > 1:
+        pytest.skip("a chain this long takes more time here than the profile gives")
     ran = run(code, "--memory", "1g", "--timeout", "30")
     if code is COUNTED and sys.version_info >= (3, 12):  # C code has a limit of its own there
         assert (ran.status, ran.error["type"]) == ("exception", "RecursionError")
@@ -350,7 +354,8 @@ def test_faults(code, reason, jail):
 def test_abort(jail):
     """libc aborts by a signal to itself; that is refused, and it takes its last resort."""
     ran = run("import os; os.abort()")
-    assert (ran.status, ran.reason, ran.exit_code) == ("killed", "killed by SIGSEGV", 4)
+    last_resort = {"x86_64": "SIGSEGV", "aarch64": "SIGTRAP"}[platform.machine()]  # of an instruction
+    assert (ran.status, ran.reason, ran.exit_code) == ("killed", f"killed by {last_resort}", 4)
     assert ran.events == {("denied", "tgkill")}
 
 
@@ -372,6 +377,7 @@ def test_a_write_beyond_the_limit_of_files_is_an_exception(jail, host):
     """Also where the kernel does not spare the worker, as the first process of a PID namespace."""
     code = f"""
 import os
+import platform
 file = os.open({host.facts["spoil"]!r}, os.O_WRONLY)
 try:
     os.write(file, b"x")
