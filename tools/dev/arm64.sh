@@ -41,12 +41,12 @@ compile_arm64() {
   compile arm64 "${USED[@]}" jail_runner "${ARM64_PROGRAMS[@]}"
 }
 
-# The disk of the machine that holds the tree: what is in the clone, and what was built for it.
-make_arm64_disk() { # COMMAND
+# What the second disk of the machine is made of: what is in the clone, and what was built for it.
+stage_arm64_tree() {
   local tree="$ARM64_MACHINE/tree" built share
   built="$tree/build/arm64" share="$tree/build/arm64/share/belljar"
-  rm -rf -- "$tree" "$tree.img"
-  mkdir -p -- "$tree/arm64" "$built/bin"
+  rm -rf -- "$tree"
+  mkdir -p -- "$built/bin"
   git -C "$ROOT" ls-files -z -- ':!tests/fuzz' | tar -C "$ROOT" --null -T - -c | tar -x -C "$tree"
   cp -- "$ARM64"/belljar "$ARM64"/belljar-{guest,zygote} "$ARM64"/belljar-*.so "$built/"
   cp -- "$ARM64/bin/jail_runner" "${ARM64_PROGRAMS[@]/#/$ARM64/bin/}" "$built/bin/"
@@ -54,6 +54,13 @@ make_arm64_disk() { # COMMAND
   # Links to this machine's environments. The policy's own package has no compiled code.
   rm -rf -- "$share/packages" "$share/site-packages"
   cp -R -- "$VENV"/lib/python3*/site-packages "$share/site-packages"
+}
+
+# Makes the disk of what is staged, which is where the clone is, and of what is run there.
+make_arm64_disk() { # COMMAND
+  local tree="$ARM64_MACHINE/tree"
+  mkdir -p -- "$tree/arm64"
+  rm -f -- "$tree.img"
   printf '%s\n' "$ROOT" >"$tree/arm64/path"
   printf '%s\n' "$1" >"$tree/arm64/command"
   quietly arm64-disk /sbin/mke2fs -q -t ext4 -d "$tree" "$tree.img" 800M ||
@@ -95,6 +102,21 @@ run_arm64() {
     -device virtio-blk-pci,drive=root -device virtio-blk-pci,drive=tree </dev/null
 }
 
+# try_on_arm64 WHEEL: in the machine, with its Debian's Python. Holds the lock.
+try_on_arm64() {
+  local wheel=$1 log="$LOGS/wheels-try-arm64.txt" tree="$ARM64_MACHINE/tree"
+  make_arm64_system
+  rm -rf -- "$tree"
+  mkdir -p -- "$tree"
+  cp -- "$wheel" "$ROOT/tools/wheels/try_wheel.py" "$tree/"
+  make_arm64_disk "$(printf 'export HOME=/root PATH=/usr/bin:/bin LC_ALL=C.UTF-8 BELLJAR_TEST_SLOWNESS=20
+exec python3 -I %q %q' "$ROOT/try_wheel.py" "$ROOT/$(basename -- "$wheel")")"
+  say "testing $(basename -- "$wheel") in the emulated machine: this takes some minutes"
+  run_arm64 | tr -d '\r' >"$log"
+  grep -qx 'arm64: exit status 0' "$log" ||
+    die "$EXIT_OURS" "$wheel does not work on arm64; see $log"
+}
+
 word_arm64() {
   # shellcheck source=tools/wheels/debian.sh
   source "$ROOT/tools/wheels/debian.sh"
@@ -109,6 +131,7 @@ word_arm64() {
   make_venv "$VENV" runtime
   make_arm64_system
   compile_arm64
+  stage_arm64_tree
   make_arm64_disk "$(arm64_command "${tests[@]}")"
   unlock
   say "starting the emulated machine; its tests take ten to thirty times as long as here"

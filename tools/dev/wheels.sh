@@ -84,13 +84,18 @@ print("\n".join(tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"
 # repair_wheel RAW: names it after the systems for which it is, if it holds to what they have. Sets
 # WHEEL, in dist/.
 repair_wheel() {
-  local repaired="$WHEELS/repaired" platform found
+  local repaired="$WHEELS/repaired" platform wanted found
   platform="$(wheel_setting platform)_$PROCESSOR"
+  wanted="$platform"
+  # It offers the platforms of this machine only, and finds those of others by itself.
+  ! is_cross || wanted=auto
   rm -rf -- "$repaired"
   quietly wheels-repair env PATH="$WHEELS_VENV/bin:$PATH" "$WHEELS_VENV/bin/auditwheel" \
-    repair --zip-compression-level 9 --only-plat --plat "$platform" --wheel-dir "$repaired" "$1" ||
+    repair --zip-compression-level 9 --only-plat --plat "$wanted" --wheel-dir "$repaired" "$1" ||
     die "$EXIT_OURS" "$1 is not for $platform; see $LOGS/wheels-repair.txt"
   found=("$repaired"/*.whl)
+  [[ "${found[0]}" == *"$platform"* ]] ||
+    die "$EXIT_OURS" "$1 is not for $platform, but $(basename -- "${found[0]}")"
   mkdir -p -- "$DIST"
   mv -- "${found[0]}" "$DIST/"
   WHEEL="$DIST/$(basename -- "${found[0]}")"
@@ -160,8 +165,11 @@ one_wheel() {
   repair_wheel "$RAW_WHEEL"
   "$PYTHON" -I "$ROOT/tools/check_wheel.py" --for-others --not-of "$ROOT" --not-of "$BUILD" "$WHEEL" ||
     die "$EXIT_OURS" "$WHEEL is not fit for others"
-  # Those of another architecture are tried where there is one: ./dev arm64.
-  ! is_cross || return 0
+  if is_cross; then
+    # The emulated machine has Debian's own Python only.
+    [[ "$python" != /usr/bin/* ]] || try_on_arm64 "$WHEEL"
+    return
+  fi
   try_in_root "$(own_release)" "$python" "$WHEEL"
   # Debian's own, whose source Debian has.
   [[ "$python" != /usr/bin/* ]] || try_on_old_system "$version" "$WHEEL"

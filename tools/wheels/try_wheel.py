@@ -18,13 +18,15 @@ import tempfile
 import time
 from pathlib import Path
 
+# How many times slower than an ordinary machine this one is: an emulated one.
+SLOWNESS = float(os.environ.get("BELLJAR_TEST_SLOWNESS", "1"))
 COMPILERS = ("cc", "gcc", "g++", "clang", "cmake", "ninja", "make", "pkg-config")
 
 PACKAGE = """
 import asyncio
 from belljar import AsyncSandbox, Sandbox
 
-with Sandbox(timeout=5, memory="64m") as box:
+with Sandbox(timeout=30, memory="64m") as box:
     result = box.run("sum(prices)", inputs={"prices": [1.5, 2.5]})
     assert result.ok and result.value == 4.0, result
     assert not box.run("import ctypes").ok
@@ -70,7 +72,7 @@ def call(
         capture_output=True,
         check=False,
         text=True,
-        timeout=120,
+        timeout=120 * SLOWNESS,
         env=os.environ | variables,
     )
     if done.returncode != status:
