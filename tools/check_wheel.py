@@ -165,6 +165,16 @@ def command(archive: zipfile.ZipFile) -> list[str]:
     return [] if is_elf(archive.read(name)) else [f"{name}: is no program"]
 
 
+def modules(archive: zipfile.ZipFile, wheel: str) -> list[str]:
+    """Modules are named for the processor of the wheel: no other Python finds them."""
+    found = [
+        (name, match[1])
+        for name in archive.namelist()
+        if (match := re.search(r"\.cpython-\d+-(\w+?)-linux-gnu\.so$", name))
+    ]
+    return [f"{name}: is for {of}" for name, of in found if not wheel.endswith(f"_{of}.whl")]
+
+
 def licences(archive: zipfile.ZipFile) -> list[str]:
     folder = f"{dist_info(archive)}/licenses/libraries/"
     found = {name.removeprefix(folder) for name in archive.namelist() if name.startswith(folder)}
@@ -201,6 +211,7 @@ def main() -> None:
             wrong += times(archive, int(epoch))
         if options.for_others:
             wrong += libraries(archive) + command(archive) + licences(archive) + size(options.wheel)
+            wrong += modules(archive, options.wheel.name)
     for each in wrong:
         print(f"check_wheel: {each}", file=sys.stderr)
     sys.exit(1 if wrong else 0)

@@ -168,6 +168,13 @@ def test_what_does_not_belong_is_found(wheel, tmp_path, name, content, check):
 # --- versions -------------------------------------------------------------------------------------
 
 
+def test_a_module_for_another_processor_is_found(tmp_path):
+    with zipfile.ZipFile(tmp_path / "wheel.zip", "w") as archive:
+        archive.writestr("belljar/_host.cpython-311-x86_64-linux-gnu.so", b"")
+        assert check_wheel.modules(archive, "belljar-1-cp311-cp311-manylinux_2_28_x86_64.whl") == []
+        assert check_wheel.modules(archive, "belljar-1-cp311-cp311-manylinux_2_28_aarch64.whl")
+
+
 def test_an_older_python_is_told_what_is_needed(tmp_path):
     """By pip, before anything is compiled."""
     others = sorted(Path.home().glob(".pyenv/versions/3.10.*/bin/python3.10"))
