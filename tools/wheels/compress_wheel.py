@@ -3,9 +3,9 @@
     compress_wheel.py WHEEL
 
 libdeflate's last level searches for the shortest form: a wheel becomes 3 % smaller than with zlib,
-in a second, and unpacking it is no slower. Zopfli takes twenty times as long for another 0.2 %. Python's
-zipfile can only compress by itself, so the archive is written here: it has the same files in the same
-order, with the same times and permissions, and no optional fields.
+in seconds, and unpacking it is no slower. Zopfli takes twenty times as long for another 0.2 %.
+Python's zipfile can only compress by itself, so the archive is written here: it has the same files
+in the same order, with the same times and permissions, and no optional fields.
 """
 
 from __future__ import annotations
