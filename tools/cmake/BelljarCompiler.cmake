@@ -55,6 +55,21 @@ function(belljar_compile_for_size)
   endforeach()
 endfunction()
 
+# belljar_link_first(PROGRAM LIBRARY...): of an inline function or template that several sources have,
+# a linker keeps the first that it meets. So the libraries that runs and calls wait for come before what
+# is compiled for size: JSON is read and written a quarter slower with -Os.
+function(belljar_link_first program)
+  if(BELLJAR_SANITIZE)
+    return()
+  endif()
+  set(first "")
+  foreach(library IN LISTS ARGN)
+    string(APPEND first " $<TARGET_FILE:${library}>")
+  endforeach()
+  target_link_options(${program} PRIVATE
+    "$<$<NOT:$<CONFIG:Debug>>:SHELL:-Wl,--whole-archive${first} -Wl,--no-whole-archive>")
+endfunction()
+
 # Lets the linker see all types of all files and report names with two definitions. Compiled only
 # for that (preset odr): the target belljar_odr.
 if(BELLJAR_ODR_CHECK)
