@@ -91,11 +91,13 @@ repair_wheel() {
   ! is_cross || wanted=auto
   rm -rf -- "$repaired"
   quietly wheels-repair env PATH="$WHEELS_VENV/bin:$PATH" "$WHEELS_VENV/bin/auditwheel" \
-    repair --zip-compression-level 9 --only-plat --plat "$wanted" --wheel-dir "$repaired" "$1" ||
+    repair --only-plat --plat "$wanted" --wheel-dir "$repaired" "$1" ||
     die "$EXIT_OURS" "$1 is not for $platform; see $LOGS/wheels-repair.txt"
   found=("$repaired"/*.whl)
   [[ "${found[0]}" == *"$platform"* ]] ||
     die "$EXIT_OURS" "$1 is not for $platform, but $(basename -- "${found[0]}")"
+  quietly wheels-compress "$WHEELS_VENV/bin/python" -I "$ROOT/tools/wheels/compress_wheel.py" "${found[0]}" ||
+    die "$EXIT_OURS" "${found[0]} could not be compressed; see $LOGS/wheels-compress.txt"
   mkdir -p -- "$DIST"
   mv -- "${found[0]}" "$DIST/"
   WHEEL="$DIST/$(basename -- "${found[0]}")"
