@@ -354,7 +354,8 @@ def test_faults(code, reason, jail):
 def test_abort(jail):
     """libc aborts by a signal to itself; that is refused, and it takes its last resort."""
     ran = run("import os; os.abort()")
-    last_resort = {"x86_64": "SIGSEGV", "aarch64": "SIGTRAP"}[platform.machine()]  # of an instruction
+    # The signal of an instruction that nobody may execute.
+    last_resort = {"x86_64": "SIGSEGV", "aarch64": "SIGTRAP"}[platform.machine()]
     assert (ran.status, ran.reason, ran.exit_code) == ("killed", f"killed by {last_resort}", 4)
     assert ran.events == {("denied", "tgkill")}
 
