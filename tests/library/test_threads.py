@@ -520,7 +520,7 @@ AT_THE_END = {
         import concurrent.futures, threading, time
         pool = concurrent.futures.ThreadPoolExecutor(2)
         def work(n):
-            time.sleep(0.01)
+            time.sleep(0.2)
             print("work", n)
             if n < 3: threading.Thread(target=work, args=(n + 1,)).start()
         pool.submit(work, 1)

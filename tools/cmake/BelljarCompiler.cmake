@@ -62,12 +62,12 @@ function(belljar_link_first program)
   if(BELLJAR_SANITIZE)
     return()
   endif()
-  set(first "")
+  set(first -Wl,--whole-archive)
   foreach(library IN LISTS ARGN)
-    string(APPEND first " $<TARGET_FILE:${library}>")
+    list(APPEND first "$<TARGET_FILE:${library}>")  # each an option of its own: it may have spaces
   endforeach()
-  target_link_options(${program} PRIVATE
-    "$<$<NOT:$<CONFIG:Debug>>:SHELL:-Wl,--whole-archive${first} -Wl,--no-whole-archive>")
+  list(APPEND first -Wl,--no-whole-archive)
+  target_link_options(${program} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:${first}>")
 endfunction()
 
 # Lets the linker see all types of all files and report names with two definitions. Compiled only
