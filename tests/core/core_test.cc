@@ -354,8 +354,8 @@ TEST(Socket, MessagesReportAPeerThatIsGone) {
 TEST(Socket, ManyDescriptorsInOneMessageAreABrokenInvariant) {
   const auto [left, right] = Pair(SOCK_SEQPACKET);
   const std::vector<int> descriptors(kMaxDescriptors + 1, left.get());
-  EXPECT_EQ(tests::InChild([&] {
-              (void)SendMessage(left.get(), "x", descriptors).ok();
+  EXPECT_EQ(tests::InChild([&descriptors, socket = left.get()] {
+              (void)SendMessage(socket, "x", descriptors).ok();
               return 0;
             }),
             tests::KilledBy(SIGABRT));
