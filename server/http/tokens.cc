@@ -102,4 +102,19 @@ std::optional<std::chrono::seconds> Tokens::Take(size_t index, Clock::time_point
   return std::chrono::seconds(std::max<int64_t>(1, static_cast<int64_t>(wait)));
 }
 
+std::string Tokens::RateHeaders(size_t index) const {
+  const Token& token = tokens_[index];
+  if (token.caller.rate <= 0) return "";
+  const double burst = BurstOf(token.caller);
+  // Seconds in which an empty bucket, and this one, become full.
+  const auto seconds = [&](double requests) {
+    const double wait = std::min(86'400.0, std::ceil(requests / token.caller.rate));
+    return std::to_string(static_cast<int64_t>(wait));
+  };
+  return "RateLimit-Policy: \"token\";q=" + std::to_string(static_cast<int64_t>(burst)) +
+         ";w=" + seconds(burst) +
+         "\r\nRateLimit: \"token\";r=" + std::to_string(static_cast<int64_t>(token.allowance)) +
+         ";t=" + seconds(burst - token.allowance) + "\r\n";
+}
+
 }  // namespace belljar::server::http

@@ -261,7 +261,7 @@ Verdict Decide(http::verb method, const std::string& target, const Fields& field
   head.target(target);
   head.version(version);
   for (const auto& [name, value] : fields) head.insert(name, value);
-  return CheckRequest(hosts, tokens, head);
+  return CheckRequest(hosts, tokens, Router(), head);
 }
 
 unsigned StatusOf(const Verdict& verdict) {
