@@ -32,6 +32,15 @@ struct ToolCall {
 };
 
 struct ToolResult {
+  // Why a call has no result of its code, for protocols that tell such failures apart.
+  enum class Fault {
+    kNone,         // it has one
+    kArguments,    // the arguments were invalid
+    kNotFound,     // what they name does not exist
+    kConflict,     // not in this state: a session is busy, closed, or has no such checkpoint
+    kUnavailable,  // the server could not run it, now or at all
+  };
+
   // A JSON object as text, as described by the tool's output schema; empty if there is none, for
   // example when the arguments were rejected.
   std::string structured;
@@ -40,6 +49,7 @@ struct ToolResult {
   // The call failed: the guest failed, or the arguments were invalid. Belljar's own failures are
   // reported as an Error instead.
   bool is_error = false;
+  Fault fault = Fault::kNone;
   // In the order in which clients see it, after the text.
   std::vector<Content> contents;
 };

@@ -1,13 +1,13 @@
 #include "server/mcp/service.h"
 
 #include <algorithm>
-#include <exception>
 #include <optional>
 #include <utility>
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "server/core/resource_piece.h"
+#include "server/core/tool_calls.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
 
@@ -38,19 +38,6 @@ constexpr std::string_view kFirstWithLinks = "2025-06-18";
 // it gives access only to the sender's own calls. Names contain no spaces.
 std::string Owned(const Caller& caller, const std::string& conversation) {
   return conversation.empty() ? "" : conversation + " " + caller.name;
-}
-
-std::string Describe(const CallQueue::Refusal& refusal) {
-  const std::string again = "; try again in " + std::to_string(refusal.retry_after.count()) + " s";
-  switch (refusal.reason) {
-    case CallQueue::Refusal::Reason::kFull:
-      return "overloaded: " + std::to_string(refusal.running) + " calls are running and " +
-             std::to_string(refusal.waiting) + " are waiting" + again;
-    case CallQueue::Refusal::Reason::kCallerFull:
-      return "overloaded: this token has reached its limit of running and waiting calls" + again;
-    case CallQueue::Refusal::Reason::kClosing: return "the server is shutting down" + again;
-  }
-  return "overloaded" + again;
 }
 
 Answer Refuse(const Json& id, const CallQueue::Refusal& refusal) {
@@ -337,15 +324,10 @@ void McpService::Run(PendingCall& call) {
     tool_call.on_output = [&](std::string_view output) { call.Announce(output); };
     tool_call.on_status = [&](std::string_view status) { call.AnnounceStatus(status); };
   }
-  try {
-    if (!call.cancellation || !call.cancellation->cancelled()) {
-      const belljar::core::Result<ToolResult> result = call.tool->Call(tool_call);
-      answer = result ? ResultOf(id, results_.Call({request.era, request.knows_links}, *result))
-                      : Failure(id, {json_rpc::kInternalError, result.error().ToString(), {}});
-    }
-  } catch (const std::exception& error) {
-    answer =
-        Failure(id, {json_rpc::kInternalError, std::string("unexpected: ") + error.what(), {}});
+  if (!call.cancellation || !call.cancellation->cancelled()) {
+    const belljar::core::Result<ToolResult> result = server::CallTool(*call.tool, tool_call);
+    answer = result ? ResultOf(id, results_.Call({request.era, request.knows_links}, *result))
+                    : Failure(id, {json_rpc::kInternalError, result.error().ToString(), {}});
   }
   if (call.cancellation) {
     calls_.Finish(request.conversation, call.key, call.cancellation);

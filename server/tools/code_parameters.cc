@@ -245,6 +245,7 @@ ToolResult RefusedArguments(std::string_view tool, const std::vector<std::string
   ToolResult result;
   result.text = ProblemsText(tool, problems);
   result.is_error = true;
+  result.fault = ToolResult::Fault::kArguments;
   return result;
 }
 

@@ -192,6 +192,7 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   for (const std::string& layer : layers) list += (list.empty() ? "" : ", ") + layer;
   ToolResult result;
   result.is_error = true;
+  result.fault = ToolResult::Fault::kArguments;
   result.text = std::string("execute_code: use_container is true, but ") + kContainersNotEnabled +
                 ". Nothing was run. Call again without use_container: the run is then sealed by " +
                 std::to_string(layers.size()) + " kernel layers (" + list +

@@ -156,7 +156,8 @@ core::Result<ToolResult> CloseSession::Call(const ToolCall& call) {
   if (!problems.empty()) return RefusedArguments(kCloseName, problems);
   const std::string& id = *arguments.Text("session");
   core::Result<SessionUse> session = SessionUse::Find(registry_, id, call);
-  if (!session) return RefusedCall(kCloseName, session.error().ToString());
+  if (!session)
+    return RefusedCall(kCloseName, session.error().ToString(), ToolResult::Fault::kNotFound);
   Json object = {{"success", true}, {"session", id}};
   if (arguments.Boolean("interrupt").value_or(false)) {
     object["interrupted"] = (*session)->session().Interrupt();
