@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -21,6 +22,7 @@
 #include "server/operations/call_observers.h"
 #include "server/operations/log.h"
 #include "server/operations/metrics.h"
+#include "server/rest/rest_service.h"
 #include "server/stdio/stdio_transport.h"
 #include "server/tools/opened_session.h"
 #include "server/tools/output_schemas.h"
@@ -107,6 +109,15 @@ std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
   return reasons;
 }
 
+// Of the full answers, by tool.
+nlohmann::ordered_json AnswerSchemas() {
+  nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
+                                    {"validate_code", tools::FullValidationSchema()},
+                                    {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
+  schemas.update(tools::SessionSchemas());
+  return schemas;
+}
+
 // Everything except the transport. Members are destroyed in reverse order: the queue first, so that
 // no call is left that uses the others.
 class Server {
@@ -120,16 +131,13 @@ class Server {
         sandboxes_(std::move(sandboxes)),
         sessions_(config.sessions),
         queue_({Running(config), config.execution.waiting}),
-        service_(
-            {.version = host::kBelljarVersion, .instructions = kInstructions},
-            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
-                             config_.sessions.enabled ? &sessions_ : nullptr),
-            queue_,
-            [this](const Caller& caller, const CallQueue::Refusal& refusal) {
-              log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
-                               refusal.waiting);
-            },
-            &resources_) {
+        service_({.version = host::kBelljarVersion, .instructions = kInstructions},
+                 tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
+                                  sessions()),
+                 queue_, LogRefusals(), &resources_) {
+    if (config_.http && config_.http->rest) {
+      rest_.emplace(RestParts(catalogue), queue_, LogRefusals(), resources_, sessions());
+    }
     sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
                                 const std::string& why) {
       observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
@@ -140,12 +148,20 @@ class Server {
   core::Result<void> WatchSessions() { return sessions_.Start(); }
 
   ~Server() {
-    service_.CancelAll();
+    CancelAll();
     if (queue_.Drain(Clock::now() + kLastMoment)) return;
     sessions_.CloseAll("the server was stopped");  // which calls may still wait for
   }
 
   mcp::McpService& service() { return service_; }
+  // What answers requests besides MCP's.
+  std::vector<WebHandler*> web() {
+    return rest_ ? std::vector<WebHandler*>{&*rest_} : std::vector<WebHandler*>();
+  }
+  void CancelAll() {
+    service_.CancelAll();
+    if (rest_) rest_->CancelAll();
+  }
   CallQueue& queue() { return queue_; }
   operations::Log& log() { return *log_; }
   operations::Metrics& metrics() { return metrics_; }
@@ -200,6 +216,60 @@ class Server {
     return [this] { return sessions_.open(); };
   }
 
+  rest::RestService::Parts RestParts(const outside::ProfileCatalogue& catalogue) {
+    AnswersConfig answers = config_.answers;
+    answers.detail = "full";
+    rest::RestService::Parts parts;
+    parts.tools =
+        tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_, sessions());
+    parts.answers = AnswerSchemas();
+    parts.version = host::kBelljarVersion;
+    parts.python_version = host::kPythonVersion;
+    parts.profiles = config_.execution.profiles;
+    parts.limits = Limits();
+    parts.statistics = [this] { return Statistics(); };
+    parts.batch_width = Running(config_);
+    return parts;
+  }
+
+  nlohmann::ordered_json Limits() const {
+    const SessionsConfig& sessions = config_.sessions;
+    return {{"running", Running(config_)},
+            {"waiting", config_.execution.waiting},
+            {"body_bytes", config_.http->max_body.count},
+            {"batch", rest::kMaxBatch},
+            {"sessions",
+             {{"enabled", sessions.enabled},
+              {"per_token", sessions.per_owner},
+              {"total", sessions.total},
+              {"idle", sessions.idle.count() / 1000},
+              {"lifetime", sessions.lifetime.count() / 1000},
+              {"checkpoints", sessions.checkpoints}}}};
+  }
+
+  nlohmann::ordered_json Statistics() const {
+    const CallQueue::Counters queue = queue_.counters();
+    nlohmann::ordered_json workers = nlohmann::ordered_json::array();
+    for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
+      workers.push_back({{"profile", each.profile},
+                         {"waiting", each.counters.waiting},
+                         {"spawned", each.counters.workers_spawned}});
+    }
+    return {{"queue",
+             {{"running", queue.running}, {"waiting", queue.waiting}, {"refused", queue.refused}}},
+            {"sessions", {{"open", sessions_.open()}}},
+            {"workers", std::move(workers)}};
+  }
+
+  SessionRegistry* sessions() { return config_.sessions.enabled ? &sessions_ : nullptr; }
+
+  // Tells the operator about calls that the queue refuses.
+  ToolCalls::RefusalListener LogRefusals() {
+    return [this](const Caller& caller, const CallQueue::Refusal& refusal) {
+      log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running, refusal.waiting);
+    };
+  }
+
   std::vector<operations::SpareGauge> Spares() const {
     std::vector<operations::SpareGauge> gauges;
     for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
@@ -217,6 +287,7 @@ class Server {
   SessionRegistry sessions_;
   CallQueue queue_;
   mcp::McpService service_;
+  std::optional<rest::RestService> rest_;
 };
 
 core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int stop_fd) {
@@ -230,7 +301,7 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
   bool drained =
       server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kLastMoment));
   if (!drained) {
-    server.service().CancelAll();
+    server.CancelAll();
     server.queue().Drain(Clock::now() + kLastMoment);
   }
   server.log().Stopped(drained);
@@ -259,7 +330,7 @@ class HttpShutdown {
     const Clock::time_point now = Clock::now();
     if (now >= deadline_ && !cancelled_) {
       cancelled_ = true;
-      server_.service().CancelAll();
+      server_.CancelAll();
     }
     if (quiet || now >= deadline_ + kLastMoment) {
       server_.log().Stopped(!cancelled_);
@@ -296,8 +367,8 @@ core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
                              const ServerConfig& config, int stop_fd) {
   HttpConfig http_config = *config.http;
   http_config.max_connections = ConnectionsWithinLimit(config, Running(config));
-  core::Result<std::unique_ptr<http::HttpServer>> listening =
-      http::HttpServer::Listen(io, http_config, config.tokens, server.service(), Monitor(server));
+  core::Result<std::unique_ptr<http::HttpServer>> listening = http::HttpServer::Listen(
+      io, http_config, config.tokens, server.service(), Monitor(server), server.web());
   if (!listening) return listening.error();
   http::HttpServer& http = **listening;
   server.ReadMetricsFrom([&http] { return http.connections(); });
@@ -331,12 +402,6 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
 }
 
-std::string FullAnswerSchemas() {
-  nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
-                                    {"validate_code", tools::FullValidationSchema()},
-                                    {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
-  schemas.update(tools::SessionSchemas());
-  return schemas.dump();
-}
+std::string FullAnswerSchemas() { return AnswerSchemas().dump(); }
 
 }  // namespace belljar::server

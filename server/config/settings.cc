@@ -48,6 +48,8 @@ std::vector<Setting> MakeSettings() {
        BELLJAR_FIELD(http.idle_timeout), 100, kDay},
       {"http.max_connections", "", "--max-connections", "N", "", "",
        "maximum number of connections", BELLJAR_FIELD(http.max_connections), 1, 1'000'000},
+      {"http.rest", "", "", "", "", "", "false: only MCP, no HTTP API at /v1",
+       BELLJAR_FIELD(http.rest)},
 
       {"execution.profile", "", "--profile", "PROFILE", "", "",
        "default profile of calls: a name, or a profile file such as ./own.toml",

@@ -34,6 +34,7 @@ struct HttpConfig {
   std::chrono::milliseconds write_timeout{30'000};   // for the client to receive the response
   std::chrono::milliseconds idle_timeout{120'000};   // between requests on one connection
   size_t max_connections = 4096;
+  bool rest = true;  // the HTTP API at /v1, besides MCP (docs/http.md)
 };
 
 struct ExecutionConfig {

@@ -1,0 +1,316 @@
+#include "server/rest/open_api.h"
+
+#include <algorithm>
+#include <string_view>
+
+#include "server/rest/batch.h"
+
+namespace belljar::server::rest {
+namespace {
+
+using ApiJson = nlohmann::ordered_json;
+
+constexpr char kProblemType[] = "application/problem+json";
+
+bool Has(const std::vector<const char*>& names, std::string_view name) {
+  return std::find(names.begin(), names.end(), name) != names.end();
+}
+
+bool IsFixed(const Operation& operation, std::string_view name) {
+  return std::any_of(operation.fixed.begin(), operation.fixed.end(),
+                     [&](const auto& each) { return each.first == name; });
+}
+
+// Sessions have operations of their own.
+bool IsOfSession(const Operation& operation, std::string_view name) {
+  return std::string_view(operation.tool) == "execute_code" && operation.in_path.empty() &&
+         (name == "session" || name == "wait");
+}
+
+const ToolDescription* FindDescription(const std::vector<std::unique_ptr<Tool>>& tools,
+                                       std::string_view name) {
+  for (const auto& tool : tools) {
+    if (tool->description().name == name) return &tool->description();
+  }
+  return nullptr;
+}
+
+ApiJson Ref(const std::string& schema) { return {{"$ref", "#/components/schemas/" + schema}}; }
+
+ApiJson ContentOf(const char* type, ApiJson schema) {
+  return {{type, {{"schema", std::move(schema)}}}};
+}
+
+ApiJson ParameterOf(const std::string& name, const char* in, bool required, ApiJson schema,
+                    const std::string& description = "") {
+  ApiJson parameter = {{"name", name}, {"in", in}, {"required", required}};
+  if (!description.empty()) parameter["description"] = description;
+  parameter["schema"] = std::move(schema);
+  return parameter;
+}
+
+// "/v1/x/{path*}" as OpenAPI writes it, which has no placeholder for several segments.
+std::string PathOf(std::string_view pattern) {
+  std::string path(pattern);
+  std::erase(path, '*');
+  return path;
+}
+
+ApiJson PathParameters(const Operation& operation) {
+  ApiJson parameters = ApiJson::array();
+  std::string_view rest = operation.pattern;
+  for (size_t begin; (begin = rest.find('{')) != rest.npos;) {
+    const size_t end = rest.find('}', begin);
+    std::string name(rest.substr(begin + 1, end - begin - 1));
+    const bool takes_the_rest = name.ends_with('*');
+    if (takes_the_rest) name.pop_back();
+    parameters.push_back(ParameterOf(name, "path", true, {{"type", "string"}, {"minLength", 1}},
+                                     takes_the_rest ? "May have slashes." : ""));
+    rest.remove_prefix(end + 1);
+  }
+  return parameters;
+}
+
+ApiJson QueryParameters(const Operation& operation, const ToolDescription* tool) {
+  ApiJson parameters = ApiJson::array();
+  for (const char* name : operation.in_query) {
+    ApiJson schema =
+        tool ? tool->input_schema["properties"].value(name, ApiJson({{"type", "string"}}))
+             : ApiJson({{"type", "string"}});
+    std::string description = schema.value("description", "");
+    schema.erase("description");
+    parameters.push_back(ParameterOf(name, "query", false, std::move(schema), description));
+  }
+  return parameters;
+}
+
+ApiJson BatchSchema(const ApiJson& program) {
+  ApiJson partial = program;
+  partial.erase("required");
+  return {
+      {"oneOf",
+       {{{"type", "object"},
+         {"properties",
+          {{"executions",
+            {{"type", "array"}, {"items", program}, {"minItems", 1}, {"maxItems", kMaxBatch}}}}},
+         {"required", {"executions"}},
+         {"additionalProperties", false}},
+        {{"type", "object"},
+         {"properties",
+          {{"program", partial},
+           {"inputs",
+            {{"type", "array"},
+             {"items", partial},
+             {"minItems", 1},
+             {"maxItems", kMaxBatch},
+             {"description", "Each is added to the program: what both have, the input says."}}}}},
+         {"required", {"program", "inputs"}},
+         {"additionalProperties", false}}}}};
+}
+
+ApiJson RequestBody(const Operation& operation, const ToolDescription* tool) {
+  if (operation.answering == Answering::kUpload) {
+    return {{"required", true},
+            {"content", ContentOf("application/octet-stream", ApiJson::object())}};
+  }
+  ApiJson schema = BodySchema(operation, *tool);
+  const bool is_batch = operation.answering == Answering::kBatch;
+  const bool is_required = is_batch || schema.contains("required");
+  if (is_batch) schema = BatchSchema(schema);
+  return {{"required", is_required}, {"content", ContentOf("application/json", std::move(schema))}};
+}
+
+ApiJson Success(const Operation& operation) {
+  const std::string schema = std::string(operation.id) + "Answer";
+  switch (operation.answering) {
+    case Answering::kNothing:
+    case Answering::kUpload: return {{"description", "Done"}};
+    case Answering::kFile:
+    case Answering::kArtifact:
+      return {{"description", "The content"},
+              {"headers",
+               {{"ETag", {{"schema", {{"type", "string"}}}}},
+                {"Accept-Ranges", {{"schema", {{"const", "bytes"}}}}}}},
+              {"content", ContentOf("*/*", ApiJson::object())}};
+    case Answering::kBatch:
+      return {{"description",
+               "A JSON line for each program, in the order in which they end, and one at the end"},
+              {"content", ContentOf("application/jsonl", Ref("BatchLine"))}};
+    case Answering::kOpenApi:
+      return {{"description", "The document"},
+              {"content", ContentOf("application/json", {{"type", "object"}})}};
+    case Answering::kRuntimes:
+      return {{"description", "The runtimes"},
+              {"content", ContentOf("application/json", Ref("Runtimes"))}};
+    case Answering::kLimits:
+    case Answering::kStatistics:
+      return {{"description", operation.summary},
+              {"content", ContentOf("application/json", {{"type", "object"}})}};
+    case Answering::kSession:
+      return {{"description", "The session"},
+              {"content", ContentOf("application/json", {{"type", "object"}})}};
+    case Answering::kTool: break;
+  }
+  ApiJson answer = {{"description", "The answer; a program that failed is one, too"},
+                    {"content", ContentOf("application/json", Ref(operation.tool))}};
+  if (operation.success == 201) {
+    answer["headers"] = {{"Location", {{"schema", {{"type", "string"}}}}}};
+  }
+  return answer;
+}
+
+ApiJson Responses(const Operation& operation, bool has_body) {
+  ApiJson responses = ApiJson::object();
+  responses[std::to_string(operation.success)] = Success(operation);
+  const auto problem = [&](const char* status, const char* description) {
+    responses[status] = {{"description", description},
+                         {"content", ContentOf(kProblemType, Ref("Problem"))}};
+  };
+  const bool is_file =
+      operation.answering == Answering::kFile || operation.answering == Answering::kArtifact;
+  if (is_file) {
+    responses["206"] = {{"description", "The range"},
+                        {"content", ContentOf("*/*", ApiJson::object())}};
+    responses["304"] = {{"description", "Not modified"}};
+    problem("416", "The range is outside of the file");
+  }
+  problem("400", "The request cannot be read");
+  problem("401", "No valid token");
+  problem("403", "That Host or Origin is not allowed");
+  if (operation.tool[0] != '\0' || is_file)
+    problem("404", "There is no such thing, for this token");
+  if (operation.tool[0] != '\0') {
+    problem("409", "Not in this state, or a request with this Idempotency-Key is running");
+    problem("422", "An argument is invalid; the detail names it");
+    problem("500", "Belljar failed");
+    problem("503", "The server cannot run it now");
+  }
+  if (has_body) {
+    problem("413", "The body is too long");
+    problem("415", "The body has another media type");
+  }
+  problem("429", "Too many requests, or the queue is full; see Retry-After");
+  return responses;
+}
+
+ApiJson OperationJson(const Operation& operation, const ToolDescription* tool) {
+  ApiJson json = {
+      {"operationId", operation.id}, {"tags", {operation.tag}}, {"summary", operation.summary}};
+  ApiJson parameters = PathParameters(operation);
+  for (ApiJson& each : QueryParameters(operation, tool)) parameters.push_back(std::move(each));
+  if (operation.is_repeatable) {
+    parameters.push_back(ParameterOf(
+        "Idempotency-Key", "header", false,
+        {{"type", "string"}, {"minLength", 1}, {"maxLength", 255}},
+        "A request that repeats the key within 15 minutes is answered as the first one was."));
+  }
+  if (!parameters.empty()) json["parameters"] = std::move(parameters);
+  const bool has_body = operation.method == WebMethod::kPost || operation.method == WebMethod::kPut;
+  const bool takes_body =
+      has_body && (!operation.in_body.empty() || operation.answering == Answering::kUpload);
+  if (takes_body) json["requestBody"] = RequestBody(operation, tool);
+  json["responses"] = Responses(operation, has_body);
+  return json;
+}
+
+constexpr const char* kComponents = R"json({
+  "Problem": {
+    "type": "object",
+    "description": "Problem details (RFC 9457)",
+    "properties": {
+      "type": {"type": "string"},
+      "title": {"type": "string"},
+      "status": {"type": "integer"},
+      "detail": {"type": "string", "description": "What is wrong, and what to do"}
+    },
+    "required": ["type", "title", "status", "detail"]
+  },
+  "Runtimes": {
+    "type": "object",
+    "properties": {
+      "runtimes": {
+        "type": "array",
+        "items": {
+          "type": "object",
+          "properties": {
+            "language": {"type": "string"},
+            "version": {"type": "string"},
+            "profiles": {"type": "array", "items": {"type": "string"}}
+          },
+          "required": ["language", "version", "profiles"]
+        }
+      }
+    },
+    "required": ["runtimes"]
+  }
+})json";
+
+ApiJson BatchLine() {
+  return {{"type", "object"},
+          {"properties",
+           {{"index", {{"type", "integer"}, {"description", "Of the program in the request"}}},
+            {"execution", Ref("execute_code")},
+            {"problem", Ref("Problem")},
+            {"done",
+             {{"type", "object"},
+              {"properties",
+               {{"executions", {{"type", "integer"}}}, {"problems", {{"type", "integer"}}}}},
+              {"description", "The last line; a batch without it was cut off"}}}}}};
+}
+
+}  // namespace
+
+ApiJson BodySchema(const Operation& operation, const ToolDescription& tool) {
+  ApiJson properties = ApiJson::object();
+  const bool all = Has(operation.in_body, "*");
+  for (const auto& [name, schema] : tool.input_schema["properties"].items()) {
+    if (IsFixed(operation, name) || Has(operation.in_path, name) || Has(operation.in_query, name) ||
+        IsOfSession(operation, name)) {
+      continue;
+    }
+    if (all || Has(operation.in_body, name)) properties[name] = schema;
+  }
+  ApiJson required = ApiJson::array();
+  for (const ApiJson& name : tool.input_schema.value("required", ApiJson::array())) {
+    if (properties.contains(name.get<std::string>())) required.push_back(name);
+  }
+  ApiJson schema = {{"type", "object"}, {"properties", std::move(properties)}};
+  if (!required.empty()) schema["required"] = std::move(required);
+  schema["additionalProperties"] = false;
+  return schema;
+}
+
+ApiJson OpenApi(const std::vector<Operation>& operations,
+                const std::vector<std::unique_ptr<Tool>>& tools, const ApiJson& answers,
+                const std::string& version) {
+  ApiJson paths = ApiJson::object();
+  for (const Operation& operation : operations) {
+    std::string method(NameOf(operation.method));
+    for (char& c : method) c = static_cast<char>(c - 'A' + 'a');
+    paths[PathOf(operation.pattern)][method] =
+        OperationJson(operation, FindDescription(tools, operation.tool));
+  }
+  ApiJson schemas = ApiJson::parse(kComponents);
+  for (const auto& [tool, schema] : answers.items()) {
+    const ToolDescription* const description = FindDescription(tools, tool);
+    if (!description) continue;
+    // Of the two forms of an answer the caller chooses one, with "detail".
+    const bool has_forms = description->input_schema["properties"].contains("detail");
+    schemas[tool] = has_forms ? ApiJson({{"anyOf", {schema, description->output_schema}}}) : schema;
+  }
+  schemas["BatchLine"] = BatchLine();
+  return {{"openapi", "3.1.0"},
+          {"info",
+           {{"title", "Belljar"},
+            {"version", version},
+            {"summary", "Runs untrusted Python programs in a sandbox"},
+            {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+          {"servers", {{{"url", "/"}}}},
+          {"security", {{{"token", ApiJson::array()}}}},
+          {"paths", std::move(paths)},
+          {"components",
+           {{"schemas", std::move(schemas)},
+            {"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}}}};
+}
+
+}  // namespace belljar::server::rest
