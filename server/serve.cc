@@ -228,6 +228,7 @@ class Server {
     parts.profiles = config_.execution.profiles;
     parts.limits = Limits();
     parts.statistics = [this] { return Statistics(); };
+    parts.has_tokens = !config_.tokens.empty();
     parts.batch_width = Running(config_);
     return parts;
   }

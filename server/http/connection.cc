@@ -166,7 +166,9 @@ void Connection::OnHead() {
   manner.accepts_json = verdict.accepts_json;
   manner.accepts_stream = verdict.accepts_stream;
   manner.headers = verdict.answer_headers;
-  manner.is_web = verdict.resource == Resource::kWeb;
+  // An unknown path is more likely meant for the larger API.
+  manner.is_web = verdict.resource == Resource::kWeb ||
+                  (verdict.resource == Resource::kNothing && !service_->router.empty());
   exchange.response = Response(std::move(manner));
 
   state_ = State::kBody;

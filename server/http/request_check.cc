@@ -337,7 +337,7 @@ MaybeRefusal Check(const HostRules& hosts, const Tokens& tokens, const Router& r
   }
   switch (verdict.resource) {
     case Resource::kWeb:
-    case Resource::kNothing: return Refuse(404, "not found: messages go to POST /mcp");
+    case Resource::kNothing: return Refuse(404, "not found: MCP messages go to POST /mcp");
     case Resource::kMcp:
       if (auto refusal = CheckPeer(hosts, known, verdict)) return refusal;
       return CheckMcp(tokens, head.method(), known, verdict);

@@ -39,6 +39,7 @@ class Router {
     // The pattern of the path, for logs; empty: no such path.
     std::string_view pattern;
   };
+  bool empty() const { return entries_.empty(); }
   Found Find(boost::beast::http::verb method, std::string_view path) const;
 
  private:

@@ -84,28 +84,28 @@ ApiJson QueryParameters(const Operation& operation, const ToolDescription* tool)
   return parameters;
 }
 
-ApiJson BatchSchema(const ApiJson& program) {
-  ApiJson partial = program;
-  partial.erase("required");
-  return {
-      {"oneOf",
-       {{{"type", "object"},
-         {"properties",
-          {{"executions",
-            {{"type", "array"}, {"items", program}, {"minItems", 1}, {"maxItems", kMaxBatch}}}}},
-         {"required", {"executions"}},
-         {"additionalProperties", false}},
-        {{"type", "object"},
-         {"properties",
-          {{"program", partial},
-           {"inputs",
-            {{"type", "array"},
-             {"items", partial},
-             {"minItems", 1},
-             {"maxItems", kMaxBatch},
-             {"description", "Each is added to the program: what both have, the input says."}}}}},
-         {"required", {"program", "inputs"}},
-         {"additionalProperties", false}}}}};
+// What is wrong with one program of a batch is told in its line: the others run.
+ApiJson BatchSchema() {
+  const auto arguments = [](const char* description) {
+    return ApiJson({{"type", "object"}, {"description", description}});
+  };
+  const auto list = [&](const char* description) {
+    return ApiJson({{"type", "array"},
+                    {"items", arguments(description)},
+                    {"minItems", 1},
+                    {"maxItems", kMaxBatch}});
+  };
+  return {{"oneOf",
+           {{{"type", "object"},
+             {"properties", {{"executions", list("A body of createExecution")}}},
+             {"required", {"executions"}},
+             {"additionalProperties", false}},
+            {{"type", "object"},
+             {"properties",
+              {{"program", arguments("A body of createExecution, or a part of one")},
+               {"inputs", list("The rest of it; of what both have, this counts")}}},
+             {"required", {"program", "inputs"}},
+             {"additionalProperties", false}}}}};
 }
 
 ApiJson RequestBody(const Operation& operation, const ToolDescription* tool) {
@@ -116,7 +116,7 @@ ApiJson RequestBody(const Operation& operation, const ToolDescription* tool) {
   ApiJson schema = BodySchema(operation, *tool);
   const bool is_batch = operation.answering == Answering::kBatch;
   const bool is_required = is_batch || schema.contains("required");
-  if (is_batch) schema = BatchSchema(schema);
+  if (is_batch) schema = BatchSchema();
   return {{"required", is_required}, {"content", ContentOf("application/json", std::move(schema))}};
 }
 
@@ -159,7 +159,18 @@ ApiJson Success(const Operation& operation) {
   return answer;
 }
 
-ApiJson Responses(const Operation& operation, bool has_body) {
+// From the operation that opens a session to those that use one.
+ApiJson SessionLinks(const std::vector<Operation>& operations) {
+  ApiJson links = ApiJson::object();
+  for (const Operation& operation : operations) {
+    if (std::string_view(operation.pattern).find("{session}") == std::string_view::npos) continue;
+    links[operation.id] = {{"operationId", operation.id},
+                           {"parameters", {{"session", "$response.body#/session"}}}};
+  }
+  return links;
+}
+
+ApiJson Responses(const Operation& operation, bool has_body, bool has_tokens) {
   ApiJson responses = ApiJson::object();
   responses[std::to_string(operation.success)] = Success(operation);
   const auto problem = [&](const char* status, const char* description) {
@@ -175,7 +186,7 @@ ApiJson Responses(const Operation& operation, bool has_body) {
     problem("416", "The range is outside of the file");
   }
   problem("400", "The request cannot be read");
-  problem("401", "No valid token");
+  if (has_tokens) problem("401", "No valid token");
   problem("403", "That Host or Origin is not allowed");
   if (operation.tool[0] != '\0' || is_file)
     problem("404", "There is no such thing, for this token");
@@ -193,7 +204,7 @@ ApiJson Responses(const Operation& operation, bool has_body) {
   return responses;
 }
 
-ApiJson OperationJson(const Operation& operation, const ToolDescription* tool) {
+ApiJson OperationJson(const Operation& operation, const ToolDescription* tool, bool has_tokens) {
   ApiJson json = {
       {"operationId", operation.id}, {"tags", {operation.tag}}, {"summary", operation.summary}};
   ApiJson parameters = PathParameters(operation);
@@ -209,7 +220,7 @@ ApiJson OperationJson(const Operation& operation, const ToolDescription* tool) {
   const bool takes_body =
       has_body && (!operation.in_body.empty() || operation.answering == Answering::kUpload);
   if (takes_body) json["requestBody"] = RequestBody(operation, tool);
-  json["responses"] = Responses(operation, has_body);
+  json["responses"] = Responses(operation, has_body, has_tokens);
   return json;
 }
 
@@ -282,13 +293,16 @@ ApiJson BodySchema(const Operation& operation, const ToolDescription& tool) {
 
 ApiJson OpenApi(const std::vector<Operation>& operations,
                 const std::vector<std::unique_ptr<Tool>>& tools, const ApiJson& answers,
-                const std::string& version) {
+                const std::string& version, bool has_tokens) {
   ApiJson paths = ApiJson::object();
   for (const Operation& operation : operations) {
     std::string method(NameOf(operation.method));
     for (char& c : method) c = static_cast<char>(c - 'A' + 'a');
     paths[PathOf(operation.pattern)][method] =
-        OperationJson(operation, FindDescription(tools, operation.tool));
+        OperationJson(operation, FindDescription(tools, operation.tool), has_tokens);
+  }
+  if (paths.contains("/v1/sessions")) {
+    paths["/v1/sessions"]["post"]["responses"]["201"]["links"] = SessionLinks(operations);
   }
   ApiJson schemas = ApiJson::parse(kComponents);
   for (const auto& [tool, schema] : answers.items()) {
@@ -299,18 +313,21 @@ ApiJson OpenApi(const std::vector<Operation>& operations,
     schemas[tool] = has_forms ? ApiJson({{"anyOf", {schema, description->output_schema}}}) : schema;
   }
   schemas["BatchLine"] = BatchLine();
-  return {{"openapi", "3.1.0"},
-          {"info",
-           {{"title", "Belljar"},
-            {"version", version},
-            {"summary", "Runs untrusted Python programs in a sandbox"},
-            {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
-          {"servers", {{{"url", "/"}}}},
-          {"security", {{{"token", ApiJson::array()}}}},
-          {"paths", std::move(paths)},
-          {"components",
-           {{"schemas", std::move(schemas)},
-            {"securitySchemes", {{"token", {{"type", "http"}, {"scheme", "bearer"}}}}}}}};
+  ApiJson document = {{"openapi", "3.1.0"},
+                      {"info",
+                       {{"title", "Belljar"},
+                        {"version", version},
+                        {"summary", "Runs untrusted Python programs in a sandbox"},
+                        {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
+                      {"servers", {{{"url", "/"}}}},
+                      {"paths", std::move(paths)},
+                      {"components", {{"schemas", std::move(schemas)}}}};
+  if (has_tokens) {
+    document["components"]["securitySchemes"] = {
+        {"token", {{"type", "http"}, {"scheme", "bearer"}}}};
+    document["security"] = {{{"token", ApiJson::array()}}};
+  }
+  return document;
 }
 
 }  // namespace belljar::server::rest

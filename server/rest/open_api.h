@@ -20,7 +20,8 @@ nlohmann::ordered_json BodySchema(const Operation& operation, const ToolDescript
 // `answers`: the full answers, by tool.
 nlohmann::ordered_json OpenApi(const std::vector<Operation>& operations,
                                const std::vector<std::unique_ptr<Tool>>& tools,
-                               const nlohmann::ordered_json& answers, const std::string& version);
+                               const nlohmann::ordered_json& answers, const std::string& version,
+                               bool has_tokens);
 
 }  // namespace belljar::server::rest
 

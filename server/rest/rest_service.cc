@@ -73,6 +73,7 @@ core::Result<void> AddBody(const std::string& body, const nlohmann::ordered_json
                                   : "; this request may have " + core::Joined(names)) +
                    host::Suggestion(name, names));
     }
+    if (value.is_null()) return wrong(core::Quoted(name) + " is null; omit it instead");
     arguments[name] = std::move(value);
   }
   return {};
@@ -136,7 +137,9 @@ RestService::RestService(Parts parts, CallQueue& queue, ToolCalls::RefusalListen
     : parts_(std::move(parts)),
       operations_(Operations(sessions != nullptr)),
       routes_(RoutesOf(operations_)),
-      open_api_(OpenApi(operations_, parts_.tools, parts_.answers, parts_.version).dump()),
+      open_api_(
+          OpenApi(operations_, parts_.tools, parts_.answers, parts_.version, parts_.has_tokens)
+              .dump()),
       resources_(resources),
       sessions_(sessions),
       calls_(queue, std::move(on_refusal)),

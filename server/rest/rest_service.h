@@ -34,7 +34,8 @@ class RestService final : public WebHandler {
     // Of the whole server, as JSON objects.
     nlohmann::ordered_json limits;
     std::function<nlohmann::ordered_json()> statistics;
-    size_t batch_width = 1;  // programs of one batch that run at a time
+    bool has_tokens = false;  // whether requests need one
+    size_t batch_width = 1;   // programs of one batch that run at a time
   };
 
   // `queue` must outlive every reply, and this object every call in `queue`: drain it first.

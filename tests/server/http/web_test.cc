@@ -285,6 +285,9 @@ TEST_F(WebTest, AnAbandonedRequestIsAnError) {
 TEST_F(WebTest, McpIsNotAffected) {
   EXPECT_EQ(Ask(tests::Post("{}")).body, "{}");
   EXPECT_EQ(Ask(tests::Get("/healthz")).body, "ok\n");
+  ExpectProblem(tests::Get("/nowhere"), 404);
+  handlers_.clear();
+  server_.reset();
   tests::ExpectError(Ask(tests::Get("/nowhere")), 404);
 }
 
