@@ -110,7 +110,7 @@ ApiJson BatchSchema() {
 
 ApiJson RequestBody(const Operation& operation, const ToolDescription* tool) {
   if (operation.answering == Answering::kUpload) {
-    return {{"required", true},
+    return {{"required", false},  // a file may be empty
             {"content", ContentOf("application/octet-stream", ApiJson::object())}};
   }
   ApiJson schema = BodySchema(operation, *tool);
