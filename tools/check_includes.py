@@ -52,6 +52,7 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},
     "server/operations": HOST | {"engine/outside", "server/core"},
+    "server/jobs": HOST | {"server/core"},
     "server/config": ENGINE | {"engine/egress", "server/core"},
 }
 ROOMS: dict[str, set[str]] = {

@@ -36,6 +36,11 @@ set(edit_FOUND FALSE)
 if(BELLJAR_LIBEDIT AND BELLJAR_LIBEDIT_INCLUDE AND BELLJAR_LIBTINFO AND BELLJAR_LIBBSD)
   set(edit_FOUND TRUE)
 endif()
+# Jobs of the server. The archive needs no other library than libc and libm.
+find_library(BELLJAR_LIBSQLITE NAMES libsqlite3.a)
+find_path(BELLJAR_LIBSQLITE_INCLUDE NAMES sqlite3.h)
+# Only the headers: the library is opened when jobs are kept in PostgreSQL.
+find_path(BELLJAR_LIBPQ_INCLUDE NAMES libpq-fe.h PATH_SUFFIXES postgresql)
 
 # found, under which name, in which Debian package
 set(missing "")
@@ -57,6 +62,8 @@ belljar_need(BELLJAR_LIBCRYPTO libssl-dev)
 belljar_need(BELLJAR_LIBELF libelf-dev)
 belljar_need(BELLJAR_LIBZ zlib1g-dev)
 belljar_need(edit_FOUND libedit-dev)
+belljar_need(BELLJAR_LIBSQLITE libsqlite3-dev)
+belljar_need(BELLJAR_LIBPQ_INCLUDE libpq-dev)
 if(missing)
   list(JOIN missing " " missing)
   message(FATAL_ERROR "Belljar is compiled from source, and these system libraries are missing. "
