@@ -18,10 +18,14 @@
 #include "server/core/session_registry.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
+#include "server/jobs/job_runner.h"
+#include "server/jobs/postgres_job_store.h"
+#include "server/jobs/sqlite_job_store.h"
 #include "server/mcp/service.h"
 #include "server/operations/call_observers.h"
 #include "server/operations/log.h"
 #include "server/operations/metrics.h"
+#include "server/rest/job_service.h"
 #include "server/rest/rest_service.h"
 #include "server/stdio/stdio_transport.h"
 #include "server/tools/opened_session.h"
@@ -118,12 +122,28 @@ nlohmann::ordered_json AnswerSchemas() {
   return schemas;
 }
 
+// Null: the operator wants none.
+core::Result<std::unique_ptr<jobs::JobStore>> OpenJobs(const JobsConfig& config) {
+  if (config.store.empty()) return std::unique_ptr<jobs::JobStore>();
+  jobs::JobLimits limits;
+  limits.owner_jobs = config.per_owner;
+  limits.jobs = config.total;
+  limits.retention = config.retention;
+  limits.retained = config.retained;
+  limits.lease = config.lease;
+  if (config.store.find("://") != std::string::npos) {
+    return jobs::OpenPostgresJobStore({.url = config.store, .limits = limits});
+  }
+  return jobs::OpenSqliteJobStore({.path = config.store, .limits = limits});
+}
+
 // Everything except the transport. Members are destroyed in reverse order: the queue first, so that
 // no call is left that uses the others.
 class Server {
  public:
   Server(const ServerConfig& config, std::unique_ptr<operations::Log> log,
-         const outside::ProfileCatalogue& catalogue, std::unique_ptr<tools::Sandboxes> sandboxes)
+         const outside::ProfileCatalogue& catalogue, std::unique_ptr<tools::Sandboxes> sandboxes,
+         std::unique_ptr<jobs::JobStore> job_store)
       : config_(config),
         log_(std::move(log)),
         metrics_({host::kBelljarVersion, host::kPythonVersion}),
@@ -134,7 +154,9 @@ class Server {
         service_({.version = host::kBelljarVersion, .instructions = kInstructions},
                  tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
                                   sessions()),
-                 queue_, LogRefusals(), &resources_) {
+                 queue_, LogRefusals(), &resources_),
+        job_store_(std::move(job_store)) {
+    if (config_.http && config_.http->rest && job_store_) MakeJobs(catalogue);
     if (config_.http && config_.http->rest) {
       rest_.emplace(RestParts(catalogue), queue_, LogRefusals(), resources_, sessions());
     }
@@ -146,6 +168,13 @@ class Server {
 
   // Sessions are closed in time from now on.
   core::Result<void> WatchSessions() { return sessions_.Start(); }
+  // Jobs are run from now on.
+  core::Result<void> StartJobs() {
+    return job_runner_ ? job_runner_->Start() : core::Result<void>();
+  }
+  void StopJobs() {
+    if (job_runner_) job_runner_->StopClaiming();
+  }
 
   ~Server() {
     CancelAll();
@@ -161,6 +190,7 @@ class Server {
   void CancelAll() {
     service_.CancelAll();
     if (rest_) rest_->CancelAll();
+    if (job_runner_) job_runner_->InterruptAll();
   }
   CallQueue& queue() { return queue_; }
   operations::Log& log() { return *log_; }
@@ -228,9 +258,34 @@ class Server {
     parts.profiles = config_.execution.profiles;
     parts.limits = Limits();
     parts.statistics = [this] { return Statistics(); };
+    parts.jobs = job_service_ ? &*job_service_ : nullptr;
     parts.has_tokens = !config_.tokens.empty();
     parts.batch_width = Running(config_);
     return parts;
+  }
+
+  void MakeJobs(const outside::ProfileCatalogue& catalogue) {
+    AnswersConfig answers = config_.answers;
+    answers.detail = "full";
+    job_tools_ = tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_);
+    jobs::JobRunner::Options options;
+    options.tools = {{rest::kExecutionKind, job_tools_.front().get()}};
+    options.callers = [this](const std::string& owner) { return CallerNamed(owner); };
+    options.width = Running(config_);
+    options.renewal = config_.jobs.lease / 3;
+    options.on_failure = [this](const core::Error& error) { log_->JobsFailed(error.ToString()); };
+    job_runner_.emplace(*job_store_, queue_, std::move(options));
+    job_service_.emplace(*job_store_, *job_runner_);
+  }
+
+  // Who submitted a job, with what the operator grants them now.
+  std::optional<Caller> CallerNamed(const std::string& name) const {
+    if (config_.tokens.empty())
+      return name == Caller().name ? std::optional(Caller()) : std::nullopt;
+    for (const TokenConfig& token : config_.tokens) {
+      if (token.caller.name == name) return token.caller;
+    }
+    return std::nullopt;
   }
 
   nlohmann::ordered_json Limits() const {
@@ -288,6 +343,10 @@ class Server {
   SessionRegistry sessions_;
   CallQueue queue_;
   mcp::McpService service_;
+  const std::unique_ptr<jobs::JobStore> job_store_;
+  std::vector<std::unique_ptr<Tool>> job_tools_;
+  std::optional<jobs::JobRunner> job_runner_;
+  std::optional<rest::JobService> job_service_;
   std::optional<rest::RestService> rest_;
 };
 
@@ -320,6 +379,7 @@ class HttpShutdown {
     deadline_ = Clock::now() + drain_timeout_;
     server_.LogStopping("signal");
     http_.StopAccepting();
+    server_.StopJobs();
     server_.queue().Drain(Clock::now());
     Look();
   }
@@ -396,10 +456,13 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   if (!sandboxes) return sandboxes.error();
   core::Result<std::unique_ptr<operations::Log>> log = operations::Log::Open(config.log);
   if (!log) return log.error();
+  core::Result<std::unique_ptr<jobs::JobStore>> job_store = OpenJobs(config.jobs);
+  if (!job_store) return job_store.error();
   // Outlives the server, whose last calls may still use it for their answers.
   boost::asio::io_context io(1);
-  Server server(config, std::move(*log), catalogue, std::move(*sandboxes));
+  Server server(config, std::move(*log), catalogue, std::move(*sandboxes), std::move(*job_store));
   if (core::Result<void> watched = server.WatchSessions(); !watched) return watched.error();
+  if (core::Result<void> started = server.StartJobs(); !started) return started.error();
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
 }
 

@@ -48,7 +48,7 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/tools": ENGINE
     | {"engine/egress", "container/backend", "container/image", "container/packages"}
     | {"server/core"},
-    "server/rest": HOST | {"server/core"},
+    "server/rest": HOST | {"server/core", "server/jobs"},
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},
     "server/operations": HOST | {"engine/outside", "server/core"},

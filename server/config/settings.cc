@@ -200,6 +200,26 @@ std::vector<Setting> MakeSettings() {
        "idle ones of the token that has most, or is refused",
        BELLJAR_FIELD(config.sessions.total_memory), 1, kGibi << 10},
 
+      {"jobs.store", "", "", "FILE", "none: there are no jobs", "\"/var/lib/belljar/jobs.db\"",
+       "where jobs are kept: a file of this machine (SQLite), or a postgresql:// URL, whose "
+       "password "
+       "belongs into the environment or ~/.pgpass",
+       BELLJAR_FIELD(config.jobs.store), 0, 0, JobStoreViolation},
+      {"jobs.per_token", "", "", "N", "", "",
+       "maximum number of queued and running jobs of one token",
+       BELLJAR_FIELD(config.jobs.per_owner), 1, 100'000'000},
+      {"jobs.most", "", "", "N", "", "", "maximum number of queued and running jobs",
+       BELLJAR_FIELD(config.jobs.total), 1, 100'000'000},
+      {"jobs.retention", "", "", "TIME", "", "",
+       "keep jobs and results for this time after their end", BELLJAR_FIELD(config.jobs.retention),
+       1000, 365 * kDay},
+      {"jobs.retained", "", "", "SIZE", "", "",
+       "size of what has ended; beyond it the oldest of the token that has most are removed",
+       BELLJAR_FIELD(config.jobs.retained), 1, kGibi << 10},
+      {"jobs.lease", "", "", "TIME", "", "",
+       "take a server for dead that has not renewed its lease for this time",
+       BELLJAR_FIELD(config.jobs.lease), 5000, kHour},
+
       {"answers.characters", "", "--answer-characters", "N", "", "",
        "length of stdout, stderr, the value and the error in an answer, each; the middle of what "
        "is "

@@ -92,6 +92,16 @@ struct SessionsConfig {
   std::optional<core::Bytes> total_memory;
 };
 
+// Jobs: executions that are accepted now and run later, also by the next server (docs/http.md).
+struct JobsConfig {
+  std::string store;  // a file for SQLite, or postgresql://…; empty: there are none
+  std::chrono::milliseconds retention{24 * 60 * 60'000};  // of what has ended
+  core::Bytes retained = core::Bytes::Mebi(1024);         // requests and results of those
+  size_t per_owner = 10'000;                              // queued or running, of one token
+  size_t total = 100'000;
+  std::chrono::milliseconds lease{30'000};  // of a server that does not answer
+};
+
 // The form of the tools' answers.
 struct AnswersConfig {
   // Of each part of an answer that a program makes as long as it likes: stdout, stderr, the value,
@@ -113,6 +123,7 @@ struct ServerConfig {
   ContainerConfig container;
   PackagesConfig packages;
   SessionsConfig sessions;
+  JobsConfig jobs;
   AnswersConfig answers;
   LogConfig log;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM

@@ -313,6 +313,12 @@ void Log::Overloaded(std::string_view caller, std::string_view reason, size_t ru
          {"suppressed", suppressed}});
 }
 
+void Log::JobsFailed(std::string_view reason) {
+  uint64_t suppressed = 0;
+  if (!jobs_gate_.Open(suppressed)) return;
+  Write(LogLevel::kError, "jobs_failed", {{"reason", Bounded(reason)}, {"suppressed", suppressed}});
+}
+
 void Log::Stopping(std::string_view reason, size_t running, size_t waiting) {
   Write(LogLevel::kInfo, "stopping",
         {{"reason", reason}, {"running", running}, {"waiting", waiting}});

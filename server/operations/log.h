@@ -71,6 +71,8 @@ class Log : public CallObserver {
   // text of the transport, never client input.
   void AuthenticationFailed(std::string_view peer, std::string_view reason);
   void Overloaded(std::string_view caller, std::string_view reason, size_t running, size_t waiting);
+  // The store of jobs failed. Rate-limited.
+  void JobsFailed(std::string_view reason);
   // `reason`: a signal, end of input, …; then the result.
   void Stopping(std::string_view reason, size_t running, size_t waiting);
   void Stopped(bool drained);
@@ -104,6 +106,7 @@ class Log : public CallObserver {
   const bool code_;
   Gate auth_gate_;
   Gate overload_gate_;
+  Gate jobs_gate_;
   std::unique_ptr<Queue> queue_;
 };
 

@@ -22,7 +22,8 @@ constexpr std::chrono::milliseconds kTurn{100};
 constexpr size_t kMaxUnsent = 4 << 20;
 constexpr std::chrono::seconds kPatience{60};
 
-// The calls, or the sentence that says what is wrong.
+}  // namespace
+
 core::Result<std::vector<BatchJson>> ReadBatch(const std::string& body) {
   const auto wrong = [](std::string sentence) {
     return core::MakeError("read the batch", std::move(sentence));
@@ -60,8 +61,6 @@ core::Result<std::vector<BatchJson>> ReadBatch(const std::string& body) {
   }
   return calls;
 }
-
-}  // namespace
 
 struct Batches::Batch {
   Batch(Tool& of, WebRequest asked, std::shared_ptr<WebReply> to)

@@ -13,9 +13,11 @@
 #include <cstddef>
 #include <memory>
 #include <mutex>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "server/core/call_queue.h"
 #include "server/core/tool.h"
@@ -25,6 +27,10 @@
 namespace belljar::server::rest {
 
 constexpr size_t kMaxBatch = 10'000;  // programs
+
+// The calls that the body of a batch describes (Batches::Start). An error is a sentence for the
+// client.
+core::Result<std::vector<nlohmann::json>> ReadBatch(const std::string& body);
 
 // Any thread, concurrently. Must outlive the queue's calls.
 class Batches {

@@ -149,6 +149,23 @@ ApiJson Success(const Operation& operation) {
     case Answering::kSession:
       return {{"description", "The session"},
               {"content", ContentOf("application/json", {{"type", "object"}})}};
+    case Answering::kJobCancel: return {{"description", "Cancelled, or it will be at once"}};
+    case Answering::kJob:
+      return {{"description", "The job"}, {"content", ContentOf("application/json", Ref("Job"))}};
+    case Answering::kJobList:
+      return {{"description", "A page of jobs, without outcomes"},
+              {"headers", {{"Link", {{"schema", {{"type", "string"}}}}}}},
+              {"content", ContentOf("application/json", Ref("JobList"))}};
+    case Answering::kBatchJob:
+      return {{"description", "The batch"},
+              {"content", ContentOf("application/json", Ref("Batch"))}};
+    case Answering::kBatchResults:
+      return {{"description", "A job in each line; Link says where to go on"},
+              {"headers", {{"Link", {{"schema", {{"type", "string"}}}}}}},
+              {"content", ContentOf("application/jsonl", Ref("Job"))}};
+    case Answering::kBatchCancel:
+      return {{"description", "How many were cancelled, and of how many it was requested"},
+              {"content", ContentOf("application/json", {{"type", "object"}})}};
     case Answering::kTool: break;
   }
   ApiJson answer = {{"description", "The answer; a program that failed is one, too"},
@@ -188,9 +205,9 @@ ApiJson Responses(const Operation& operation, bool has_body, bool has_tokens) {
   problem("400", "The request cannot be read");
   if (has_tokens) problem("401", "No valid token");
   problem("403", "That Host or Origin is not allowed");
-  if (operation.tool[0] != '\0' || is_file)
-    problem("404", "There is no such thing, for this token");
-  if (operation.tool[0] != '\0') {
+  const bool calls = operation.tool[0] != '\0' || IsOfJobs(operation.answering);
+  if (calls || is_file) problem("404", "There is no such thing, for this token");
+  if (calls) {
     problem("409", "Not in this state, or a request with this Idempotency-Key is running");
     problem("422", "An argument is invalid; the detail names it");
     problem("500", "Belljar failed");
@@ -202,6 +219,27 @@ ApiJson Responses(const Operation& operation, bool has_body, bool has_tokens) {
   }
   problem("429", "Too many requests, or the queue is full; see Retry-After");
   return responses;
+}
+
+// What an operation has that can also be a job.
+void AddAsync(ApiJson& json) {
+  ApiJson& parameters = json["parameters"];
+  if (parameters.is_null()) parameters = ApiJson::array();
+  parameters.push_back(ParameterOf("Prefer", "header", false, {{"type", "string"}},
+                                   "respond-async: a job (RFC 7240)"));
+  parameters.push_back(ParameterOf("priority", "query", false,
+                                   {{"type", "integer"}, {"minimum", -10}, {"maximum", 10}},
+                                   "Of a job, among those of its token"));
+  parameters.push_back(ParameterOf("deadline", "query", false,
+                                   {{"type", "integer"}, {"minimum", 1}, {"maximum", 2'592'000}},
+                                   "Of a job: seconds after which it is not started"));
+  parameters.push_back(ParameterOf("retry", "query", false, {{"type", "boolean"}},
+                                   "Of a job: run it again if its server ends meanwhile"));
+  json["responses"]["202"] = {{"description", "A job that was accepted"},
+                              {"headers",
+                               {{"Location", {{"schema", {{"type", "string"}}}}},
+                                {"Preference-Applied", {{"schema", {{"type", "string"}}}}}}},
+                              {"content", ContentOf("application/json", Ref("Accepted"))}};
 }
 
 ApiJson OperationJson(const Operation& operation, const ToolDescription* tool, bool has_tokens) {
@@ -253,6 +291,53 @@ constexpr const char* kComponents = R"json({
       }
     },
     "required": ["runtimes"]
+  },
+  "Accepted": {
+    "type": "object",
+    "properties": {
+      "id": {"type": "string"},
+      "state": {"const": "queued"},
+      "executions": {"type": "array", "items": {"type": "string"}, "description": "Ids, of a batch"}
+    },
+    "required": ["id", "state"]
+  },
+  "Job": {
+    "type": "object",
+    "properties": {
+      "id": {"type": "string"},
+      "state": {"enum": ["queued", "running", "succeeded", "failed", "cancelled", "interrupted", "expired"]},
+      "priority": {"type": "integer"},
+      "attempts": {"type": "integer", "description": "How often it was started"},
+      "submitted": {"type": "string", "format": "date-time"},
+      "started": {"type": ["string", "null"], "format": "date-time"},
+      "ended": {"type": ["string", "null"], "format": "date-time"},
+      "deadline": {"type": ["string", "null"], "format": "date-time"},
+      "batch": {"type": "string"},
+      "index": {"type": "integer", "description": "In its batch"},
+      "failure": {"type": "string", "description": "Why there is no outcome"},
+      "execution": {"description": "The outcome; null: there is none. Not in lists"}
+    },
+    "required": ["id", "state", "priority", "attempts", "submitted", "started", "ended", "deadline"]
+  },
+  "JobList": {
+    "type": "object",
+    "properties": {
+      "executions": {"type": "array", "items": {"$ref": "#/components/schemas/Job"}},
+      "next": {"type": ["string", "null"], "description": "The cursor of the next page"}
+    },
+    "required": ["executions", "next"]
+  },
+  "Batch": {
+    "type": "object",
+    "properties": {
+      "id": {"type": "string"},
+      "submitted": {"type": "string", "format": "date-time"},
+      "total": {"type": "integer"},
+      "ended": {"type": "integer"},
+      "states": {"type": "object", "additionalProperties": {"type": "integer"}},
+      "removed": {"type": "integer", "description": "Ended, and no longer kept"}
+    },
+    "required": ["id", "submitted", "total", "ended", "states", "removed"]
   }
 })json";
 
@@ -300,6 +385,10 @@ ApiJson OpenApi(const std::vector<Operation>& operations,
     for (char& c : method) c = static_cast<char>(c - 'A' + 'a');
     paths[PathOf(operation.pattern)][method] =
         OperationJson(operation, FindDescription(tools, operation.tool), has_tokens);
+  }
+  if (paths.contains("/v1/executions") && paths["/v1/executions"].contains("get")) {
+    AddAsync(paths["/v1/executions"]["post"]);
+    AddAsync(paths["/v1/batches"]["post"]);
   }
   if (paths.contains("/v1/sessions")) {
     paths["/v1/sessions"]["post"]["responses"]["201"]["links"] = SessionLinks(operations);

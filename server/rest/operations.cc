@@ -38,6 +38,45 @@ const std::vector<Operation>& All() {
        .answering = Answering::kBatch,
        .tool = kExecute,
        .in_body = {"*"}},
+      {.method = kGet,
+       .pattern = "/v1/executions",
+       .id = "listExecutions",
+       .tag = "jobs",
+       .summary = "List one's own jobs, the newest first",
+       .answering = Answering::kJobList,
+       .in_query = {"state", "batch", "cursor", "limit"}},
+      {.method = kGet,
+       .pattern = "/v1/executions/{execution}",
+       .id = "getExecution",
+       .tag = "jobs",
+       .summary = "Read a job, with its outcome once it has ended",
+       .answering = Answering::kJob},
+      {.method = kDelete,
+       .pattern = "/v1/executions/{execution}",
+       .id = "cancelExecution",
+       .tag = "jobs",
+       .summary = "Cancel a job",
+       .answering = Answering::kJobCancel,
+       .success = 204},
+      {.method = kGet,
+       .pattern = "/v1/batches/{batch}",
+       .id = "getBatch",
+       .tag = "jobs",
+       .summary = "How far a batch of jobs is",
+       .answering = Answering::kBatchJob},
+      {.method = kGet,
+       .pattern = "/v1/batches/{batch}/results",
+       .id = "listBatchResults",
+       .tag = "jobs",
+       .summary = "Read the jobs of a batch that have ended, in that order",
+       .answering = Answering::kBatchResults,
+       .in_query = {"after", "limit"}},
+      {.method = kDelete,
+       .pattern = "/v1/batches/{batch}",
+       .id = "cancelBatch",
+       .tag = "jobs",
+       .summary = "Cancel the jobs of a batch that have not ended",
+       .answering = Answering::kBatchCancel},
       {.method = kPost,
        .pattern = "/v1/validations",
        .id = "createValidation",
@@ -246,12 +285,18 @@ const std::vector<Operation>& All() {
 
 }  // namespace
 
-std::vector<Operation> Operations(bool has_sessions) {
+bool IsOfJobs(Answering answering) { return answering >= Answering::kJob; }
+
+std::vector<Operation> Operations(bool has_sessions, bool has_jobs) {
   std::vector<Operation> operations = All();
   if (!has_sessions) {
     std::erase_if(operations, [](const Operation& operation) {
       return std::string_view(operation.tag) == "sessions";
     });
+  }
+  if (!has_jobs) {
+    std::erase_if(operations,
+                  [](const Operation& operation) { return IsOfJobs(operation.answering); });
   }
   return operations;
 }

@@ -24,6 +24,12 @@ enum class Answering {
   kLimits,
   kStatistics,
   kOpenApi,
+  kJob,  // by the store of jobs, as the following
+  kJobList,
+  kJobCancel,
+  kBatchJob,
+  kBatchResults,
+  kBatchCancel,
 };
 
 struct Operation {
@@ -46,8 +52,10 @@ struct Operation {
   bool is_repeatable = false;
 };
 
-// Constant. Operations of sessions are left out where there are none.
-std::vector<Operation> Operations(bool has_sessions);
+bool IsOfJobs(Answering answering);
+
+// Constant. Operations of sessions and of jobs are left out where there are none.
+std::vector<Operation> Operations(bool has_sessions, bool has_jobs);
 
 WebRoute RouteOf(const Operation& operation);
 

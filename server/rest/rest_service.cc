@@ -135,7 +135,7 @@ struct RestService::Pending {
 RestService::RestService(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal,
                          ResourceStore& resources, SessionRegistry* sessions)
     : parts_(std::move(parts)),
-      operations_(Operations(sessions != nullptr)),
+      operations_(Operations(sessions != nullptr, parts_.jobs != nullptr)),
       routes_(RoutesOf(operations_)),
       open_api_(
           OpenApi(operations_, parts_.tools, parts_.answers, parts_.version, parts_.has_tokens)
@@ -197,8 +197,43 @@ WebAnswer RestService::AnswerAtOnce(const Operation& operation, const WebRequest
   }
 }
 
+bool RestService::TakeJob(const Operation& operation, WebRequest& request,
+                          std::shared_ptr<WebReply>& reply) {
+  if (!parts_.jobs) return false;
+  JobService& jobs = *parts_.jobs;
+  switch (operation.answering) {
+    case Answering::kJob: jobs.Find(std::move(request), std::move(reply)); return true;
+    case Answering::kJobList: jobs.List(std::move(request), std::move(reply)); return true;
+    case Answering::kJobCancel: jobs.Cancel(std::move(request), std::move(reply)); return true;
+    case Answering::kBatchJob: jobs.FindBatch(std::move(request), std::move(reply)); return true;
+    case Answering::kBatchResults:
+      jobs.BatchResults(std::move(request), std::move(reply));
+      return true;
+    case Answering::kBatchCancel:
+      jobs.CancelBatch(std::move(request), std::move(reply));
+      return true;
+    case Answering::kBatch:
+      if (!PrefersAsync(request.headers)) return false;
+      jobs.SubmitBatch(std::move(request), std::move(reply));
+      return true;
+    default: break;
+  }
+  const bool is_execution = std::string_view(operation.id) == "createExecution";
+  if (!is_execution || !PrefersAsync(request.headers)) return false;
+  Json arguments = Json::object();
+  const core::Result<void> read = AddBody(
+      request.body, BodySchema(operation, FindTool(operation.tool)->description()), arguments);
+  if (!read) {
+    reply->Finish(Problem(422, read.error().detail));
+  } else {
+    jobs.Submit(arguments, std::move(request), std::move(reply));
+  }
+  return true;
+}
+
 void RestService::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) {
   const Operation& operation = operations_[route];
+  if (TakeJob(operation, request, reply)) return;
   if (operation.answering == Answering::kBatch) {
     if (!request.query.empty()) return reply->Finish(Problem(400, "this request has no query"));
     const std::optional<CallQueue::Refusal> refusal =

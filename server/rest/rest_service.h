@@ -18,6 +18,7 @@
 #include "server/core/web.h"
 #include "server/rest/batch.h"
 #include "server/rest/idempotency.h"
+#include "server/rest/job_service.h"
 #include "server/rest/operations.h"
 
 namespace belljar::server::rest {
@@ -34,8 +35,9 @@ class RestService final : public WebHandler {
     // Of the whole server, as JSON objects.
     nlohmann::ordered_json limits;
     std::function<nlohmann::ordered_json()> statistics;
-    bool has_tokens = false;  // whether requests need one
-    size_t batch_width = 1;   // programs of one batch that run at a time
+    bool has_tokens = false;     // whether requests need one
+    JobService* jobs = nullptr;  // borrowed; null: there are none
+    size_t batch_width = 1;      // programs of one batch that run at a time
   };
 
   // `queue` must outlive every reply, and this object every call in `queue`: drain it first.
@@ -56,6 +58,8 @@ class RestService final : public WebHandler {
 
   Tool* FindTool(const char* name) const;
   WebAnswer AnswerAtOnce(const Operation& operation, const WebRequest& request) const;
+  // Whether the request was one for the store of jobs, which then answers it.
+  bool TakeJob(const Operation& operation, WebRequest& request, std::shared_ptr<WebReply>& reply);
   WebAnswer Artifact(const WebRequest& request) const;
   void StartCall(std::shared_ptr<Pending> pending);
   void StartBatch(const Operation& operation, WebRequest request, std::shared_ptr<WebReply> reply);

@@ -1,0 +1,188 @@
+#include "server/jobs/job_runner.h"
+
+#include <utility>
+#include <vector>
+
+#include "engine/host/deferred_tasks.h"
+#include "engine/host/json_reader.h"
+#include "server/core/tool_calls.h"
+
+namespace belljar::server::jobs {
+namespace {
+
+using RunnerClock = std::chrono::steady_clock;
+
+// For calls of others, which wait in the queue.
+constexpr std::chrono::milliseconds kTurn{100};
+constexpr int kMaxRequestDepth = 64;
+
+JobEnd Failed(std::string why) { return {JobState::kFailed, "", std::move(why)}; }
+
+}  // namespace
+
+JobRunner::JobRunner(JobStore& store, CallQueue& queue, Options options)
+    : store_(store), queue_(queue), options_(std::move(options)) {}
+
+JobRunner::~JobRunner() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    claiming_ = false;
+  }
+  wake_.notify_all();
+  if (upkeep_.joinable()) upkeep_.join();
+}
+
+core::Result<void> JobRunner::Start() {
+  if (core::Result<Recovered> recovered = store_.Recover(); !recovered) return recovered.error();
+  {
+    std::lock_guard lock(mutex_);
+    claiming_ = true;
+  }
+  upkeep_ = std::thread([this] { Upkeep(); });
+  return {};
+}
+
+void JobRunner::Report(const core::Error& error) const {
+  if (options_.on_failure) options_.on_failure(error);
+}
+
+void JobRunner::Wake() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!claiming_ || turns_ == options_.width) return;
+    ++turns_;
+  }
+  // Not the caller's place: whose job is next is the store's to say.
+  if (!queue_.Submit("", 0, [this] { Turn(); })) return;
+  std::lock_guard lock(mutex_);
+  --turns_;  // the queue is full: Upkeep tries again
+}
+
+void JobRunner::Turn() {
+  const RunnerClock::time_point began = RunnerClock::now();
+  bool has_run = true;
+  while (has_run && RunnerClock::now() - began < kTurn) {
+    has_run = RunNext();
+    // There may be more: another place, as long as there is work for each.
+    if (has_run) Wake();
+  }
+  {
+    std::lock_guard lock(mutex_);
+    --turns_;
+  }
+  if (has_run) Wake();
+}
+
+// False: there is none to run.
+bool JobRunner::RunNext() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!claiming_) return false;
+  }
+  core::Result<std::vector<Job>> claimed = store_.Claim(1);
+  if (!claimed) {
+    Report(claimed.error());
+    return false;
+  }
+  if (claimed->empty()) return false;
+  const Job& job = claimed->front();
+  const auto cancellation = std::make_shared<server::Cancellation>();
+  {
+    std::lock_guard lock(mutex_);
+    running_[job.id] = {cancellation, !claiming_};
+    if (!claiming_) cancellation->Cancel();
+  }
+  JobEnd end = Run(job, *cancellation);
+  bool is_interrupted = false;
+  Forget(job.id, is_interrupted);
+  if (cancellation->cancelled()) {
+    end = {is_interrupted ? JobState::kInterrupted : JobState::kCancelled, "",
+           is_interrupted ? "the server was stopped while it ran" : "cancelled while it ran"};
+  }
+  if (const core::Result<bool> finished = store_.Finish(job, end); !finished) {
+    Report(finished.error());
+  }
+  return true;
+}
+
+JobEnd JobRunner::Run(const Job& job, const server::Cancellation& cancellation) const {
+  const auto tool = options_.tools.find(job.kind);
+  if (tool == options_.tools.end()) return Failed("this server does not run " + job.kind + "s");
+  std::optional<Caller> caller = options_.callers(job.owner);
+  if (!caller) return Failed("its token is no longer configured");
+  host::JsonReading reading = host::ReadJson(job.request, {.depth = kMaxRequestDepth});
+  if (std::holds_alternative<host::JsonFailure>(reading)) return Failed("its request is damaged");
+  host::DeferredTasks deferred;  // executed when this function returns
+  ToolCall call;
+  call.deferred = &deferred;
+  call.arguments = std::move(std::get<nlohmann::json>(reading));
+  call.caller = std::move(*caller);
+  call.cancellation = &cancellation;
+  core::Result<ToolResult> result = CallTool(*tool->second, call);
+  if (!result) return Failed(result.error().ToString());
+  if (result->fault != ToolResult::Fault::kNone) return Failed(std::move(result->text));
+  return {JobState::kSucceeded, std::move(result->structured), ""};
+}
+
+void JobRunner::Forget(const std::string& id, bool& is_interrupted) {
+  std::lock_guard lock(mutex_);
+  const auto found = running_.find(id);
+  is_interrupted = found->second.is_interrupted;
+  running_.erase(found);
+}
+
+void JobRunner::Cancel(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  const auto found = running_.find(id);
+  if (found != running_.end()) found->second.cancellation->Cancel();
+}
+
+void JobRunner::StopClaiming() {
+  std::lock_guard lock(mutex_);
+  claiming_ = false;
+}
+
+void JobRunner::InterruptAll() {
+  StopClaiming();
+  EndAll();
+}
+
+void JobRunner::EndAll() {
+  std::lock_guard lock(mutex_);
+  for (auto& [id, running] : running_) {
+    // What its owner cancelled before stays cancelled.
+    running.is_interrupted = running.is_interrupted || !running.cancellation->cancelled();
+    running.cancellation->Cancel();
+  }
+}
+
+void JobRunner::Upkeep() {
+  RunnerClock::time_point renewed = RunnerClock::now(), kept = renewed;
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
+    lock.unlock();
+    const RunnerClock::time_point now = RunnerClock::now();
+    if (now - renewed >= options_.renewal) {
+      renewed = now;
+      core::Result<Renewal> renewal = store_.Renew();
+      if (!renewal) {
+        Report(renewal.error());
+      } else {
+        for (const std::string& id : renewal->cancelled) Cancel(id);
+        if (renewal->lost) EndAll();
+      }
+    }
+    if (now - kept >= options_.upkeep) {
+      kept = now;
+      if (core::Result<Recovered> recovered = store_.Recover(); !recovered) {
+        Report(recovered.error());
+      }
+      if (core::Result<Removed> removed = store_.Expire(); !removed) Report(removed.error());
+    }
+    Wake();
+    lock.lock();
+  }
+}
+
+}  // namespace belljar::server::jobs
