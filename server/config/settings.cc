@@ -200,7 +200,8 @@ std::vector<Setting> MakeSettings() {
        "idle ones of the token that has most, or is refused",
        BELLJAR_FIELD(config.sessions.total_memory), 1, kGibi << 10},
 
-      {"jobs.store", "", "", "FILE", "none: there are no jobs", "\"/var/lib/belljar/jobs.db\"",
+      {"jobs.store", "", "--jobs", "FILE", "none: there are no jobs",
+       "\"/var/lib/belljar/jobs.db\"",
        "where jobs are kept: a file of this machine (SQLite), or a postgresql:// URL, whose "
        "password "
        "belongs into the environment or ~/.pgpass",

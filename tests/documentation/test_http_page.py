@@ -7,16 +7,22 @@ import urllib.request
 
 import pytest
 
-from tests.documentation.conftest import names, page, section, table
+from tests.documentation.conftest import names, page, serving, table
 
 PAGE = page("docs/http.md")
-WALK = re.findall(
-    r"```sh\n(.*?)```\n```text\n(.*?)```", section(PAGE, "A walkthrough with curl"), re.DOTALL
-)
+WALK = re.findall(r"```sh\n([^`]*?)```\n```text\n(.*?)```", PAGE, re.DOTALL)
+STATES = {"queued", "running", "succeeded", "failed", "cancelled", "interrupted", "expired"}
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    with serving(folder / "log.txt", "--jobs", str(folder / "jobs" / "jobs.db")) as address:
+        yield address
 
 
 def test_the_walk_has_steps():
-    assert len(WALK) == 5
+    assert len(WALK) == 6
     assert all("127.0.0.1:9015" in commands for commands, _ in WALK)
 
 
@@ -44,6 +50,13 @@ def test_the_table_has_every_operation(server):
     rows = table(PAGE, "operation", "request", "what it does")
     shown = {names(row[0])[0]: (names(row[1])[0], row[2]) for row in rows}
     assert shown == listed
+
+
+def test_every_state_is_in_the_table(server):
+    with urllib.request.urlopen(f"http://{server}/openapi.json", timeout=60) as response:
+        job = json.load(response)["components"]["schemas"]["Job"]
+    listed = set(job["properties"]["state"]["enum"])
+    assert {names(row[0])[0] for row in table(PAGE, "state", "meaning")} == listed == STATES
 
 
 def test_every_problem_is_in_the_table(server):
