@@ -32,11 +32,12 @@ GroupWriter::~GroupWriter() {
 }
 
 core::Result<void> GroupWriter::Write(GroupedWrite write) {
-  Entry entry{.write = std::move(write), .result = {}};
+  Entry entry;
+  entry.write = std::move(write);
   std::unique_lock lock(mutex_);
   waiting_.push_back(&entry);
   wake_.notify_one();
-  done_.wait(lock, [&] { return entry.done; });
+  entry.wake.wait(lock, [&] { return entry.done; });
   return entry.result;
 }
 
@@ -53,13 +54,15 @@ void GroupWriter::Work() {
     lock.unlock();
     RunGroup(group);
     lock.lock();
-    for (Entry* const entry : group) entry->done = true;
-    done_.notify_all();
+    for (Entry* const entry : group) {
+      entry->done = true;
+      entry->wake.notify_one();  // with the lock: the entry is gone after that
+    }
   }
 }
 
-// A group that fails as a whole is tried again one by one: one write that is too large for the disk,
-// or that waited for another server in a circle, does not fail its neighbours.
+// A group that fails as a whole is tried again one by one: one write that is too large for the
+// disk, or that waited for another server in a circle, does not fail its neighbours.
 void GroupWriter::RunGroup(const Group& group) {
   bool committing = false;
   const core::Result<void> together = Attempt(group, false, &committing);

@@ -45,6 +45,7 @@ class GroupWriter {
     GroupedWrite write;
     core::Result<void> result;
     bool done = false;
+    std::condition_variable wake;  // of its caller
   };
   using Group = std::deque<Entry*>;
 
@@ -59,7 +60,6 @@ class GroupWriter {
   const StepHook step_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::condition_variable done_;
   Group waiting_;
   bool closing_ = false;
   std::thread thread_;

@@ -18,7 +18,15 @@ constexpr size_t kMostKindBytes = 64;
 // Of requests and results in one answer of BatchResults, which has at least one job.
 constexpr int64_t kMostPageBytes = 16 << 20;
 
-constexpr char kServerEnded[] = "the server that ran it ended, or stopped answering, before the job did";
+// With the server's number and the milliseconds of a lease. A lease that has run out is still this
+// server's until another one has deleted it.
+constexpr char kRenewLease[] =
+    "UPDATE servers SET lease = @lease_now + ?2 WHERE id = ?1 RETURNING id";
+constexpr char kCheckLease[] =
+    "SELECT id FROM servers WHERE id = ?1 AND CAST(?2 AS BIGINT) > 0 @share";
+
+constexpr char kServerEnded[] =
+    "the server that ran it ended, or stopped answering, before the job did";
 constexpr char kDeadlinePassed[] = "its deadline passed before it was started";
 
 // Every database can store it, and gives it back unchanged.
@@ -62,8 +70,8 @@ SqlJobStore::~SqlJobStore() {
   // A failure leaves the lease to run out.
   (void)writer_.Write({.locks = {}, .run = [this](Database& database, bool) -> core::Result<void> {
                          if (server_ == 0) return {};
-                         const auto deleted = database.Run("DELETE FROM servers WHERE id = ?1",
-                                                           {server_});
+                         const auto deleted =
+                             database.Run("DELETE FROM servers WHERE id = ?1", {server_});
                          if (!deleted) return deleted.error();
                          return {};
                        }});
@@ -71,35 +79,32 @@ SqlJobStore::~SqlJobStore() {
 
 core::Result<Submitted> SqlJobStore::Submit(const Submission& submission) {
   if (std::string fault = SubmissionFault(submission); !fault.empty()) {
-    return Submitted{.outcome = Submitted::Outcome::kInvalid, .ids = {}, .batch = {},
-                     .full = std::move(fault)};
+    return Submitted{
+        .outcome = Submitted::Outcome::kInvalid, .ids = {}, .batch = {}, .full = std::move(fault)};
   }
   std::vector<std::string> ids;
   for (size_t i = 0; i < submission.jobs.size(); ++i) ids.push_back(NewJobId());
   const std::string batch = submission.batch || ids.size() > 1 ? NewJobId() : std::string();
   Submitted submitted;
-  const core::Result<void> written = writer_.Write(
-      {.locks = {.submits = true, .all_owners = false, .owners = {submission.owner}},
-       .run = [&](Database& database, bool again) -> core::Result<void> {
-         core::Result<Submitted> added =
-             AddJobs(database, submission, limits_, ids, batch, again);
-         if (!added) return added.error();
-         submitted = std::move(*added);
-         return {};
-       }});
+  const core::Result<void> written =
+      writer_.Write({.locks = {.submits = true, .all_owners = false, .owners = {submission.owner}},
+                     .run = [&](Database& database, bool again) -> core::Result<void> {
+                       core::Result<Submitted> added =
+                           AddJobs(database, submission, limits_, ids, batch, again);
+                       if (!added) return added.error();
+                       submitted = std::move(*added);
+                       return {};
+                     }});
   if (!written) return written.error();
   return submitted;
 }
 
-// Also registers this server, the first time and after it has lost its lease.
-core::Result<void> SqlJobStore::RenewLease(Database& database, bool* lost) {
+core::Result<void> SqlJobStore::HoldLease(Database& database, const char* sql) {
   if (server_ != 0) {
-    const core::Result<SqlRows> renewed =
-        database.Run("UPDATE servers SET lease = @lease_now + ?2 WHERE id = ?1 RETURNING id",
-                     {server_, limits_.lease.count()});
-    if (!renewed) return renewed.error();
-    if (!renewed->empty()) return {};
-    *lost = true;
+    const core::Result<SqlRows> held = database.Run(sql, {server_, limits_.lease.count()});
+    if (!held) return held.error();
+    if (!held->empty()) return {};
+    lost_ = true;
   }
   const core::Result<SqlRows> added = database.Run(
       "INSERT INTO servers (lease) VALUES (@lease_now + ?1) RETURNING id", {limits_.lease.count()});
@@ -161,6 +166,10 @@ core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t most,
 
 core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
   std::vector<Job> claimed;
+  // Without a write: servers ask often, and most of the time there is nothing.
+  const core::Result<SqlRows> queued = Read("SELECT 1 FROM jobs WHERE state = 0 LIMIT 1", {});
+  if (!queued) return queued.error();
+  if (queued->empty()) return claimed;
   const auto forget = [&] {
     const std::lock_guard lock(held_mutex_);
     for (const Job& job : claimed) held_.erase(AttemptOf(job));
@@ -169,9 +178,8 @@ core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
   const core::Result<void> written =
       writer_.Write({.locks = {}, .run = [&](Database& database, bool) -> core::Result<void> {
                        forget();
-                       if (core::Result<void> renewed = RenewLease(database, &lost_); !renewed) {
-                         return renewed;
-                       }
+                       core::Result<void> held = HoldLease(database, kCheckLease);
+                       if (!held) return held;
                        core::Result<void> done = ClaimInTurn(database, most, claimed);
                        const std::lock_guard lock(held_mutex_);
                        for (const Job& job : claimed) held_.insert(AttemptOf(job));
@@ -191,7 +199,7 @@ core::Result<Renewal> SqlJobStore::Renew() {
       {.locks = {},
        .run = [&](Database& database, bool) -> core::Result<void> {
          renewal = {};
-         if (core::Result<void> renewed = RenewLease(database, &lost_); !renewed) return renewed;
+         if (core::Result<void> held = HoldLease(database, kRenewLease); !held) return held;
          const core::Result<SqlRows> running = database.Run(
              "SELECT owner, number, id, cancel, attempts FROM jobs WHERE state = 1 AND server = ?1",
              {server_});
@@ -220,8 +228,8 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
                                "its end is not a state with text that can be stored");
   }
   const JobKey key{.owner = claimed.owner, .number = static_cast<int64_t>(claimed.number)};
-  const Expected expected{.state = JobState::kRunning, .server = claimed.server,
-                          .attempts = claimed.attempts};
+  const Expected expected{
+      .state = JobState::kRunning, .server = claimed.server, .attempts = claimed.attempts};
   bool finished = false;
   const core::Result<void> written = writer_.Write(
       {.locks = {.submits = false, .all_owners = false, .owners = {claimed.owner}},
@@ -390,12 +398,12 @@ core::Result<std::optional<Batch>> SqlJobStore::FindBatch(const std::string& own
                                                           const std::string& batch) {
   if (!IsJobId(batch)) return std::optional<Batch>();
   // In one statement, so that the sums are of one moment.
-  const core::Result<SqlRows> rows =
-      Read("SELECT batches.submitted, batches.total, batches.removed, jobs.state, count(jobs.id)"
-           " FROM batches LEFT JOIN jobs ON jobs.batch = batches.id"
-           " WHERE batches.id = ?1 AND batches.owner = ?2"
-           " GROUP BY batches.submitted, batches.total, batches.removed, jobs.state",
-           {batch, owner});
+  const core::Result<SqlRows> rows = Read(
+      "SELECT batches.submitted, batches.total, batches.removed, jobs.state, count(jobs.id)"
+      " FROM batches LEFT JOIN jobs ON jobs.batch = batches.id"
+      " WHERE batches.id = ?1 AND batches.owner = ?2"
+      " GROUP BY batches.submitted, batches.total, batches.removed, jobs.state",
+      {batch, owner});
   if (!rows) return rows.error();
   if (rows->empty()) return std::optional<Batch>();
   Batch found{.id = batch, .owner = owner};
@@ -415,10 +423,10 @@ core::Result<std::vector<Job>> SqlJobStore::BatchResults(const std::string& owne
   std::vector<Job> jobs;
   if (!IsJobId(batch) || after > uint64_t{std::numeric_limits<int64_t>::max()}) return jobs;
   most = std::clamp<size_t>(most, 1, kMostInPage);
-  const core::Result<SqlRows> sizes =
-      Read("SELECT request_bytes + result_bytes FROM jobs"
-           " WHERE batch = ?1 AND owner = ?2 AND finish > ?3 ORDER BY finish LIMIT ?4",
-           {batch, owner, static_cast<int64_t>(after), static_cast<int64_t>(most)});
+  const core::Result<SqlRows> sizes = Read(
+      "SELECT request_bytes + result_bytes FROM jobs"
+      " WHERE batch = ?1 AND owner = ?2 AND finish > ?3 ORDER BY finish LIMIT ?4",
+      {batch, owner, static_cast<int64_t>(after), static_cast<int64_t>(most)});
   if (!sizes) return sizes.error();
   if (sizes->empty()) return jobs;
   int64_t bytes = 0;
@@ -446,8 +454,8 @@ core::Result<Recovered> SqlJobStore::Recover() {
         {.locks = {.submits = false, .all_owners = true, .owners = {}},
          .run = [&](Database& database, bool) -> core::Result<void> {
            part = {};
-           const core::Result<SqlRows> expired = database.Run(
-               "DELETE FROM servers WHERE id <> ?1 AND lease < @lease_now", {server_});
+           const core::Result<SqlRows> expired =
+               database.Run("DELETE FROM servers WHERE id <> ?1 AND lease < @lease_now", {server_});
            if (!expired) return expired.error();
            const core::Result<SqlRows> others =
                database.Run("SELECT id FROM servers WHERE id <> ?1", {server_});
@@ -465,11 +473,10 @@ core::Result<Recovered> SqlJobStore::Recover() {
            if (!rows) return rows.error();
            found = rows->size();
            for (const SqlRow& row : *rows) {
-             const core::Result<Interruption> done =
-                 InterruptJob(database, KeyOf(row),
-                              {.state = JobState::kRunning, .server = row.Int(3),
-                               .attempts = row.Int(4)},
-                              limits_.attempts, kServerEnded);
+             const core::Result<Interruption> done = InterruptJob(
+                 database, KeyOf(row),
+                 {.state = JobState::kRunning, .server = row.Int(3), .attempts = row.Int(4)},
+                 limits_.attempts, kServerEnded);
              if (!done) return done.error();
              if (*done == Interruption::kInterrupted) part.interrupted.push_back(NameOf(row));
              if (*done == Interruption::kQueuedAgain) part.queued_again.push_back(NameOf(row));
@@ -497,9 +504,9 @@ core::Result<size_t> SqlJobStore::ExpirePart(Removed& removed) {
              {static_cast<int64_t>(kPart)});
          if (!rows) return rows.error();
          for (const SqlRow& row : *rows) {
-           const core::Result<bool> ended = EndJob(
-               database, KeyOf(row), {.state = JobState::kQueued},
-               {.state = JobState::kExpired, .result = {}, .failure = kDeadlinePassed});
+           const core::Result<bool> ended =
+               EndJob(database, KeyOf(row), {.state = JobState::kQueued},
+                      {.state = JobState::kExpired, .result = {}, .failure = kDeadlinePassed});
            if (!ended) return ended.error();
            if (*ended) part.push_back(NameOf(row));
          }
@@ -526,18 +533,18 @@ core::Result<size_t> SqlJobStore::RemovePart(Database& database, const std::vect
 
 core::Result<size_t> SqlJobStore::RemoveAged(const std::string& owner, Removed& removed) {
   Removed part;
-  const core::Result<void> written = writer_.Write(
-      {.locks = {.submits = false, .all_owners = false, .owners = {owner}},
-       .run = [&](Database& database, bool) -> core::Result<void> {
-         part = {};
-         const core::Result<std::vector<KeptJob>> jobs =
-             OldestEnded(database, owner, limits_.retention.count(), kPart);
-         if (!jobs) return jobs.error();
-         const core::Result<size_t> gone =
-             RemovePart(database, *jobs, std::numeric_limits<int64_t>::max(), part);
-         if (!gone) return gone.error();
-         return {};
-       }});
+  const core::Result<void> written =
+      writer_.Write({.locks = {.submits = false, .all_owners = false, .owners = {owner}},
+                     .run = [&](Database& database, bool) -> core::Result<void> {
+                       part = {};
+                       const core::Result<std::vector<KeptJob>> jobs =
+                           OldestEnded(database, owner, limits_.retention.count(), kPart);
+                       if (!jobs) return jobs.error();
+                       const core::Result<size_t> gone =
+                           RemovePart(database, *jobs, std::numeric_limits<int64_t>::max(), part);
+                       if (!gone) return gone.error();
+                       return {};
+                     }});
   if (!written) return written.error();
   removed.jobs += part.jobs;
   removed.bytes.count += part.bytes.count;
@@ -578,12 +585,20 @@ core::Result<size_t> SqlJobStore::RemoveExcess(Removed& removed) {
 
 core::Result<Removed> SqlJobStore::Expire() {
   Removed removed;
-  while (true) {
+  // Each is looked for without a write first.
+  const core::Result<SqlRows> due = Read(
+      "SELECT 1 FROM jobs WHERE state = 0 AND deadline IS NOT NULL AND deadline <= @now LIMIT 1",
+      {});
+  if (!due) return due.error();
+  while (!due->empty()) {
     const core::Result<size_t> part = ExpirePart(removed);
     if (!part) return part.error();
     if (*part < kPart) break;
   }
-  const core::Result<SqlRows> owners = Read("SELECT owner FROM owners WHERE kept > 0", {});
+  const core::Result<SqlRows> owners = Read(
+      "SELECT owner FROM owners WHERE kept > 0 AND EXISTS (SELECT 1 FROM jobs"
+      " WHERE jobs.state >= 2 AND jobs.owner = owners.owner AND jobs.ended < @now - ?1)",
+      {limits_.retention.count()});
   if (!owners) return owners.error();
   for (const SqlRow& row : *owners) {
     while (true) {
@@ -592,6 +607,9 @@ core::Result<Removed> SqlJobStore::Expire() {
       if (*part < kPart) break;
     }
   }
+  const core::Result<SqlRows> kept = Read("SELECT coalesce(sum(kept), 0) FROM owners", {});
+  if (!kept) return kept.error();
+  if (static_cast<uint64_t>(kept->front().Int(0)) <= limits_.retained.count) return removed;
   while (true) {
     const core::Result<size_t> part = RemoveExcess(removed);
     if (!part) return part.error();
@@ -606,10 +624,10 @@ core::Result<JobCounters> SqlJobStore::Counters() {
   for (const SqlRow& row : *states) {
     counters.by_state.at(static_cast<size_t>(row.Int(0))) = static_cast<uint64_t>(row.Int(1));
   }
-  const core::Result<SqlRows> rows =
-      Read("SELECT (SELECT coalesce(sum(kept), 0) FROM owners),"
-           " (SELECT min(submitted) FROM jobs WHERE state = 0)",
-           {});
+  const core::Result<SqlRows> rows = Read(
+      "SELECT (SELECT coalesce(sum(kept), 0) FROM owners),"
+      " (SELECT min(submitted) FROM jobs WHERE state = 0)",
+      {});
   if (!rows) return rows.error();
   counters.retained.count = static_cast<uint64_t>(rows->front().Int(0));
   if (!rows->front().IsNull(1)) counters.oldest_queued = FromMilliseconds(rows->front().Int(1));

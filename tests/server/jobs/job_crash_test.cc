@@ -1,6 +1,6 @@
 // The process is killed in the middle of its work, at each step of a write and at any time: no job
-// that was accepted is lost, none is run twice without being said to have been interrupted, and none
-// is left running.
+// that was accepted is lost, none is run twice without being said to have been interrupted, and
+// none is left running.
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
@@ -170,9 +170,9 @@ TEST_P(JobCrashTest, TwoProcessesRunEachJobOnce) {
   std::string batch;
   {
     const auto store = Had(place_.Open(limits));
-    batch = Had(store->Submit(
-                    {.owner = "ann", .jobs = std::vector<NewJob>(kJobs, {"execution", "1"})}))
-                .batch;
+    batch =
+        Had(store->Submit({.owner = "ann", .jobs = std::vector<NewJob>(kJobs, {"execution", "1"})}))
+            .batch;
   }
   std::vector<pid_t> children;
   for (int i = 0; i < 2; ++i) {

@@ -36,7 +36,8 @@ class JobStoreTest : public testing::TestWithParam<StoreKind> {
   }
   // The id of the accepted job.
   static std::string Submit(JobStore& store, NewJob job = Work(), std::string owner = "ann") {
-    const Submitted submitted = Had(store.Submit({.owner = std::move(owner), .jobs = {std::move(job)}}));
+    const Submitted submitted =
+        Had(store.Submit({.owner = std::move(owner), .jobs = {std::move(job)}}));
     EXPECT_EQ(submitted.outcome, Submitted::Outcome::kAccepted) << submitted.full;
     return submitted.ids.at(0);
   }
@@ -55,9 +56,7 @@ class JobStoreTest : public testing::TestWithParam<StoreKind> {
   static Job Found(JobStore& store, const std::string& id, const std::string& owner = "ann") {
     return Had(store.Find(owner, id)).value();
   }
-  static JobState StateOf(JobStore& store, const std::string& id) {
-    return Found(store, id).state;
-  }
+  static JobState StateOf(JobStore& store, const std::string& id) { return Found(store, id).state; }
   // As the store's clock has it: in tests this machine's is also that of the database.
   Time FromNow(milliseconds time) const {
     if (place_.kind() == StoreKind::kSqlite) return Time(place_.wall_clock + time);
@@ -220,8 +219,7 @@ TEST_P(JobStoreTest, QuotasOfAnOwnerAndOfAll) {
   EXPECT_EQ(outcome("ann", 4).outcome, Submitted::Outcome::kOwnerFull) << "all or none";
   EXPECT_TRUE(Had(store->List("ann", {}, "", 10)).jobs.empty());
   EXPECT_EQ(outcome("ann", 3).outcome, Submitted::Outcome::kAccepted);
-  EXPECT_EQ(outcome("ann", 1).full,
-            "3 jobs of this owner are queued or running, of at most 3");
+  EXPECT_EQ(outcome("ann", 1).full, "3 jobs of this owner are queued or running, of at most 3");
   EXPECT_EQ(outcome("bob", 1, std::string(101, '1')).full,
             "0 bytes of this owner's jobs are queued or running, of at most 100");
   EXPECT_EQ(outcome("bob", 2).outcome, Submitted::Outcome::kAccepted);
@@ -301,8 +299,7 @@ TEST_P(JobStoreTest, ManyWithTheSameKeyAtOnceAreOneJob) {
   for (size_t i = 0; i < submitted.size(); ++i) {
     threads.emplace_back([&, i] {
       JobStore& own = i % 2 == 0 ? *store : *other;
-      submitted[i] =
-          Had(own.Submit({.owner = "ann", .jobs = {Work()}, .idempotency_key = "k"}));
+      submitted[i] = Had(own.Submit({.owner = "ann", .jobs = {Work()}, .idempotency_key = "k"}));
     });
   }
   for (std::thread& thread : threads) thread.join();
@@ -557,8 +554,8 @@ TEST_P(JobStoreTest, LargeTextsComeBackUnchanged) {
   std::string large = "\"";
   for (int i = 0; large.size() < (3U << 20); ++i) large += "é" + std::to_string(i);
   large += '"';
-  const Submitted batch = Had(store->Submit(
-      {.owner = "ann", .jobs = std::vector<NewJob>(9, Work(large)), .batch = true}));
+  const Submitted batch = Had(
+      store->Submit({.owner = "ann", .jobs = std::vector<NewJob>(9, Work(large)), .batch = true}));
   ASSERT_EQ(batch.outcome, Submitted::Outcome::kAccepted) << batch.full;
   for (const Job& job : Had(store->Claim(9))) {
     EXPECT_TRUE(job.request == large);

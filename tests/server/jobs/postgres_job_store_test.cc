@@ -67,14 +67,15 @@ TEST_F(PostgresJobStoreTest, TheDatabaseGoesAndComesBack) {
   const std::string id = Had(Submit(*store)).ids[0];
   const Job job = Had(store->Claim(1)).at(0);
   tests::SharedPostgres()->Kill();
-  std::thread returning([] {
-    std::this_thread::sleep_for(milliseconds(500));
-    ASSERT_TRUE(tests::SharedPostgres()->Run());
+  core::Result<bool> finished = false;
+  core::Result<std::optional<Job>> found = std::optional<Job>();
+  std::thread waiting([&] {
+    finished = store->Finish(job, {.result = "7"});
+    found = store->Find("ann", id);
   });
-  // These wait for it.
-  const auto finished = store->Finish(job, {.result = "7"});
-  const auto found = store->Find("ann", id);
-  returning.join();
+  std::this_thread::sleep_for(milliseconds(500));
+  ASSERT_TRUE(tests::SharedPostgres()->Run());
+  waiting.join();
   ASSERT_TRUE(finished.ok()) << finished.error().ToString();
   EXPECT_TRUE(*finished);
   ASSERT_TRUE(found.ok()) << found.error().ToString();
@@ -159,14 +160,17 @@ TEST_F(PostgresJobStoreTest, ErrorsDoNotShowThePassword) {
     EXPECT_EQ(error.ToString().find(password), std::string::npos) << error.ToString();
     return error;
   };
-  EXPECT_EQ(replace("/postgres?", "/missing?").detail, "database \"missing\" does not exist");
+  const core::Error missing = replace("/postgres?", "/missing?");
+  EXPECT_NE(missing.detail.find("database \"missing\" does not exist"), std::string::npos)
+      << missing.ToString();
   replace("host=/tmp", "host=/tmp/nowhere");
   // What libpq cannot read it quotes as a whole.
   EXPECT_EQ(replace("?host=", "?nonsense=").detail,
             "it is not of the form postgresql://USER@HOST/DATABASE");
-  EXPECT_EQ(replace("@/", "@[::1/").detail, "it is not of the form postgresql://USER@HOST/DATABASE");
-  const core::Error wrong = replace(password, "wrong");
-  EXPECT_EQ(wrong.ToString().find("wrong"), std::string::npos) << wrong.ToString();
+  EXPECT_EQ(replace("@/", "@[::1/").detail,
+            "it is not of the form postgresql://USER@HOST/DATABASE");
+  const core::Error wrong = replace(password, "another-one");
+  EXPECT_EQ(wrong.ToString().find("another-one"), std::string::npos) << wrong.ToString();
   options_.url = good;
   options_.schema = "x; DROP SCHEMA public";
   EXPECT_EQ(Refusal().error_number, EINVAL);

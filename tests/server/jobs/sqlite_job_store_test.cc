@@ -1,5 +1,5 @@
-// Jobs in a file: which files are refused, and what happens when there is no space, when others have
-// locked it, and when clocks are set.
+// Jobs in a file: which files are refused, and what happens when there is no space, when others
+// have locked it, and when clocks are set.
 #include "server/jobs/sqlite_job_store.h"
 
 #include <fcntl.h>
@@ -54,6 +54,7 @@ class SqliteJobStoreTest : public testing::Test {
   milliseconds lease_now_ = hours(5);
   SqliteJobOptions options_{.path = folder_.path() + "/jobs/jobs.db",
                             .busy_timeout = milliseconds(50),
+                            .reserve = core::Bytes{0},
                             .now = [this] { return now_; },
                             .lease_now = [this] { return lease_now_; }};
 };
@@ -112,8 +113,7 @@ TEST_F(SqliteJobStoreTest, FilesOfOthersAreRefused) {
 TEST_F(SqliteJobStoreTest, AFileOfANewerVersionIsRefused) {
   Had(Submit(*Open()));
   Execute("PRAGMA user_version = 999");
-  EXPECT_EQ(Refusal().detail,
-            "it is of a newer version of Belljar (format 999, this one knows 1)");
+  EXPECT_EQ(Refusal().detail, "it is of a newer version of Belljar (format 999, this one knows 1)");
   Execute("PRAGMA user_version = 1");
   EXPECT_EQ(Queued(*Open()), 1U);
 }
@@ -147,6 +147,7 @@ TEST_F(SqliteJobStoreTest, AHalfWrittenLogIsCutOff) {
 TEST_F(SqliteJobStoreTest, AFullFileIsAnErrorAndLosesNothing) {
   options_.size = core::Bytes::Kibi(400);
   const auto store = Open();
+  for (int i = 0; i < 20; ++i) Had(store->Cancel("ann", Had(Submit(*store, 2000)).ids.at(0)));
   std::vector<std::string> ids;
   core::Result<Submitted> last = Submit(*store, 2000);
   for (; last.ok(); last = Submit(*store, 2000)) ids.push_back(last->ids.at(0));
@@ -155,11 +156,13 @@ TEST_F(SqliteJobStoreTest, AFullFileIsAnErrorAndLosesNothing) {
   ASSERT_GT(ids.size(), 20U);
   EXPECT_EQ(Queued(*store), ids.size());
 
-  // What is there can be worked off, and makes space.
-  for (const std::string& id : ids) Had(store->Cancel("ann", id));
+  // What has ended can be removed, and makes space.
   now_ += hours(48);
-  EXPECT_EQ(Had(store->Expire()).jobs, ids.size());
+  EXPECT_EQ(Had(store->Expire()).jobs, 20U);
   EXPECT_TRUE(Submit(*store, 2000).ok());
+  for (const std::string& id : ids) {
+    EXPECT_EQ(Had(store->Cancel("ann", id)).outcome, Cancellation::Outcome::kCancelled);
+  }
 }
 
 // One that is too large does not fail those that are written with it.
@@ -184,7 +187,7 @@ TEST_F(SqliteJobStoreTest, NeighboursOfAFailedWriteAreWritten) {
 
 // A real file system without space, in a mount namespace of a child's own.
 TEST_F(SqliteJobStoreTest, AFullDiskIsAnErrorAndLosesNothing) {
-  enum Steps { kGood, kNoNamespace, kNotFull, kWrongError, kLost, kStillFull };
+  enum Steps { kGood, kNoNamespace, kNotFull, kWrongError, kLost, kStillFull, kNoReserve };
   const tests::Death death = tests::InChild([&]() -> int {
     if (unshare(CLONE_NEWNS) != 0 || mount("", "/", "", MS_REC | MS_PRIVATE, "") != 0 ||
         mount("tmpfs", folder_.path().c_str(), "tmpfs", 0, "size=1m,mode=0700") != 0) {
@@ -203,6 +206,12 @@ TEST_F(SqliteJobStoreTest, AFullDiskIsAnErrorAndLosesNothing) {
     if (Queued(*store) != accepted) return kLost;
     unlink(ballast.c_str());
     if (!Submit(*store, 5000).ok()) return kStillFull;
+    SqliteJobOptions careful = options_;
+    careful.reserve = core::Bytes::Mebi(2);
+    const auto refused = Submit(*Had(OpenSqliteJobStore(careful)));
+    if (refused.ok() || refused.error().detail != "less than 2m of its disk are free") {
+      return kNoReserve;
+    }
     return Queued(*Open()) == accepted + 1 ? kGood : kLost;
   });
   if (death == tests::Exited(kNoNamespace)) {

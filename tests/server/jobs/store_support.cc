@@ -39,7 +39,7 @@ std::string PostgresPrograms() {
 
 // PostgreSQL does not run as root.
 const passwd* UnprivilegedUser() {
-  const passwd* const own = getpwnam("postgres");  // NOLINT(concurrency-mt-unsafe)
+  const passwd* const own = getpwnam("postgres");    // NOLINT(concurrency-mt-unsafe)
   return own != nullptr ? own : getpwnam("nobody");  // NOLINT(concurrency-mt-unsafe)
 }
 
@@ -54,7 +54,8 @@ PostgresServer::PostgresServer(std::string programs, std::string folder)
 
 pid_t PostgresServer::Spawn(const std::vector<std::string>& arguments) const {
   std::vector<char*> words;
-  for (const std::string& argument : arguments) words.push_back(const_cast<char*>(argument.c_str()));
+  for (const std::string& argument : arguments)
+    words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);
   const passwd* const user = UnprivilegedUser();
   const pid_t pid = fork();
@@ -63,7 +64,8 @@ pid_t PostgresServer::Spawn(const std::vector<std::string>& arguments) const {
                    setuid(user->pw_uid) != 0)) {
     _exit(127);
   }
-  prctl(PR_SET_PDEATHSIG, SIGINT);  // after setuid, which clears it
+  // After setuid, which clears it. It also comes when the thread that called fork ends.
+  prctl(PR_SET_PDEATHSIG, SIGINT);
   const int log = open((folder_ + "/log").c_str(), O_WRONLY | O_CREAT | O_APPEND, 0600);
   dup2(log, STDOUT_FILENO);
   dup2(log, STDERR_FILENO);
@@ -102,7 +104,8 @@ bool PostgresServer::Run() {
   pid_ = Spawn({programs_ + "/postgres", "-D", folder_ + "/data", "-k", folder_, "-c",
                 "listen_addresses=", "-c", "max_connections=40", "-c", "shared_buffers=16MB"});
   // Its socket is there before it accepts connections, for which OpenPostgresJobStore waits.
-  return pid_ > 0 && Eventually([&] { return access((folder_ + "/.s.PGSQL.5432").c_str(), F_OK) == 0; });
+  return pid_ > 0 &&
+         Eventually([&] { return access((folder_ + "/.s.PGSQL.5432").c_str(), F_OK) == 0; });
 }
 
 void PostgresServer::Kill() {

@@ -27,7 +27,7 @@ class PostgresServer {
   const std::string& url() const { return url_; }
   // Without giving transactions the time to end.
   void Kill();
-  bool Run();  // again
+  bool Run();  // again; on the main thread, with which it ends
 
  private:
   PostgresServer(std::string programs, std::string folder);
@@ -53,8 +53,8 @@ class StorePlace {
   explicit StorePlace(StoreKind kind);
 
   std::string MissingReason() const;  // empty: it can be used
-  core::Result<std::unique_ptr<server::jobs::JobStore>> Open(
-      const server::jobs::JobLimits& limits, server::jobs::StepHook step = {});
+  core::Result<std::unique_ptr<server::jobs::JobStore>> Open(const server::jobs::JobLimits& limits,
+                                                             server::jobs::StepHook step = {});
 
   // SQLite's clocks are moved, PostgreSQL's are waited for.
   void Pass(std::chrono::milliseconds time);
