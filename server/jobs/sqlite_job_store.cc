@@ -21,6 +21,24 @@
 #include "server/jobs/job_schema.h"
 #include "server/jobs/sql_job_store.h"
 
+// What Debian's archive offers besides SQL tables, and each new connection would register:
+// full-text search, R-trees, JSON and views of the file itself. With these definitions the linker
+// does not take the archive's: a third less code, none of which reads a file that somebody
+// prepared. Weak, for an archive that is a single object.
+extern "C" {
+#define BELLJAR_WITHOUT(name) \
+  int name(sqlite3*);         \
+  __attribute__((weak)) int name(sqlite3*) { return SQLITE_OK; }
+BELLJAR_WITHOUT(sqlite3Fts3Init)
+BELLJAR_WITHOUT(sqlite3Fts5Init)
+BELLJAR_WITHOUT(sqlite3RtreeInit)
+BELLJAR_WITHOUT(sqlite3StmtVtabInit)
+BELLJAR_WITHOUT(sqlite3DbstatRegister)
+BELLJAR_WITHOUT(sqlite3JsonTableFunctions)
+void sqlite3RegisterJsonFunctions();
+__attribute__((weak)) void sqlite3RegisterJsonFunctions() {}
+}
+
 namespace belljar::server::jobs {
 namespace {
 
