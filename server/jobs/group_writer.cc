@@ -11,6 +11,10 @@ bool IsUnreachable(const core::Result<void>& result) {
   return !result.ok() && result.error().error_number == ENOTCONN;
 }
 
+bool IsLocked(const core::Result<void>& result) {
+  return !result.ok() && result.error().error_number == EBUSY;
+}
+
 // The connection was lost while it was committed.
 core::Error InDoubt(core::Error error) {
   error.detail += "; whether the last write was carried out is not known";
@@ -73,18 +77,22 @@ void GroupWriter::RunGroup(const Group& group) {
     group.front()->result = together;
     return;
   }
+  size_t locked = 0;
   for (size_t i = 0; i < group.size(); ++i) {
+    const auto fail_rest = [&](const core::Error& error) {
+      for (; i < group.size(); ++i) group[i]->result = error;
+    };
+    // Each would wait as long as those before.
+    if (locked == kMostLocked) return fail_rest(group[i - 1]->result.error());
     if (unreachable) {
       if (const core::Result<void> connected = database_->Reconnect(); !connected) {
-        for (size_t rest = i; rest < group.size(); ++rest) {
-          group[rest]->result = again ? InDoubt(connected.error()) : connected.error();
-        }
-        return;
+        return fail_rest(again ? InDoubt(connected.error()) : connected.error());
       }
     }
     bool alone = false;
     core::Result<void> result = Attempt({group[i]}, again, &alone);
     unreachable = IsUnreachable(result);
+    locked = IsLocked(result) ? locked + 1 : 0;
     group[i]->result = alone && unreachable ? InDoubt(result.error()) : result;
   }
 }

@@ -41,6 +41,8 @@ class GroupWriter {
 
  private:
   static constexpr size_t kMostInGroup = 256;
+  // Of a group that is written one by one: so many in a row wait for others' locks in vain.
+  static constexpr size_t kMostLocked = 2;
   struct Entry {
     GroupedWrite write;
     core::Result<void> result;

@@ -231,11 +231,12 @@ class PostgresDatabase : public Database {
   };
 
   bool IsConnected() const {
-    return connection_ != nullptr && pq_.PQstatus(connection_) == CONNECTION_OK;
+    return connection_ != nullptr && !closing_ && pq_.PQstatus(connection_) == CONNECTION_OK;
   }
   void Disconnect() {
     if (connection_ != nullptr) pq_.PQfinish(connection_);
     connection_ = nullptr;
+    closing_ = false;
     statements_.clear();
   }
 
@@ -284,6 +285,7 @@ class PostgresDatabase : public Database {
   const PostgresJobOptions options_;
   const Destination destination_;
   PGconn* connection_ = nullptr;
+  bool closing_ = false;  // the server has said so, which libpq notices only when it reads the end
   std::map<const char*, std::string> statements_;  // their names in this session
 };
 
@@ -296,6 +298,7 @@ core::Result<SqlRows> PostgresDatabase::Read(PGresult* answer) {
     const char* const primary =
         answer != nullptr ? pq_.PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY) : nullptr;
     const int number = !IsConnected() || state == nullptr ? ENOTCONN : NumberOfState(state);
+    closing_ |= number == ENOTCONN;
     return Fail(number, primary != nullptr ? primary : pq_.PQerrorMessage(connection_));
   }
   SqlRows rows;

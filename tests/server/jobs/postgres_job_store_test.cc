@@ -3,7 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <functional>
+#include <future>
 #include <thread>
 
 #include "server/jobs/libpq.h"
@@ -81,6 +85,41 @@ TEST_F(PostgresJobStoreTest, TheDatabaseGoesAndComesBack) {
   ASSERT_TRUE(found.ok()) << found.error().ToString();
   EXPECT_EQ((*found)->result, "7");
   EXPECT_TRUE(Submit(*store).ok());
+}
+
+// Whether the transaction was committed is not known; it is carried out once all the same.
+TEST_F(PostgresJobStoreTest, AConnectionThatIsLostInACommitLosesAndRepeatsNothing) {
+  std::atomic<bool> armed = false;
+  std::promise<void> written, killed;
+  options_.step = [&](std::string_view step) {
+    if (step != "written" || !armed.exchange(false)) return;
+    written.set_value();
+    killed.get_future().wait();
+  };
+  const auto store = Open();
+  const auto interrupt = [&](const std::function<void()>& call) {
+    written = {};
+    killed = {};
+    armed = true;
+    std::thread calling(call);
+    written.get_future().wait();
+    tests::SharedPostgres()->Kill();
+    killed.set_value();
+    EXPECT_TRUE(tests::SharedPostgres()->Run());
+    calling.join();
+  };
+  std::string id;
+  interrupt([&] { id = Had(Submit(*store)).ids.at(0); });
+  std::vector<Job> claimed;
+  interrupt([&] { claimed = Had(store->Claim(5)); });
+  ASSERT_EQ(claimed.size(), 1U);
+  EXPECT_EQ(claimed[0].id, id);
+  EXPECT_EQ(claimed[0].attempts, 1U);
+  bool finished = false;
+  interrupt([&] { finished = Had(store->Finish(claimed[0], {.result = "1"})); });
+  EXPECT_TRUE(finished);
+  EXPECT_EQ(Had(store->Counters()).by_state,
+            (std::array<uint64_t, kJobStates>{0, 0, 1, 0, 0, 0, 0}));
 }
 
 TEST_F(PostgresJobStoreTest, ADatabaseThatIsGoneIsAnError) {

@@ -237,6 +237,24 @@ TEST_F(SqliteJobStoreTest, ALockedFileIsAnErrorAndLosesNothing) {
   EXPECT_EQ(Queued(*store), 2U);
 }
 
+TEST_F(SqliteJobStoreTest, ManyDoNotWaitForALockOneAfterTheOther) {
+  options_.busy_timeout = milliseconds(100);
+  const auto store = Open();
+  sqlite3* other = nullptr;
+  ASSERT_EQ(sqlite3_open(options_.path.c_str(), &other), SQLITE_OK);
+  ASSERT_EQ(sqlite3_exec(other, "BEGIN IMMEDIATE", nullptr, nullptr, nullptr), SQLITE_OK);
+  const auto start = std::chrono::steady_clock::now();
+  std::atomic<int> refused = 0;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 60; ++i) {
+    threads.emplace_back([&] { refused += !Submit(*store).ok(); });
+  }
+  for (std::thread& thread : threads) thread.join();
+  EXPECT_EQ(refused, 60);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, milliseconds(60 * 100 / 2));
+  sqlite3_close(other);
+}
+
 TEST_F(SqliteJobStoreTest, AClockThatIsSetBackChangesNoOrder) {
   const auto store = Open();
   const std::string first = Had(Submit(*store)).ids[0];
