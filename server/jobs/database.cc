@@ -23,11 +23,12 @@ std::string SqlRow::Text(size_t column) const {
 }
 
 std::string InDialect(std::string_view sql, const SqlDialect& dialect) {
-  const std::array<std::pair<std::string_view, std::string_view>, 7> names = {{
+  const std::array<std::pair<std::string_view, std::string_view>, 8> names = {{
       {"?", dialect.parameter},
       {"@now", dialect.now},
       {"@lease_now", dialect.lease_now},
       {"@claim", dialect.claim},
+      {"@share", dialect.share},
       {"@greatest", dialect.greatest},
       {"@identity", dialect.identity},
       {"@clustered", dialect.clustered},

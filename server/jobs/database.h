@@ -5,6 +5,7 @@
 //   @now              milliseconds of the wall clock that times are taken from
 //   @lease_now        milliseconds of the clock that leases are measured with
 //   @claim            rows that another server is about to change are skipped
+//   @share            the row is not deleted before the transaction has ended
 //   @greatest         the function of that name
 //   @identity         the type of a key that the database numbers, never with a number used before
 //   @clustered        rows are stored in the order of the primary key
@@ -51,7 +52,7 @@ using SqlRows = std::vector<SqlRow>;
 // What the names above stand for.
 struct SqlDialect {
   std::string_view parameter;  // in place of '?'
-  std::string_view now, lease_now, claim, greatest, identity, clustered;
+  std::string_view now, lease_now, claim, share, greatest, identity, clustered;
 };
 std::string InDialect(std::string_view sql, const SqlDialect& dialect);
 

@@ -11,6 +11,10 @@ bool IsUnreachable(const core::Result<void>& result) {
   return !result.ok() && result.error().error_number == ENOTCONN;
 }
 
+bool IsLocked(const core::Result<void>& result) {
+  return !result.ok() && result.error().error_number == EBUSY;
+}
+
 // The connection was lost while it was committed.
 core::Error InDoubt(core::Error error) {
   error.detail += "; whether the last write was carried out is not known";
@@ -32,11 +36,12 @@ GroupWriter::~GroupWriter() {
 }
 
 core::Result<void> GroupWriter::Write(GroupedWrite write) {
-  Entry entry{.write = std::move(write), .result = {}};
+  Entry entry;
+  entry.write = std::move(write);
   std::unique_lock lock(mutex_);
   waiting_.push_back(&entry);
   wake_.notify_one();
-  done_.wait(lock, [&] { return entry.done; });
+  entry.wake.wait(lock, [&] { return entry.done; });
   return entry.result;
 }
 
@@ -53,13 +58,15 @@ void GroupWriter::Work() {
     lock.unlock();
     RunGroup(group);
     lock.lock();
-    for (Entry* const entry : group) entry->done = true;
-    done_.notify_all();
+    for (Entry* const entry : group) {
+      entry->done = true;
+      entry->wake.notify_one();  // with the lock: the entry is gone after that
+    }
   }
 }
 
-// A group that fails as a whole is tried again one by one: one write that is too large for the disk,
-// or that waited for another server in a circle, does not fail its neighbours.
+// A group that fails as a whole is tried again one by one: one write that is too large for the
+// disk, or that waited for another server in a circle, does not fail its neighbours.
 void GroupWriter::RunGroup(const Group& group) {
   bool committing = false;
   const core::Result<void> together = Attempt(group, false, &committing);
@@ -70,18 +77,22 @@ void GroupWriter::RunGroup(const Group& group) {
     group.front()->result = together;
     return;
   }
+  size_t locked = 0;
   for (size_t i = 0; i < group.size(); ++i) {
+    const auto fail_rest = [&](const core::Error& error) {
+      for (; i < group.size(); ++i) group[i]->result = error;
+    };
+    // Each would wait as long as those before.
+    if (locked == kMostLocked) return fail_rest(group[i - 1]->result.error());
     if (unreachable) {
       if (const core::Result<void> connected = database_->Reconnect(); !connected) {
-        for (size_t rest = i; rest < group.size(); ++rest) {
-          group[rest]->result = again ? InDoubt(connected.error()) : connected.error();
-        }
-        return;
+        return fail_rest(again ? InDoubt(connected.error()) : connected.error());
       }
     }
     bool alone = false;
     core::Result<void> result = Attempt({group[i]}, again, &alone);
     unreachable = IsUnreachable(result);
+    locked = IsLocked(result) ? locked + 1 : 0;
     group[i]->result = alone && unreachable ? InDoubt(result.error()) : result;
   }
 }

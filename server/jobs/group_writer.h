@@ -41,10 +41,13 @@ class GroupWriter {
 
  private:
   static constexpr size_t kMostInGroup = 256;
+  // Of a group that is written one by one: so many in a row wait for others' locks in vain.
+  static constexpr size_t kMostLocked = 2;
   struct Entry {
     GroupedWrite write;
     core::Result<void> result;
     bool done = false;
+    std::condition_variable wake;  // of its caller
   };
   using Group = std::deque<Entry*>;
 
@@ -59,7 +62,6 @@ class GroupWriter {
   const StepHook step_;
   std::mutex mutex_;
   std::condition_variable wake_;
-  std::condition_variable done_;
   Group waiting_;
   bool closing_ = false;
   std::thread thread_;

@@ -55,12 +55,12 @@ struct Job {
   Time submitted{};
   std::optional<Time> started;  // the last attempt
   std::optional<Time> ended;
-  uint32_t attempts = 0;  // how often it was started
-  std::string result;     // JSON; empty: none, or in lists
-  std::string failure;    // why it has no result, in words; empty in lists
-  std::string batch;      // id; empty: none
-  uint32_t position = 0;  // in the batch, from 0
-  uint64_t finish = 0;    // in the batch, from 1, in order of ending; 0: has not ended
+  uint32_t attempts = 0;        // how often it was started
+  std::string result;           // JSON; empty: none, or in lists
+  std::string failure;          // why it has no result, in words; empty in lists
+  std::string batch;            // id; empty: none
+  uint32_t position = 0;        // in the batch, from 0
+  uint64_t finish = 0;          // in the batch, from 1, in order of ending; 0: has not ended
   std::string idempotency_key;  // of its submission; empty: none
   // The server that runs it or ran it last: with `attempts`, what Finish is checked against.
   int64_t server = 0;

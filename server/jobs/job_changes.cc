@@ -4,7 +4,7 @@
 #include "server/jobs/job_schema.h"
 
 // Returns the error of a statement, or keeps its rows as `name`.
-#define BELLJAR_ROWS(name, ...)                           \
+#define BELLJAR_ROWS(name, ...)                            \
   const core::Result<SqlRows> name##_result = __VA_ARGS__; \
   if (!name##_result) return name##_result.error();        \
   const SqlRows& name = *name##_result
@@ -118,27 +118,26 @@ core::Result<Submitted> AddJobs(Database& database, const Submission& submission
   std::string digest;
   if (!key.empty()) {
     digest = SubmissionDigest(submission);
-    BELLJAR_ROWS(keys, database.Run(
-                           "SELECT digest, job, batch FROM keys WHERE owner = ?1 AND key = ?2",
-                           {submission.owner, key}));
+    BELLJAR_ROWS(keys,
+                 database.Run("SELECT digest, job, batch FROM keys WHERE owner = ?1 AND key = ?2",
+                              {submission.owner, key}));
     if (!keys.empty()) return Earlier(database, keys.front(), digest);
   }
 
   const uint64_t count = submission.jobs.size();
   uint64_t bytes = 0;
   for (const NewJob& job : submission.jobs) bytes += job.request.size();
-  BELLJAR_ROWS(sums, database.Run(
-                         "SELECT coalesce(sum(CASE WHEN owner = ?1 THEN jobs END), 0),"
-                         " coalesce(sum(CASE WHEN owner = ?1 THEN bytes END), 0),"
-                         " coalesce(sum(jobs), 0), coalesce(sum(bytes), 0) FROM owners",
-                         {submission.owner}));
+  BELLJAR_ROWS(sums, database.Run("SELECT coalesce(sum(CASE WHEN owner = ?1 THEN jobs END), 0),"
+                                  " coalesce(sum(CASE WHEN owner = ?1 THEN bytes END), 0),"
+                                  " coalesce(sum(jobs), 0), coalesce(sum(bytes), 0) FROM owners",
+                                  {submission.owner}));
   if (Fullness full = FullnessOf(sums.front(), count, bytes, limits); !full.text.empty()) {
     return Submitted{.outcome = full.outcome, .ids = {}, .batch = {}, .full = std::move(full.text)};
   }
   const auto more = static_cast<int64_t>(count);
-  BELLJAR_ROWS(numbers,
-               database.Run(
-                   "INSERT INTO owners (owner, jobs, bytes, kept, last) VALUES (?1, ?2, ?3, 0, ?2)"
+  BELLJAR_ROWS(
+      numbers,
+      database.Run("INSERT INTO owners (owner, jobs, bytes, kept, last) VALUES (?1, ?2, ?3, 0, ?2)"
                    " ON CONFLICT (owner) DO UPDATE SET jobs = owners.jobs + ?2,"
                    " bytes = owners.bytes + ?3, last = owners.last + ?2 RETURNING last",
                    {submission.owner, more, static_cast<int64_t>(bytes)}));
@@ -146,10 +145,10 @@ core::Result<Submitted> AddJobs(Database& database, const Submission& submission
       InsertJobs(database, submission, ids, batch, numbers.front().Int(0) - more + 1);
   if (!inserted) return inserted.error();
   if (!batch.empty()) {
-    BELLJAR_DONE(database.Run(
-        "INSERT INTO batches (id, owner, submitted, key, total, finished, removed)"
-        " VALUES (?1, ?2, @now, ?3, ?4, 0, 0)",
-        {batch, submission.owner, TextOrNull(key), more}));
+    BELLJAR_DONE(
+        database.Run("INSERT INTO batches (id, owner, submitted, key, total, finished, removed)"
+                     " VALUES (?1, ?2, @now, ?3, ?4, 0, 0)",
+                     {batch, submission.owner, TextOrNull(key), more}));
   }
   if (!key.empty()) {
     BELLJAR_DONE(database.Run(
@@ -162,14 +161,15 @@ core::Result<Submitted> AddJobs(Database& database, const Submission& submission
 
 core::Result<std::optional<Job>> StartNext(Database& database, const std::string& owner,
                                            int64_t server) {
-  BELLJAR_ROWS(rows, database.Run(
-                         "UPDATE jobs SET state = 1, cancel = 0, server = ?2,"
-                         " attempts = attempts + 1, started = @greatest(submitted, @now)"
-                         " WHERE owner = ?1 AND number = (SELECT number FROM jobs"
-                         "  WHERE state = 0 AND owner = ?1 AND (deadline IS NULL OR deadline > @now)"
-                         "  ORDER BY priority DESC, number LIMIT 1 @claim)"
-                         " RETURNING " BELLJAR_JOB_COLUMNS BELLJAR_JOB_REQUEST,
-                         {owner, server}));
+  BELLJAR_ROWS(
+      rows,
+      database.Run("UPDATE jobs SET state = 1, cancel = 0, server = ?2,"
+                   " attempts = attempts + 1, started = @greatest(submitted, @now)"
+                   " WHERE owner = ?1 AND number = (SELECT number FROM jobs"
+                   "  WHERE state = 0 AND owner = ?1 AND (deadline IS NULL OR deadline > @now)"
+                   "  ORDER BY priority DESC, number LIMIT 1 @claim)"
+                   " RETURNING " BELLJAR_JOB_COLUMNS BELLJAR_JOB_REQUEST,
+                   {owner, server}));
   if (rows.empty()) return std::optional<Job>();
   return std::optional<Job>(ReadJob(rows.front(), JobTexts::kRequest));
 }
@@ -178,21 +178,21 @@ core::Result<bool> EndJob(Database& database, const JobKey& key, const Expected&
                           const JobEnd& end) {
   const int64_t bytes = SizeOf(end.result) + SizeOf(end.failure);
   // Not before it was started, if the clock was set back meanwhile.
-  BELLJAR_ROWS(rows, database.Run(
-                         "UPDATE jobs SET state = ?3,"
-                         " ended = @greatest(coalesce(started, submitted), @now), result_bytes = ?4"
-                         " WHERE owner = ?1 AND number = ?2 AND state = ?5"
-                         " AND (state = 0 OR (server = ?6 AND attempts = ?7))"
-                         " RETURNING request_bytes, batch",
-                         {key.owner, key.number, static_cast<int64_t>(end.state), bytes,
-                          static_cast<int64_t>(expected.state), expected.server,
-                          expected.attempts}));
+  BELLJAR_ROWS(
+      rows,
+      database.Run("UPDATE jobs SET state = ?3,"
+                   " ended = @greatest(coalesce(started, submitted), @now), result_bytes = ?4"
+                   " WHERE owner = ?1 AND number = ?2 AND state = ?5"
+                   " AND (state = 0 OR (server = ?6 AND attempts = ?7))"
+                   " RETURNING request_bytes, batch",
+                   {key.owner, key.number, static_cast<int64_t>(end.state), bytes,
+                    static_cast<int64_t>(expected.state), expected.server, expected.attempts}));
   if (rows.empty()) return false;
   const int64_t request_bytes = rows.front().Int(0);
   if (bytes != 0) {
-    BELLJAR_DONE(database.Run(
-        "INSERT INTO results (owner, number, result, failure) VALUES (?1, ?2, ?3, ?4)",
-        {key.owner, key.number, end.result, end.failure}));
+    BELLJAR_DONE(
+        database.Run("INSERT INTO results (owner, number, result, failure) VALUES (?1, ?2, ?3, ?4)",
+                     {key.owner, key.number, end.result, end.failure}));
   }
   BELLJAR_DONE(database.Run(
       "UPDATE owners SET jobs = jobs - 1, bytes = bytes - ?2, kept = kept + ?3 WHERE owner = ?1",
@@ -211,13 +211,13 @@ core::Result<bool> EndJob(Database& database, const JobKey& key, const Expected&
 core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
                                         const Expected& expected, uint32_t most_attempts,
                                         std::string_view why) {
-  BELLJAR_ROWS(again, database.Run(
-                          "UPDATE jobs SET state = 0, started = NULL, server = 0"
-                          " WHERE owner = ?1 AND number = ?2 AND state = 1 AND server = ?3"
-                          " AND attempts = ?4 AND retry = 1 AND cancel = 0 AND attempts < ?5"
-                          " RETURNING id",
-                          {key.owner, key.number, expected.server, expected.attempts,
-                           int64_t{most_attempts}}));
+  BELLJAR_ROWS(again,
+               database.Run("UPDATE jobs SET state = 0, started = NULL, server = 0"
+                            " WHERE owner = ?1 AND number = ?2 AND state = 1 AND server = ?3"
+                            " AND attempts = ?4 AND retry = 1 AND cancel = 0 AND attempts < ?5"
+                            " RETURNING id",
+                            {key.owner, key.number, expected.server, expected.attempts,
+                             int64_t{most_attempts}}));
   if (!again.empty()) return Interruption::kQueuedAgain;
   const core::Result<bool> ended =
       EndJob(database, key, expected,
@@ -227,24 +227,22 @@ core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
 }
 
 core::Result<void> ReleaseJob(Database& database, const JobKey& key, int64_t server) {
-  BELLJAR_DONE(database.Run(
-      "UPDATE jobs SET state = 0, started = NULL, server = 0, attempts = attempts - 1"
-      " WHERE owner = ?1 AND number = ?2 AND state = 1 AND server = ?3",
-      {key.owner, key.number, server}));
+  BELLJAR_DONE(
+      database.Run("UPDATE jobs SET state = 0, started = NULL, server = 0, attempts = attempts - 1"
+                   " WHERE owner = ?1 AND number = ?2 AND state = 1 AND server = ?3",
+                   {key.owner, key.number, server}));
   return {};
 }
 
 core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::string& owner,
                                                std::optional<int64_t> age, size_t most) {
-  BELLJAR_ROWS(rows, age ? database.Run(
-                               "SELECT number, id, request_bytes + result_bytes FROM jobs"
-                               " WHERE state >= 2 AND owner = ?1 AND ended < @now - ?2"
-                               " ORDER BY ended LIMIT ?3",
-                               {owner, *age, static_cast<int64_t>(most)})
-                         : database.Run(
-                               "SELECT number, id, request_bytes + result_bytes FROM jobs"
-                               " WHERE state >= 2 AND owner = ?1 ORDER BY ended LIMIT ?2",
-                               {owner, static_cast<int64_t>(most)}));
+  BELLJAR_ROWS(rows, age ? database.Run("SELECT number, id, request_bytes + result_bytes FROM jobs"
+                                        " WHERE state >= 2 AND owner = ?1 AND ended < @now - ?2"
+                                        " ORDER BY ended LIMIT ?3",
+                                        {owner, *age, static_cast<int64_t>(most)})
+                         : database.Run("SELECT number, id, request_bytes + result_bytes FROM jobs"
+                                        " WHERE state >= 2 AND owner = ?1 ORDER BY ended LIMIT ?2",
+                                        {owner, static_cast<int64_t>(most)}));
   std::vector<KeptJob> jobs;
   for (const SqlRow& row : rows) {
     jobs.push_back(
@@ -255,10 +253,9 @@ core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::st
 
 core::Result<void> RemoveJob(Database& database, const KeptJob& job) {
   const auto& [owner, number] = job.key;
-  BELLJAR_ROWS(rows, database.Run(
-                         "DELETE FROM jobs WHERE owner = ?1 AND number = ?2 AND state >= 2"
-                         " RETURNING batch, key",
-                         {owner, number}));
+  BELLJAR_ROWS(rows, database.Run("DELETE FROM jobs WHERE owner = ?1 AND number = ?2 AND state >= 2"
+                                  " RETURNING batch, key",
+                                  {owner, number}));
   if (rows.empty()) return {};
   BELLJAR_DONE(
       database.Run("DELETE FROM requests WHERE owner = ?1 AND number = ?2", {owner, number}));

@@ -21,6 +21,9 @@ struct JobKey {
   int64_t number = 0;
 };
 
+// Of a row that begins with the two.
+inline JobKey KeyOf(const SqlRow& row) { return {.owner = row.Text(0), .number = row.Int(1)}; }
+
 // A job as it is expected to be; otherwise nothing is changed.
 struct Expected {
   JobState state = JobState::kQueued;

@@ -6,9 +6,9 @@
 namespace belljar::server::jobs {
 namespace {
 
-// states: job.h. Indexes have only the rows that are searched for by them, so that an ended job costs
-// the queue nothing. `state = 0` and the like are literals there and in statements, since an index
-// with a condition is used only by statements that have the same.
+// states: job.h. Indexes have only the rows that are searched for by them, so that an ended job
+// costs the queue nothing. `state = 0` and the like are literals there and in statements, since an
+// index with a condition is used only by statements that have the same.
 constexpr const char* kFirstVersion[] = {
     // bytes: of requests of unfinished jobs; kept: of requests and results of ended ones; last: the
     // number of the newest job.
@@ -65,7 +65,9 @@ std::span<const char* const> SchemaStep(int version) {
 }
 
 int64_t ToMilliseconds(Time time) { return time.time_since_epoch().count(); }
-Time FromMilliseconds(int64_t milliseconds) { return Time(std::chrono::milliseconds(milliseconds)); }
+Time FromMilliseconds(int64_t milliseconds) {
+  return Time(std::chrono::milliseconds(milliseconds));
+}
 
 Job ReadJob(const SqlRow& row, JobTexts texts) {
   Job job;

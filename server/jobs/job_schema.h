@@ -20,13 +20,13 @@ std::span<const char* const> SchemaStep(int version);
 #define BELLJAR_JOB_COLUMNS                                                       \
   "id, owner, number, kind, priority, deadline, retry, state, cancel, submitted," \
   " started, ended, attempts, batch, position, finish, key, server"
-#define BELLJAR_JOB_REQUEST                                          \
+#define BELLJAR_JOB_REQUEST                                           \
   ", (SELECT request FROM requests WHERE requests.owner = jobs.owner" \
   " AND requests.number = jobs.number)"
-#define BELLJAR_JOB_RESULT                                                              \
-  ", (SELECT result FROM results WHERE results.owner = jobs.owner"                      \
-  " AND results.number = jobs.number)"                                                  \
-  ", (SELECT failure FROM results WHERE results.owner = jobs.owner"                     \
+#define BELLJAR_JOB_RESULT                                          \
+  ", (SELECT result FROM results WHERE results.owner = jobs.owner"  \
+  " AND results.number = jobs.number)"                              \
+  ", (SELECT failure FROM results WHERE results.owner = jobs.owner" \
   " AND results.number = jobs.number)"
 enum class JobTexts { kNone, kRequest, kRequestAndResult };
 Job ReadJob(const SqlRow& row, JobTexts texts);

@@ -1,5 +1,5 @@
-// JobStore: where jobs are kept. What Submit accepted is on the disk when it returns, and so is what
-// Claim and Finish did: neither the end of the process nor a power cut loses it.
+// JobStore: where jobs are kept. What Submit accepted is on the disk when it returns, and so is
+// what Claim and Finish did: neither the end of the process nor a power cut loses it.
 //
 //   std::unique_ptr<JobStore> store = …;               // sqlite_job_store.h, postgres_job_store.h
 //   store->Recover();                                  // at start, and every few seconds
@@ -10,11 +10,11 @@
 //   store->Renew();                                    // three times in each lease
 //   store->Expire();                                   // every few seconds
 //
-// Several servers may use one store. Each has a lease; when it is not renewed in time, or as soon as
-// its process has ended where that can be seen (SQLite), another server's Recover says so of the
-// jobs that it ran: they are `interrupted`, or queued again if they asked for it. A job is never run
-// a second time otherwise. A server that lost its lease is told so, and what it finishes then is
-// refused.
+// Several servers may use one store. Each has a lease; when it is not renewed in time, or as soon
+// as its process has ended where that can be seen (SQLite), another server's Recover says so of the
+// jobs that it ran: they are `interrupted`, or queued again if they asked for it. A job is never
+// run a second time otherwise. A server that lost its lease is told so, and what it finishes then
+// is refused.
 //
 // A job belongs to its owner. For anyone else it does not exist.
 //
@@ -22,10 +22,10 @@
 // has waited longest for a turn. Of an owner's jobs the one with the highest priority is next, then
 // the oldest. So priorities cannot be used to get before others.
 //
-// Errors are failures of the store, and say by error_number what kind: ENOSPC no space, EBUSY locked
-// by others for too long, ENOTCONN database out of reach, EUCLEAN damaged file, EROFS not writable,
-// EINVAL text that cannot be stored. The operation was then not carried out, unless the error says
-// that this is not known. Refusals are results.
+// Errors are failures of the store, and say by error_number what kind: ENOSPC no space, EBUSY
+// locked by others for too long, ENOTCONN database out of reach, EUCLEAN damaged file, EROFS not
+// writable, EINVAL text that cannot be stored. The operation was then not carried out, unless the
+// error says that this is not known. Refusals are results.
 #ifndef BELLJAR_SERVER_JOBS_JOB_STORE_H_
 #define BELLJAR_SERVER_JOBS_JOB_STORE_H_
 
@@ -96,8 +96,8 @@ struct Submitted {
 };
 
 struct JobEnd {
-  // kSucceeded, kFailed or kCancelled; or kInterrupted, by a server that stops: a job that asked for
-  // it is queued again.
+  // kSucceeded, kFailed or kCancelled; or kInterrupted, by a server that stops: a job that asked
+  // for it is queued again.
   JobState state = JobState::kSucceeded;
   std::string result;   // JSON
   std::string failure;  // in words
@@ -143,7 +143,7 @@ struct Removed {
 
 struct JobCounters {
   std::array<uint64_t, kJobStates> by_state{};
-  core::Bytes retained;             // requests and results of ended jobs
+  core::Bytes retained;               // requests and results of ended jobs
   std::optional<Time> oldest_queued;  // when it was submitted
 };
 

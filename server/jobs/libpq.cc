@@ -16,10 +16,11 @@ core::Result<const LibPq*> LoadLibPq() {
                            "jobs in PostgreSQL need its client library, Debian's package libpq5: " +
                                std::string(why != nullptr ? why : "unknown error"));
   }
-#define BELLJAR_LOAD(name)                                                               \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name));    \
-  if (functions.name == nullptr) {                                                       \
-    return core::MakeError("open libpq.so.5", "it has no " #name ": version 14 or later is needed"); \
+#define BELLJAR_LOAD(name)                                                            \
+  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name)); \
+  if (functions.name == nullptr) {                                                    \
+    return core::MakeError("open libpq.so.5",                                         \
+                           "it has no " #name ": version 14 or later is needed");     \
   }
   BELLJAR_LIBPQ_FUNCTIONS(BELLJAR_LOAD)
 #undef BELLJAR_LOAD

@@ -23,6 +23,7 @@ constexpr SqlDialect kPostgresDialect = {
     .now = BELLJAR_POSTGRES_NOW,
     .lease_now = BELLJAR_POSTGRES_NOW,
     .claim = "FOR UPDATE SKIP LOCKED",
+    .share = "FOR SHARE",
     .greatest = "greatest",
     .identity = "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
     .clustered = ""};
@@ -47,21 +48,20 @@ int NumberOfState(std::string_view state) {
   };
   // Appendix A of PostgreSQL's manual; the first that fits.
   constexpr Kind kKinds[] = {
-      {"53100", ENOSPC},  // disk full
-      {"53200", ENOMEM},
-      {"53", ENOTCONN},     // too many connections
-      {"55P03", EBUSY},     // lock timeout
-      {"57014", EBUSY},     // statement timeout
-      {"40", EBUSY},        // deadlock, serialization
-      {"57P", ENOTCONN},    // shut down by an administrator, starting up
-      {"08", ENOTCONN},     // connection
-      {"25006", EROFS},     // a standby
-      {"28", EACCES},       // password
-      {"42501", EACCES},    // privileges
-      {"XX001", EUCLEAN},   // damaged data
-      {"XX002", EUCLEAN},   // damaged index
-      {"22", EINVAL},       // text that the database cannot store
-      {"54", EINVAL},       // too large
+      {"53100", ENOSPC},                     // disk full
+      {"53200", ENOMEM},  {"53", ENOTCONN},  // too many connections
+      {"55P03", EBUSY},                      // lock timeout
+      {"57014", EBUSY},                      // statement timeout
+      {"40", EBUSY},                         // deadlock, serialization
+      {"57P", ENOTCONN},                     // shut down by an administrator, starting up
+      {"08", ENOTCONN},                      // connection
+      {"25006", EROFS},                      // a standby
+      {"28", EACCES},                        // password
+      {"42501", EACCES},                     // privileges
+      {"XX001", EUCLEAN},                    // damaged data
+      {"XX002", EUCLEAN},                    // damaged index
+      {"22", EINVAL},                        // text that the database cannot store
+      {"54", EINVAL},                        // too large
   };
   for (const Kind& kind : kKinds) {
     if (state.starts_with(kind.prefix)) return kind.number;
@@ -115,11 +115,15 @@ class PostgresDatabase : public Database {
     const std::string timeout = std::to_string(std::max<int64_t>(
         2, std::chrono::duration_cast<std::chrono::seconds>(options_.reconnect).count()));
     // What the URL says counts instead: later ones do. A host that has vanished is noticed.
-    const char* const keywords[] = {"connect_timeout",  "application_name", "tcp_user_timeout",
-                                    "keepalives_idle",  "dbname",           "client_encoding",
+    const char* const keywords[] = {"connect_timeout",
+                                    "application_name",
+                                    "tcp_user_timeout",
+                                    "keepalives_idle",
+                                    "dbname",
+                                    "client_encoding",
                                     nullptr};
-    const char* const values[] = {timeout.c_str(), "belljar", "15000", "10",
-                                  options_.url.c_str(), "UTF8", nullptr};
+    const char* const values[] = {timeout.c_str(),      "belljar", "15000", "10",
+                                  options_.url.c_str(), "UTF8",    nullptr};
     connection_ = pq_.PQconnectdbParams(keywords, values, 1);
     if (!IsConnected()) {
       const core::Error error = Fail(ENOTCONN, connection_ ? pq_.PQerrorMessage(connection_) : "");
@@ -227,11 +231,12 @@ class PostgresDatabase : public Database {
   };
 
   bool IsConnected() const {
-    return connection_ != nullptr && pq_.PQstatus(connection_) == CONNECTION_OK;
+    return connection_ != nullptr && !closing_ && pq_.PQstatus(connection_) == CONNECTION_OK;
   }
   void Disconnect() {
     if (connection_ != nullptr) pq_.PQfinish(connection_);
     connection_ = nullptr;
+    closing_ = false;
     statements_.clear();
   }
 
@@ -243,7 +248,8 @@ class PostgresDatabase : public Database {
         at += 3;
       }
     }
-    std::replace(message.begin(), message.end(), '\n', ' ');
+    // "…\n\tIs the server running locally …"
+    for (const char space : {'\n', '\t'}) std::replace(message.begin(), message.end(), space, ' ');
     return core::SystemErrorOf(number, "job database (" + destination_.text + ")",
                                core::Printable(message));
   }
@@ -265,9 +271,8 @@ class PostgresDatabase : public Database {
       return &known->second;
     }
     const std::string name = "belljar" + std::to_string(statements_.size());
-    const core::Result<SqlRows> prepared =
-        Read(pq_.PQprepare(connection_, name.c_str(), InDialect(sql, kPostgresDialect).c_str(), 0,
-                           nullptr));
+    const core::Result<SqlRows> prepared = Read(pq_.PQprepare(
+        connection_, name.c_str(), InDialect(sql, kPostgresDialect).c_str(), 0, nullptr));
     if (!prepared) return prepared.error();
     return &statements_.emplace(sql, name).first->second;
   }
@@ -280,6 +285,7 @@ class PostgresDatabase : public Database {
   const PostgresJobOptions options_;
   const Destination destination_;
   PGconn* connection_ = nullptr;
+  bool closing_ = false;  // the server has said so, which libpq notices only when it reads the end
   std::map<const char*, std::string> statements_;  // their names in this session
 };
 
@@ -292,6 +298,7 @@ core::Result<SqlRows> PostgresDatabase::Read(PGresult* answer) {
     const char* const primary =
         answer != nullptr ? pq_.PQresultErrorField(answer, PG_DIAG_MESSAGE_PRIMARY) : nullptr;
     const int number = !IsConnected() || state == nullptr ? ENOTCONN : NumberOfState(state);
+    closing_ |= number == ENOTCONN;
     return Fail(number, primary != nullptr ? primary : pq_.PQerrorMessage(connection_));
   }
   SqlRows rows;
@@ -385,9 +392,8 @@ core::Result<void> PostgresDatabase::Migrate() {
   if (schema->empty()) {
     if (core::Result<void> done = Do("CREATE SCHEMA " + options_.schema); !done) return done;
   }
-  const core::Result<SqlRows> table =
-      Run("SELECT 1 FROM pg_tables WHERE schemaname = ?1 AND tablename = 'format'",
-          {options_.schema});
+  const core::Result<SqlRows> table = Run(
+      "SELECT 1 FROM pg_tables WHERE schemaname = ?1 AND tablename = 'format'", {options_.schema});
   if (!table) return table.error();
   int64_t version = 0;
   if (!table->empty()) {
@@ -411,8 +417,7 @@ core::Result<void> PostgresDatabase::Migrate() {
     }
   }
   if (version < kSchemaVersion) {
-    core::Result<void> done =
-        Do("UPDATE format SET version = " + std::to_string(kSchemaVersion));
+    core::Result<void> done = Do("UPDATE format SET version = " + std::to_string(kSchemaVersion));
     if (!done) return done;
   }
   return Do("COMMIT");

@@ -3,9 +3,9 @@
 //   core::Result<std::unique_ptr<JobStore>> store =
 //       OpenPostgresJobStore({.url = "postgresql://belljar@db/belljar"});
 //
-// Times and leases are of the database's clock. Tables are in a schema of their own, which is created
-// if the user may. If the connection is lost, it is made again for some time before a call fails.
-// Prepared statements are used: a pooler in between must keep sessions.
+// Times and leases are of the database's clock. Tables are in a schema of their own, which is
+// created if the user may. If the connection is lost, it is made again for some time before a call
+// fails. Prepared statements are used: a pooler in between must keep sessions.
 #ifndef BELLJAR_SERVER_JOBS_POSTGRES_JOB_STORE_H_
 #define BELLJAR_SERVER_JOBS_POSTGRES_JOB_STORE_H_
 
@@ -19,7 +19,8 @@
 namespace belljar::server::jobs {
 
 struct PostgresJobOptions {
-  // As libpq reads it: a URL, or "host=… dbname=…". It may contain a password, which no error shows.
+  // As libpq reads it: a URL, or "host=… dbname=…". It may contain a password, which no error
+  // shows.
   std::string url;
   JobLimits limits;
   std::string schema = "belljar";  // lower-case letters, digits and _

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
-#include <limits>
 #include <tuple>
 
 #include "engine/core/text.h"
@@ -15,11 +13,13 @@ namespace {
 constexpr size_t kMostJobsAtOnce = 100'000;
 constexpr size_t kMostKeyBytes = 255;
 constexpr size_t kMostKindBytes = 64;
-// Of requests and results in one answer of BatchResults, which has at least one job.
-constexpr int64_t kMostPageBytes = 16 << 20;
 
-constexpr char kServerEnded[] = "the server that ran it ended, or stopped answering, before the job did";
-constexpr char kDeadlinePassed[] = "its deadline passed before it was started";
+// With the server's number and the milliseconds of a lease. A lease that has run out is still this
+// server's until another one has deleted it.
+constexpr char kRenewLease[] =
+    "UPDATE servers SET lease = @lease_now + ?2 WHERE id = ?1 RETURNING id";
+constexpr char kCheckLease[] =
+    "SELECT id FROM servers WHERE id = ?1 AND CAST(?2 AS BIGINT) > 0 @share";
 
 // Every database can store it, and gives it back unchanged.
 bool IsStorable(std::string_view text) {
@@ -49,9 +49,6 @@ std::string SubmissionFault(const Submission& submission) {
   return {};
 }
 
-JobName NameOf(const SqlRow& row) { return {.owner = row.Text(0), .id = row.Text(2)}; }
-JobKey KeyOf(const SqlRow& row) { return {.owner = row.Text(0), .number = row.Int(1)}; }
-
 }  // namespace
 
 SqlJobStore::SqlJobStore(std::unique_ptr<Database> writes, std::unique_ptr<Database> reads,
@@ -62,8 +59,8 @@ SqlJobStore::~SqlJobStore() {
   // A failure leaves the lease to run out.
   (void)writer_.Write({.locks = {}, .run = [this](Database& database, bool) -> core::Result<void> {
                          if (server_ == 0) return {};
-                         const auto deleted = database.Run("DELETE FROM servers WHERE id = ?1",
-                                                           {server_});
+                         const auto deleted =
+                             database.Run("DELETE FROM servers WHERE id = ?1", {server_});
                          if (!deleted) return deleted.error();
                          return {};
                        }});
@@ -71,35 +68,32 @@ SqlJobStore::~SqlJobStore() {
 
 core::Result<Submitted> SqlJobStore::Submit(const Submission& submission) {
   if (std::string fault = SubmissionFault(submission); !fault.empty()) {
-    return Submitted{.outcome = Submitted::Outcome::kInvalid, .ids = {}, .batch = {},
-                     .full = std::move(fault)};
+    return Submitted{
+        .outcome = Submitted::Outcome::kInvalid, .ids = {}, .batch = {}, .full = std::move(fault)};
   }
   std::vector<std::string> ids;
   for (size_t i = 0; i < submission.jobs.size(); ++i) ids.push_back(NewJobId());
   const std::string batch = submission.batch || ids.size() > 1 ? NewJobId() : std::string();
   Submitted submitted;
-  const core::Result<void> written = writer_.Write(
-      {.locks = {.submits = true, .all_owners = false, .owners = {submission.owner}},
-       .run = [&](Database& database, bool again) -> core::Result<void> {
-         core::Result<Submitted> added =
-             AddJobs(database, submission, limits_, ids, batch, again);
-         if (!added) return added.error();
-         submitted = std::move(*added);
-         return {};
-       }});
+  const core::Result<void> written =
+      writer_.Write({.locks = {.submits = true, .all_owners = false, .owners = {submission.owner}},
+                     .run = [&](Database& database, bool again) -> core::Result<void> {
+                       core::Result<Submitted> added =
+                           AddJobs(database, submission, limits_, ids, batch, again);
+                       if (!added) return added.error();
+                       submitted = std::move(*added);
+                       return {};
+                     }});
   if (!written) return written.error();
   return submitted;
 }
 
-// Also registers this server, the first time and after it has lost its lease.
-core::Result<void> SqlJobStore::RenewLease(Database& database, bool* lost) {
+core::Result<void> SqlJobStore::HoldLease(Database& database, const char* sql) {
   if (server_ != 0) {
-    const core::Result<SqlRows> renewed =
-        database.Run("UPDATE servers SET lease = @lease_now + ?2 WHERE id = ?1 RETURNING id",
-                     {server_, limits_.lease.count()});
-    if (!renewed) return renewed.error();
-    if (!renewed->empty()) return {};
-    *lost = true;
+    const core::Result<SqlRows> held = database.Run(sql, {server_, limits_.lease.count()});
+    if (!held) return held.error();
+    if (!held->empty()) return {};
+    lost_ = true;
   }
   const core::Result<SqlRows> added = database.Run(
       "INSERT INTO servers (lease) VALUES (@lease_now + ?1) RETURNING id", {limits_.lease.count()});
@@ -161,6 +155,10 @@ core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t most,
 
 core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
   std::vector<Job> claimed;
+  // Without a write: servers ask often, and most of the time there is nothing.
+  const core::Result<SqlRows> queued = Read("SELECT 1 FROM jobs WHERE state = 0 LIMIT 1", {});
+  if (!queued) return queued.error();
+  if (queued->empty()) return claimed;
   const auto forget = [&] {
     const std::lock_guard lock(held_mutex_);
     for (const Job& job : claimed) held_.erase(AttemptOf(job));
@@ -169,9 +167,8 @@ core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
   const core::Result<void> written =
       writer_.Write({.locks = {}, .run = [&](Database& database, bool) -> core::Result<void> {
                        forget();
-                       if (core::Result<void> renewed = RenewLease(database, &lost_); !renewed) {
-                         return renewed;
-                       }
+                       core::Result<void> held = HoldLease(database, kCheckLease);
+                       if (!held) return held;
                        core::Result<void> done = ClaimInTurn(database, most, claimed);
                        const std::lock_guard lock(held_mutex_);
                        for (const Job& job : claimed) held_.insert(AttemptOf(job));
@@ -191,7 +188,7 @@ core::Result<Renewal> SqlJobStore::Renew() {
       {.locks = {},
        .run = [&](Database& database, bool) -> core::Result<void> {
          renewal = {};
-         if (core::Result<void> renewed = RenewLease(database, &lost_); !renewed) return renewed;
+         if (core::Result<void> held = HoldLease(database, kRenewLease); !held) return held;
          const core::Result<SqlRows> running = database.Run(
              "SELECT owner, number, id, cancel, attempts FROM jobs WHERE state = 1 AND server = ?1",
              {server_});
@@ -220,8 +217,8 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
                                "its end is not a state with text that can be stored");
   }
   const JobKey key{.owner = claimed.owner, .number = static_cast<int64_t>(claimed.number)};
-  const Expected expected{.state = JobState::kRunning, .server = claimed.server,
-                          .attempts = claimed.attempts};
+  const Expected expected{
+      .state = JobState::kRunning, .server = claimed.server, .attempts = claimed.attempts};
   bool finished = false;
   const core::Result<void> written = writer_.Write(
       {.locks = {.submits = false, .all_owners = false, .owners = {claimed.owner}},
@@ -341,279 +338,6 @@ core::Result<SqlRows> SqlJobStore::Read(const char* sql,
     return connected.error();
   }
   return reads_->Run(sql, parameters);
-}
-
-core::Result<std::optional<Job>> SqlJobStore::Find(const std::string& owner,
-                                                   const std::string& id) {
-  if (!IsJobId(id)) return std::optional<Job>();
-  const core::Result<SqlRows> rows =
-      Read("SELECT " BELLJAR_JOB_COLUMNS BELLJAR_JOB_REQUEST BELLJAR_JOB_RESULT
-           " FROM jobs WHERE id = ?1 AND owner = ?2",
-           {id, owner});
-  if (!rows) return rows.error();
-  if (rows->empty()) return std::optional<Job>();
-  return std::optional<Job>(ReadJob(rows->front(), JobTexts::kRequestAndResult));
-}
-
-core::Result<JobPage> SqlJobStore::List(const std::string& owner, const JobFilter& filter,
-                                        const std::string& cursor, size_t most) {
-  // A cursor is the number of the last job of the page before: it says nothing about other owners.
-  int64_t before = std::numeric_limits<int64_t>::max();
-  if (!cursor.empty()) {
-    const char* const end = cursor.data() + cursor.size();
-    const auto [read, error] = std::from_chars(cursor.data(), end, before);
-    if (error != std::errc() || read != end || before < 0) {
-      return core::SystemErrorOf(EINVAL, "list jobs", "the cursor is not of a page of this list");
-    }
-  }
-  if (!filter.batch.empty() && !IsJobId(filter.batch)) return JobPage();
-  most = std::clamp<size_t>(most, 1, kMostInPage);
-  const core::Result<SqlRows> rows =
-      Read("SELECT " BELLJAR_JOB_COLUMNS
-           " FROM jobs WHERE owner = ?1 AND number < ?2 AND (?3 < 0 OR state = ?3)"
-           " AND (CAST(?4 AS TEXT) = '' OR batch = ?4) ORDER BY number DESC LIMIT ?5",
-           {owner, before, filter.state ? static_cast<int64_t>(*filter.state) : int64_t{-1},
-            filter.batch, static_cast<int64_t>(most) + 1});
-  if (!rows) return rows.error();
-  JobPage page;
-  for (const SqlRow& row : *rows) {
-    if (page.jobs.size() == most) {
-      page.next = std::to_string(page.jobs.back().number);
-      break;
-    }
-    page.jobs.push_back(ReadJob(row, JobTexts::kNone));
-  }
-  return page;
-}
-
-core::Result<std::optional<Batch>> SqlJobStore::FindBatch(const std::string& owner,
-                                                          const std::string& batch) {
-  if (!IsJobId(batch)) return std::optional<Batch>();
-  // In one statement, so that the sums are of one moment.
-  const core::Result<SqlRows> rows =
-      Read("SELECT batches.submitted, batches.total, batches.removed, jobs.state, count(jobs.id)"
-           " FROM batches LEFT JOIN jobs ON jobs.batch = batches.id"
-           " WHERE batches.id = ?1 AND batches.owner = ?2"
-           " GROUP BY batches.submitted, batches.total, batches.removed, jobs.state",
-           {batch, owner});
-  if (!rows) return rows.error();
-  if (rows->empty()) return std::optional<Batch>();
-  Batch found{.id = batch, .owner = owner};
-  for (const SqlRow& row : *rows) {
-    found.submitted = FromMilliseconds(row.Int(0));
-    found.total = static_cast<uint32_t>(row.Int(1));
-    found.removed = static_cast<uint32_t>(row.Int(2));
-    if (row.IsNull(3)) continue;
-    found.by_state.at(static_cast<size_t>(row.Int(3))) = static_cast<uint32_t>(row.Int(4));
-  }
-  return std::optional<Batch>(found);
-}
-
-core::Result<std::vector<Job>> SqlJobStore::BatchResults(const std::string& owner,
-                                                         const std::string& batch, uint64_t after,
-                                                         size_t most) {
-  std::vector<Job> jobs;
-  if (!IsJobId(batch) || after > uint64_t{std::numeric_limits<int64_t>::max()}) return jobs;
-  most = std::clamp<size_t>(most, 1, kMostInPage);
-  const core::Result<SqlRows> sizes =
-      Read("SELECT request_bytes + result_bytes FROM jobs"
-           " WHERE batch = ?1 AND owner = ?2 AND finish > ?3 ORDER BY finish LIMIT ?4",
-           {batch, owner, static_cast<int64_t>(after), static_cast<int64_t>(most)});
-  if (!sizes) return sizes.error();
-  if (sizes->empty()) return jobs;
-  int64_t bytes = 0;
-  size_t count = 0;
-  for (const SqlRow& row : *sizes) {
-    bytes += row.Int(0);
-    if (count > 0 && bytes > kMostPageBytes) break;
-    ++count;
-  }
-  const core::Result<SqlRows> rows =
-      Read("SELECT " BELLJAR_JOB_COLUMNS BELLJAR_JOB_REQUEST BELLJAR_JOB_RESULT
-           " FROM jobs WHERE batch = ?1 AND owner = ?2 AND finish > ?3 ORDER BY finish LIMIT ?4",
-           {batch, owner, static_cast<int64_t>(after), static_cast<int64_t>(count)});
-  if (!rows) return rows.error();
-  for (const SqlRow& row : *rows) jobs.push_back(ReadJob(row, JobTexts::kRequestAndResult));
-  return jobs;
-}
-
-core::Result<Recovered> SqlJobStore::Recover() {
-  Recovered recovered;
-  while (true) {
-    Recovered part;
-    size_t found = 0;
-    const core::Result<void> written = writer_.Write(
-        {.locks = {.submits = false, .all_owners = true, .owners = {}},
-         .run = [&](Database& database, bool) -> core::Result<void> {
-           part = {};
-           const core::Result<SqlRows> expired = database.Run(
-               "DELETE FROM servers WHERE id <> ?1 AND lease < @lease_now", {server_});
-           if (!expired) return expired.error();
-           const core::Result<SqlRows> others =
-               database.Run("SELECT id FROM servers WHERE id <> ?1", {server_});
-           if (!others) return others.error();
-           for (const SqlRow& row : *others) {
-             if (!database.HasEnded(row.Int(0))) continue;
-             const core::Result<SqlRows> ended =
-                 database.Run("DELETE FROM servers WHERE id = ?1", {row.Int(0)});
-             if (!ended) return ended.error();
-           }
-           const core::Result<SqlRows> rows = database.Run(
-               "SELECT owner, number, id, server, attempts, cancel FROM jobs WHERE state = 1"
-               " AND NOT EXISTS (SELECT 1 FROM servers WHERE servers.id = jobs.server) LIMIT ?1",
-               {static_cast<int64_t>(kPart)});
-           if (!rows) return rows.error();
-           found = rows->size();
-           for (const SqlRow& row : *rows) {
-             const core::Result<Interruption> done =
-                 InterruptJob(database, KeyOf(row),
-                              {.state = JobState::kRunning, .server = row.Int(3),
-                               .attempts = row.Int(4)},
-                              limits_.attempts, kServerEnded);
-             if (!done) return done.error();
-             if (*done == Interruption::kInterrupted) part.interrupted.push_back(NameOf(row));
-             if (*done == Interruption::kQueuedAgain) part.queued_again.push_back(NameOf(row));
-           }
-           return {};
-         }});
-    if (!written) return written.error();
-    recovered.interrupted.insert(recovered.interrupted.end(), part.interrupted.begin(),
-                                 part.interrupted.end());
-    recovered.queued_again.insert(recovered.queued_again.end(), part.queued_again.begin(),
-                                  part.queued_again.end());
-    if (found < kPart) return recovered;
-  }
-}
-
-core::Result<size_t> SqlJobStore::ExpirePart(Removed& removed) {
-  std::vector<JobName> part;
-  const core::Result<void> written = writer_.Write(
-      {.locks = {.submits = false, .all_owners = true, .owners = {}},
-       .run = [&](Database& database, bool) -> core::Result<void> {
-         part.clear();
-         const core::Result<SqlRows> rows = database.Run(
-             "SELECT owner, number, id FROM jobs WHERE state = 0 AND deadline IS NOT NULL"
-             " AND deadline <= @now ORDER BY deadline LIMIT ?1",
-             {static_cast<int64_t>(kPart)});
-         if (!rows) return rows.error();
-         for (const SqlRow& row : *rows) {
-           const core::Result<bool> ended = EndJob(
-               database, KeyOf(row), {.state = JobState::kQueued},
-               {.state = JobState::kExpired, .result = {}, .failure = kDeadlinePassed});
-           if (!ended) return ended.error();
-           if (*ended) part.push_back(NameOf(row));
-         }
-         return {};
-       }});
-  if (!written) return written.error();
-  removed.expired.insert(removed.expired.end(), part.begin(), part.end());
-  return part.size();
-}
-
-core::Result<size_t> SqlJobStore::RemovePart(Database& database, const std::vector<KeptJob>& jobs,
-                                             int64_t excess, Removed& removed) {
-  size_t count = 0;
-  for (const KeptJob& job : jobs) {
-    if (excess <= 0) break;
-    if (const core::Result<void> gone = RemoveJob(database, job); !gone) return gone.error();
-    excess -= job.bytes;
-    removed.bytes.count += static_cast<uint64_t>(job.bytes);
-    ++removed.jobs;
-    ++count;
-  }
-  return count;
-}
-
-core::Result<size_t> SqlJobStore::RemoveAged(const std::string& owner, Removed& removed) {
-  Removed part;
-  const core::Result<void> written = writer_.Write(
-      {.locks = {.submits = false, .all_owners = false, .owners = {owner}},
-       .run = [&](Database& database, bool) -> core::Result<void> {
-         part = {};
-         const core::Result<std::vector<KeptJob>> jobs =
-             OldestEnded(database, owner, limits_.retention.count(), kPart);
-         if (!jobs) return jobs.error();
-         const core::Result<size_t> gone =
-             RemovePart(database, *jobs, std::numeric_limits<int64_t>::max(), part);
-         if (!gone) return gone.error();
-         return {};
-       }});
-  if (!written) return written.error();
-  removed.jobs += part.jobs;
-  removed.bytes.count += part.bytes.count;
-  return part.jobs;
-}
-
-// Of the owner who has most, down to what the next one has, until all together are in the limit.
-core::Result<size_t> SqlJobStore::RemoveExcess(Removed& removed) {
-  Removed part;
-  const core::Result<void> written = writer_.Write(
-      {.locks = {.submits = false, .all_owners = true, .owners = {}},
-       .run = [&](Database& database, bool) -> core::Result<void> {
-         part = {};
-         const core::Result<SqlRows> rows = database.Run(
-             "SELECT owner, kept, (SELECT sum(kept) FROM owners) FROM owners WHERE kept > 0"
-             " ORDER BY kept DESC LIMIT 2",
-             {});
-         if (!rows) return rows.error();
-         if (rows->empty()) return {};
-         const int64_t excess = rows->front().Int(2) - static_cast<int64_t>(limits_.retained.count);
-         if (excess <= 0) return {};
-         // One byte more than the next has: of two that have the same, each gives in turn.
-         const int64_t lead =
-             rows->size() == 2 ? rows->front().Int(1) - rows->back().Int(1) + 1 : excess;
-         const core::Result<std::vector<KeptJob>> jobs =
-             OldestEnded(database, rows->front().Text(0), std::nullopt, kPart);
-         if (!jobs) return jobs.error();
-         const core::Result<size_t> gone =
-             RemovePart(database, *jobs, std::min(excess, lead), part);
-         if (!gone) return gone.error();
-         return {};
-       }});
-  if (!written) return written.error();
-  removed.jobs += part.jobs;
-  removed.bytes.count += part.bytes.count;
-  return part.jobs;
-}
-
-core::Result<Removed> SqlJobStore::Expire() {
-  Removed removed;
-  while (true) {
-    const core::Result<size_t> part = ExpirePart(removed);
-    if (!part) return part.error();
-    if (*part < kPart) break;
-  }
-  const core::Result<SqlRows> owners = Read("SELECT owner FROM owners WHERE kept > 0", {});
-  if (!owners) return owners.error();
-  for (const SqlRow& row : *owners) {
-    while (true) {
-      const core::Result<size_t> part = RemoveAged(row.Text(0), removed);
-      if (!part) return part.error();
-      if (*part < kPart) break;
-    }
-  }
-  while (true) {
-    const core::Result<size_t> part = RemoveExcess(removed);
-    if (!part) return part.error();
-    if (*part == 0) return removed;
-  }
-}
-
-core::Result<JobCounters> SqlJobStore::Counters() {
-  JobCounters counters;
-  const core::Result<SqlRows> states = Read("SELECT state, count(*) FROM jobs GROUP BY state", {});
-  if (!states) return states.error();
-  for (const SqlRow& row : *states) {
-    counters.by_state.at(static_cast<size_t>(row.Int(0))) = static_cast<uint64_t>(row.Int(1));
-  }
-  const core::Result<SqlRows> rows =
-      Read("SELECT (SELECT coalesce(sum(kept), 0) FROM owners),"
-           " (SELECT min(submitted) FROM jobs WHERE state = 0)",
-           {});
-  if (!rows) return rows.error();
-  counters.retained.count = static_cast<uint64_t>(rows->front().Int(0));
-  if (!rows->front().IsNull(1)) counters.oldest_queued = FromMilliseconds(rows->front().Int(1));
-  return counters;
 }
 
 }  // namespace belljar::server::jobs

@@ -63,7 +63,9 @@ class SqlJobStore : public JobStore {
   static Attempt AttemptOf(const Job& job) { return {job.id, job.server, job.attempts}; }
 
   core::Result<SqlRows> Read(const char* sql, std::initializer_list<SqlParameter> parameters);
-  core::Result<void> RenewLease(Database& database, bool* lost);
+  // Whether this server's row is there; without one it is registered, for the first time or again
+  // after others took it for dead.
+  core::Result<void> HoldLease(Database& database, const char* sql);
   core::Result<std::vector<std::string>> OwnersInTurn(Database& database);
   core::Result<void> ClaimInTurn(Database& database, size_t most, std::vector<Job>& claimed);
   core::Result<Cancellation> CancelKnown(Database& database, const JobKey& key);

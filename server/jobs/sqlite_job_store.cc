@@ -4,6 +4,7 @@
 #include <linux/magic.h>
 #include <sqlite3.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <sys/vfs.h>
 #include <unistd.h>
 
@@ -20,6 +21,24 @@
 #include "server/jobs/job_schema.h"
 #include "server/jobs/sql_job_store.h"
 
+// What Debian's archive offers besides SQL tables, and each new connection would register:
+// full-text search, R-trees, JSON and views of the file itself. With these definitions the linker
+// does not take the archive's: a third less code, none of which reads a file that somebody
+// prepared. Weak, for an archive that is a single object.
+extern "C" {
+#define BELLJAR_WITHOUT(name) \
+  int name(sqlite3*);         \
+  __attribute__((weak)) int name(sqlite3*) { return SQLITE_OK; }
+BELLJAR_WITHOUT(sqlite3Fts3Init)
+BELLJAR_WITHOUT(sqlite3Fts5Init)
+BELLJAR_WITHOUT(sqlite3RtreeInit)
+BELLJAR_WITHOUT(sqlite3StmtVtabInit)
+BELLJAR_WITHOUT(sqlite3DbstatRegister)
+BELLJAR_WITHOUT(sqlite3JsonTableFunctions)
+void sqlite3RegisterJsonFunctions();
+__attribute__((weak)) void sqlite3RegisterJsonFunctions() {}
+}
+
 namespace belljar::server::jobs {
 namespace {
 
@@ -30,6 +49,7 @@ constexpr SqlDialect kSqliteDialect = {.parameter = "?",
                                        .now = "belljar_now()",
                                        .lease_now = "belljar_lease_now()",
                                        .claim = "",  // there is one writer at a time
+                                       .share = "",
                                        .greatest = "max",
                                        .identity = "INTEGER PRIMARY KEY AUTOINCREMENT",
                                        .clustered = "WITHOUT ROWID"};
@@ -85,8 +105,8 @@ core::Error RefusedFile(const std::string& path, const std::string& why) {
   return core::MakeError("open job database " + core::Quoted(path), why);
 }
 
-// The folder's real path: SQLite refuses symbolic links in the whole path, and a folder may be behind
-// one (/var/run).
+// The folder's real path: SQLite refuses symbolic links in the whole path, and a folder may be
+// behind one (/var/run).
 core::Result<std::string> PrepareFolder(const std::string& path) {
   const size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
@@ -117,8 +137,8 @@ core::Result<std::string> PrepareFolder(const std::string& path) {
   return std::string(real.get());
 }
 
-// Creates the file if it is missing, and checks it by its name: to open and close a file that SQLite
-// has open drops all its locks (POSIX).
+// Creates the file if it is missing, and checks it by its name: to open and close a file that
+// SQLite has open drops all its locks (POSIX).
 core::Result<void> PrepareFile(const std::string& folder, const std::string& path) {
   struct stat about {};
   if (lstat(path.c_str(), &about) != 0) {
@@ -182,10 +202,17 @@ class SqliteDatabase : public Database {
   SqliteDatabase(std::string path, Connection connection, std::unique_ptr<SqliteClocks> clocks)
       : path_(std::move(path)), clocks_(std::move(clocks)), connection_(std::move(connection)) {}
 
-  // The connection that writes has them.
+  // For the connection that writes.
   void SetServers(core::UniqueFd file) { servers_.emplace(std::move(file)); }
+  void SetReserve(core::Bytes reserve) { reserve_ = reserve; }
 
-  core::Result<void> Begin(const SqlLocks&) override { return Do("BEGIN IMMEDIATE"); }
+  core::Result<void> Begin(const SqlLocks& locks) override {
+    if (locks.submits && !HasReserve()) {
+      return core::SystemErrorOf(ENOSPC, "job database " + core::Quoted(path_),
+                                 "less than " + reserve_.ToString() + " of its disk are free");
+    }
+    return Do("BEGIN IMMEDIATE");
+  }
   core::Result<void> Commit() override { return Do("COMMIT"); }
   void Rollback() override {
     // After some errors SQLite has rolled back already.
@@ -225,6 +252,12 @@ class SqliteDatabase : public Database {
   }
 
  private:
+  bool HasReserve() const {
+    struct statvfs disk {};
+    if (reserve_.count == 0 || statvfs(path_.c_str(), &disk) != 0) return true;
+    return disk.f_bavail * disk.f_frsize >= reserve_.count;
+  }
+
   core::Result<SqliteStatement> Prepare(const std::string& sql) {
     sqlite3_stmt* statement = nullptr;
     const int code =
@@ -268,8 +301,8 @@ class SqliteDatabase : public Database {
       } else if (const auto* text = std::get_if<std::string_view>(&parameter)) {
         // Null would be NULL.
         const char* const data = text->data() != nullptr ? text->data() : "";
-        code = sqlite3_bind_text64(statement, index, data, text->size(), SQLITE_STATIC,
-                                   SQLITE_UTF8);
+        code =
+            sqlite3_bind_text64(statement, index, data, text->size(), SQLITE_STATIC, SQLITE_UTF8);
       } else {
         code = sqlite3_bind_null(statement, index);
       }
@@ -285,7 +318,9 @@ class SqliteDatabase : public Database {
     for (int i = 0; i < columns; ++i) {
       switch (sqlite3_column_type(statement, i)) {
         case SQLITE_NULL: values.emplace_back(nullptr); break;
-        case SQLITE_INTEGER: values.emplace_back(int64_t{sqlite3_column_int64(statement, i)}); break;
+        case SQLITE_INTEGER:
+          values.emplace_back(int64_t{sqlite3_column_int64(statement, i)});
+          break;
         default: {
           const auto* const text = reinterpret_cast<const char*>(sqlite3_column_text(statement, i));
           const auto size = static_cast<size_t>(sqlite3_column_bytes(statement, i));
@@ -299,6 +334,7 @@ class SqliteDatabase : public Database {
   const std::string path_;
   const std::unique_ptr<SqliteClocks> clocks_;  // used by functions of the connection
   std::optional<ServerLocks> servers_;
+  core::Bytes reserve_;
   Connection connection_;
   std::unordered_map<const char*, SqliteStatement> statements_;  // gone before the connection
 };
@@ -326,11 +362,11 @@ std::chrono::milliseconds BootClock() {
 core::Result<std::unique_ptr<SqliteDatabase>> Connect(const SqliteJobOptions& options,
                                                       const std::string& path) {
   sqlite3* opened = nullptr;
-  const int code = sqlite3_open_v2(path.c_str(), &opened,
-                                   SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW |
-                                       SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_PRIVATECACHE |
-                                       SQLITE_OPEN_EXRESCODE,
-                                   nullptr);
+  const int code =
+      sqlite3_open_v2(path.c_str(), &opened,
+                      SQLITE_OPEN_READWRITE | SQLITE_OPEN_NOFOLLOW | SQLITE_OPEN_NOMUTEX |
+                          SQLITE_OPEN_PRIVATECACHE | SQLITE_OPEN_EXRESCODE,
+                      nullptr);
   Connection connection(opened);
   if (code != SQLITE_OK) return SqliteError(opened, code, path);
   auto clocks = std::make_unique<SqliteClocks>();
@@ -389,10 +425,13 @@ core::Result<void> Prepare(SqliteDatabase& database, const SqliteJobOptions& opt
   const std::string pragmas[] = {
       // Readers do not wait for the writer, and a commit is one write at the end of the log.
       "journal_mode = WAL",
-      // The log is on the disk when a commit returns. NORMAL would leave the last commits to a power
-      // cut. Those of Submit must not be lost, since the client was told; nor those of Claim, or the
+      // The log is on the disk when a commit returns. NORMAL would leave the last commits to a
+      // power
+      // cut. Those of Submit must not be lost, since the client was told; nor those of Claim, or
+      // the
       // job would run twice without being said to have been interrupted; nor those of Finish, whose
-      // result the client may have read. So it is for all of them, and group_writer.h makes it cheap.
+      // result the client may have read. So it is for all of them, and group_writer.h makes it
+      // cheap.
       "synchronous = FULL",
       "cell_size_check = ON",
       // The log is cut to this size once its content is in the database.
@@ -404,9 +443,9 @@ core::Result<void> Prepare(SqliteDatabase& database, const SqliteJobOptions& opt
   if (options.size.count != 0) {
     const core::Result<int64_t> page = Pragma(database, "page_size");
     if (!page) return page.error();
-    const core::Result<int64_t> limit = Pragma(
-        database,
-        "max_page_count = " + std::to_string(options.size.count / static_cast<uint64_t>(*page)));
+    const core::Result<int64_t> limit =
+        Pragma(database, "max_page_count = " +
+                             std::to_string(options.size.count / static_cast<uint64_t>(*page)));
     if (!limit) return limit.error();
   }
   if (core::Result<void> begun = database.Begin({}); !begun) return begun;
@@ -448,6 +487,7 @@ core::Result<std::unique_ptr<JobStore>> OpenSqliteJobStore(const SqliteJobOption
       open((path + "-servers").c_str(), O_RDWR | O_CREAT | O_NOFOLLOW | O_CLOEXEC, 0600));
   if (!servers) return core::SystemError("open " + core::Quoted(path + "-servers"));
   (*writes)->SetServers(std::move(servers));
+  (*writes)->SetReserve(options.reserve);
 
   core::Result<std::unique_ptr<SqliteDatabase>> reads = Connect(options, path);
   if (!reads) return reads.error();

@@ -51,7 +51,7 @@ word_bench() {
       shift
       exec "$BUILD/venv-bench/bin/python" "$ROOT/bench/python_package.py" "$BUILD/release" "$@"
       ;;
-    containers | language | data-science | network | sessions)
+    containers | language | data-science | jobs | network | sessions)
       shift
       exec "$BUILD/release/bin/belljar-bench-$what" "$@"
       ;;
