@@ -76,6 +76,11 @@ ROOMS: dict[str, set[str]] = {
 # Tests and benchmarks may include any room, but not both sides in one program.
 FREE_ROOMS = ("tests", "bench")
 
+# Each brings libstdc++'s locales into each program that uses it: 150 kB, compressed. The command
+# has them from its libraries.
+STREAM_HEADER = re.compile(r"^(fstream|iomanip|iostream|istream|locale|ostream|regex|sstream)$")
+WITHOUT_STREAMS = ("engine", "container", "python")
+
 MAY_INCLUDE_PYTHON = ("engine/inside", "python", "tests/inside", "bench")
 PYTHON_HEADER = re.compile(r"^(Python\.h|pybind11/|structmember\.h|frameobject\.h|cpython/)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
@@ -119,6 +124,8 @@ def resolve(root: Path, path: str, target: str) -> str | None:
 def check_include(root: Path, path: str, kind: str, target: str) -> str | None:
     if PYTHON_HEADER.match(target) and not is_under(path, MAY_INCLUDE_PYTHON):
         return f"{target} belongs to engine/inside: nothing else may contain an interpreter"
+    if STREAM_HEADER.match(target) and is_under(path, WITHOUT_STREAMS):
+        return f"{target} makes each program larger: engine/core has SplitAt, Words and ReadFile"
     included = resolve(root, path, target)
     if included is None:
         return f'"{target}" not found relative to the root' if kind == '"' else None

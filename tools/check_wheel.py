@@ -27,8 +27,8 @@ from collections.abc import Iterable
 from email.parser import BytesParser
 from pathlib import Path
 
-MIB = 1 << 20
-GREATEST_SIZE = 8 * MIB
+MB = 1_000_000
+GREATEST_SIZE = 8 * MB
 SHARE = "belljar/_installation/share/belljar/"
 # What programs of a published wheel may need of a system. Every CPython needs the first ones too.
 SYSTEM_LIBRARIES = {
@@ -185,7 +185,7 @@ def licences(archive: zipfile.ZipFile) -> list[str]:
 
 def size(path: Path) -> list[str]:
     got = path.stat().st_size
-    return [] if got <= GREATEST_SIZE else [f"it has {got / MIB:.1f} MiB, more than 8"]
+    return [] if got <= GREATEST_SIZE else [f"it has {got / MB:.2f} MB, more than 8"]
 
 
 def main() -> None:

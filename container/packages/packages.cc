@@ -2,7 +2,6 @@
 
 #include <sys/utsname.h>
 
-#include <sstream>
 #include <utility>
 
 #include "container/backend/container_sandbox.h"
@@ -103,9 +102,8 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
 // The profile of packages extends the base by name: that name must stand for the same profile in
 // this installation.
 core::Result<void> Packages::CheckBase(const core::Profile& base) const {
-  std::vector<std::string> parts;
-  std::istringstream names(base.name);
-  for (std::string part; std::getline(names, part, '+');) parts.push_back(part);
+  const std::vector<std::string_view> names = core::SplitAt(base.name, '+');
+  const std::vector<std::string> parts(names.begin(), names.end());
   const bool is_name = base.name.find('/') == base.name.npos;
   const std::string file = installation_.profiles + "/" + base.name + ".toml";
   const core::Result<core::Profile> known =

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -26,6 +27,13 @@ unsigned g_process = 0;
 bool IsNoted(int fd) { return fd >= 0 && static_cast<size_t>(fd) < kNoted; }
 uint64_t BitOf(int fd) { return uint64_t{1} << (static_cast<size_t>(fd) % kBits); }
 std::atomic<uint64_t>& WordOf(int fd) { return g_owned[static_cast<size_t>(fd) / kBits]; }
+
+// 0: not known before it is read, as of files in /proc.
+size_t KnownSize(int fd) {
+  struct stat status;
+  return fstat(fd, &status) == 0 && S_ISREG(status.st_mode) ? static_cast<size_t>(status.st_size)
+                                                            : 0;
+}
 
 }  // namespace
 
@@ -95,13 +103,12 @@ bool WriteBytes(int fd, std::string_view bytes) {
 }
 
 Result<std::string> ReadAll(int fd, size_t limit) {
-  std::string content;
+  // One byte over the limit distinguishes a file of exactly `limit` bytes from a longer one.
+  std::string content(std::min(std::max<size_t>(KnownSize(fd) + 1, 4096), limit + 1), '\0');
   size_t used = 0;
   for (;;) {
-    // One byte over the limit distinguishes a file of exactly `limit` bytes from a longer one.
-    const size_t room = std::min<size_t>(std::max<size_t>(used, 4096), limit + 1 - used);
-    content.resize(used + room);
-    const ssize_t got = read(fd, content.data() + used, room);
+    if (used == content.size()) content.resize(std::min(2 * used, limit + 1));
+    const ssize_t got = read(fd, content.data() + used, content.size() - used);
     if (got < 0 && errno == EINTR) continue;
     if (got < 0) return SystemError("read");
     if (got == 0) break;

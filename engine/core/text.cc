@@ -161,12 +161,24 @@ std::string LowerCase(std::string_view text) {
 
 std::vector<std::string_view> SplitAt(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
+  parts.reserve(static_cast<size_t>(std::count(text.begin(), text.end(), separator)) + 1);
   for (;;) {
     const size_t end = std::min(text.find(separator), text.size());
     parts.push_back(text.substr(0, end));
     if (end == text.size()) return parts;
     text.remove_prefix(end + 1);
   }
+}
+
+std::vector<std::string_view> Words(std::string_view text) {
+  constexpr std::string_view kSpace = " \t\n\v\f\r";
+  std::vector<std::string_view> words;
+  for (size_t begin = text.find_first_not_of(kSpace); begin != text.npos;) {
+    const size_t end = std::min(text.find_first_of(kSpace, begin), text.size());
+    words.push_back(text.substr(begin, end - begin));
+    begin = text.find_first_not_of(kSpace, end);
+  }
+  return words;
 }
 
 bool Contains(const std::vector<std::string>& names, std::string_view name) {

@@ -11,12 +11,13 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <sstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/mapping.h"
 #include "engine/core/process.h"
+#include "engine/core/text.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
 
@@ -55,8 +56,8 @@ core::Result<std::vector<Range>> WritableMappings() {
   core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMapsSize);
   if (!maps) return maps.error();
   std::vector<Range> ranges;
-  std::istringstream lines(*maps);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view each : core::SplitAt(*maps, '\n')) {
+    const std::string line(each);
     Range range;
     char permissions[5] = {};
     if (sscanf(line.c_str(), "%lx-%lx %4s", &range.begin, &range.end, permissions) == 3 &&

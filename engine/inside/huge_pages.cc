@@ -5,12 +5,12 @@
 
 #include <cstdint>
 #include <cstdio>
-#include <sstream>
 #include <string>
 #include <string_view>
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
+#include "engine/core/text.h"
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
@@ -45,8 +45,8 @@ size_t CollapseIntoHugePages() {
   core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMapsText);
   if (!maps) return 0;
   size_t moved = 0;
-  std::istringstream lines(*maps);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view each : core::SplitAt(*maps, '\n')) {
+    const std::string line(each);
     uintptr_t begin = 0;
     uintptr_t end = 0;
     char permissions[5] = {};

@@ -1,13 +1,14 @@
 #include "engine/outside/installation.h"
 
+#include <fcntl.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <optional>
 
+#include "engine/core/fd.h"
 #include "engine/core/text.h"
 
 namespace belljar::outside {
@@ -22,6 +23,7 @@ constexpr char kModule[] = "belljar-zygote.so";
 constexpr char kInEnvironment[] = "belljar/_installation";
 // Next to the zygote of an image: the path of its interpreter.
 constexpr char kInterpreterFile[] = "interpreter";
+constexpr size_t kLargestInterpreterFile = 1 << 16;
 
 struct Place {
   fs::path programs;
@@ -74,11 +76,10 @@ std::vector<Place> PlacesOfCommand(const fs::path& folder) {
 }
 
 bool IsElfProgram(const fs::path& path) {
-  std::ifstream file(path, std::ios::binary);
-  char magic[4] = {};
-  file.read(magic, sizeof magic);
-  return file && std::string_view(magic, sizeof magic) == "\177ELF" &&
-         access(path.c_str(), X_OK) == 0;
+  const core::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  char magic[4];
+  return file && read(file.get(), magic, sizeof magic) == ssize_t{sizeof magic} &&
+         std::string_view(magic, sizeof magic) == "\177ELF" && access(path.c_str(), X_OK) == 0;
 }
 
 // The program that `path` resolves to; empty if it is a script (pyenv) or does not exist.
@@ -108,8 +109,11 @@ core::Error NoInterpreter(const std::string& detail) {
 core::Result<std::string> InterpreterOf(const Place& place, const fs::path& command_folder,
                                         const std::string& given) {
   std::string named = given;
-  std::ifstream file(place.programs / kInterpreterFile);
-  if (named.empty() && file) std::getline(file, named);
+  if (named.empty()) {
+    const core::Result<std::string> file =
+        core::ReadFile(place.programs / kInterpreterFile, kLargestInterpreterFile);
+    if (file) named = core::SplitAt(*file, '\n').front();
+  }
   if (!named.empty()) {
     const fs::path program = ProgramBehind(named);
     if (program.empty()) return NoInterpreter(core::Quoted(named) + " is no program");

@@ -5,7 +5,6 @@
 
 #include <cstdio>
 #include <cstdlib>
-#include <sstream>
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
@@ -24,8 +23,7 @@ std::vector<std::string> WordsOf(const std::string& path) {
   std::vector<std::string> words;
   core::Result<std::string> text = core::ReadFile(path, 1 << 20);
   if (!text) return words;
-  std::istringstream stream(*text);
-  for (std::string word; stream >> word;) words.push_back(word);
+  for (const std::string_view word : core::Words(*text)) words.emplace_back(word);
   return words;
 }
 
@@ -121,10 +119,9 @@ MachineCheck CheckCgroup() {
 
 std::string FindProgram(const std::string& name) {
   const char* path = getenv("PATH");
-  std::istringstream folders(path ? path : "/usr/bin:/bin");
-  for (std::string folder; std::getline(folders, folder, ':');) {
+  for (const std::string_view folder : core::SplitAt(path ? path : "/usr/bin:/bin", ':')) {
     if (folder.empty()) continue;  // the current folder is not searched
-    const std::string program = folder + "/" + name;
+    const std::string program = std::string(folder) + "/" + name;
     if (access(program.c_str(), X_OK) == 0) return program;
   }
   return "";

@@ -5,10 +5,10 @@
 #include <filesystem>
 #include <map>
 #include <set>
-#include <sstream>
 #include <string_view>
 
 #include "engine/core/fd.h"
+#include "engine/core/text.h"
 
 namespace belljar::outside {
 
@@ -100,8 +100,7 @@ bool AddEntriesOf(const std::string& folder, const Distribution& distribution,
       core::ReadFile(folder + "/" + distribution.folder + "/RECORD", kLargestRecord);
   if (!record) return false;
   std::set<std::string> paths;
-  std::istringstream lines(*record);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view line : core::SplitAt(*record, '\n')) {
     std::string path = RecordedPath(line);
     if (IsToImport(path)) paths.insert(std::move(path));
   }
@@ -124,8 +123,10 @@ core::Result<std::vector<InstalledPackage>> ReadPins(const std::string& file) {
   core::Result<std::string> text = core::ReadFile(file, kLargestPins);
   if (!text) return text.error();
   std::vector<InstalledPackage> pins;
-  std::istringstream words(*text);
-  for (InstalledPackage pin; words >> pin.name >> pin.version;) pins.push_back(pin);
+  const std::vector<std::string_view> words = core::Words(*text);
+  for (size_t i = 0; i + 1 < words.size(); i += 2) {
+    pins.push_back({std::string(words[i]), std::string(words[i + 1])});
+  }
   return pins;
 }
 

@@ -6,10 +6,11 @@
 #include <algorithm>
 #include <cstdio>
 #include <iterator>
-#include <sstream>
 #include <string>
+#include <string_view>
 
 #include "engine/core/fd.h"
+#include "engine/core/text.h"
 
 namespace belljar::outside {
 namespace {
@@ -38,8 +39,8 @@ std::vector<uint64_t> OwnPages(pid_t pid) {
   std::vector<uint64_t> own;
   if (!maps || !pagemap) return own;
   std::vector<uint64_t> words;
-  std::istringstream lines(*maps);
-  for (std::string line; std::getline(lines, line);) {
+  for (const std::string_view each : core::SplitAt(*maps, '\n')) {
+    const std::string line(each);
     unsigned long begin = 0;
     unsigned long end = 0;
     char permissions[5] = {};

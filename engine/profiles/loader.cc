@@ -8,7 +8,6 @@
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <sstream>
 #include <stdexcept>
 #include <string_view>
 
@@ -234,10 +233,17 @@ Exports ReadExports(const std::string& file) {
   if (!fs::exists(file)) return exports;
   core::Result<std::string> text = core::ReadFile(file, 4 << 20);
   if (!text) throw std::runtime_error(text.error().ToString());
+  std::string_view module;
+  std::vector<std::string>* names = nullptr;
   for (const std::string_view line : core::SplitAt(*text, '\n')) {
     const size_t space = line.find(' ');
     if (space == line.npos) continue;
-    exports[std::string(line.substr(0, space))].emplace_back(line.substr(space + 1));
+    // The lines of a module follow each other.
+    if (!names || line.substr(0, space) != module) {
+      module = line.substr(0, space);
+      names = &exports[std::string(module)];
+    }
+    names->emplace_back(line.substr(space + 1));
   }
   return exports;
 }
@@ -506,7 +512,6 @@ void ReadLanguage(const toml::table& root, core::Profile& profile) {
   profile.full_language = true;
 }
 
-// A date as its text; no profile uses one.
 nlohmann::json ToJson(const toml::node& node) {
   nlohmann::json json;
   node.visit([&](const auto& value) {
@@ -517,9 +522,7 @@ nlohmann::json ToJson(const toml::node& node) {
       json = nlohmann::json::array();
       for (const toml::node& each : value) json.push_back(ToJson(each));
     } else if constexpr (toml::is_chronological<decltype(value)>) {
-      std::ostringstream text;
-      text << value.get();
-      json = text.str();
+      throw Malformed(value, "no key takes a date or time");
     } else {
       json = value.get();
     }
@@ -547,6 +550,7 @@ void Merge(nlohmann::json& into, const nlohmann::json& from) {
 struct ProfileFile {
   toml::table root;
   Exports spelled_out;
+  std::optional<core::Profile> alone;  // once read: what a file makes that extends no other
 };
 
 nlohmann::json DocumentOf(const ProfileFile& file) {
@@ -560,14 +564,14 @@ nlohmann::json DocumentOf(const ProfileFile& file) {
 // The content of files, each read once for all profiles that include it.
 class ProfileFiles {
  public:
-  const ProfileFile& Read(const fs::path& file) {
+  ProfileFile& Read(const fs::path& file) {
     const auto [found, is_new] = files_.try_emplace(file);
     if (is_new) {
       toml::table root = Parse(file);
       CheckKeys(root, kProfileKeys);
       DropLaterModules(root);
       Exports spelled_out = SpelledOut(root, ExportsOf(file));
-      found->second = {std::move(root), std::move(spelled_out)};
+      found->second = {std::move(root), std::move(spelled_out), std::nullopt};
     }
     return found->second;
   }
@@ -603,7 +607,7 @@ class ProfileReader {
   }
 
   void AddFile(const std::string& file, int depth = 0) {
-    const ProfileFile& content = files_.Read(file);
+    ProfileFile& content = files_.Read(file);
     const toml::table& root = content.root;
     if (Get<int64_t>(root, "schema") != kSchema) throw Malformed(root, "schema must be 1");
     const std::string name = Get<std::string>(root, "name");
@@ -616,7 +620,12 @@ class ProfileReader {
     }
     const bool first = read_.empty();
     if (!first && !tier) throw Malformed(root, "it does not extend another profile: \"extends\"");
-    Read(content, first);
+    if (first && content.alone) {
+      profile_ = *content.alone;
+    } else {
+      Read(content, first);
+      if (first) content.alone = profile_;
+    }
     if (has_document_ && first) {
       document_ = DocumentOf(content);
     } else if (has_document_) {

@@ -6,9 +6,13 @@
 #include <sys/sysinfo.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
-#include <sstream>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/text.h"
 
 namespace belljar::seal {
 namespace {
@@ -21,33 +25,25 @@ constexpr size_t kMaxFile = 1 << 20;
 // Where cgroup2 is mounted, from lines such as
 // "42 32 0:37 / /sys/fs/cgroup rw,nosuid - cgroup2 cgroup2 rw".
 std::string MountPoint(const std::string& mountinfo) {
-  std::istringstream lines(mountinfo);
-  for (std::string line; std::getline(lines, line);) {
-    const size_t dash = line.find(" - cgroup2 ");
-    if (dash == std::string::npos) continue;
-    std::istringstream fields(line);
-    std::string id, parent, device, root, point;
-    fields >> id >> parent >> device >> root >> point;
-    if (root == "/") return point;
+  for (const std::string_view line : core::SplitAt(mountinfo, '\n')) {
+    if (line.find(" - cgroup2 ") == line.npos) continue;
+    const std::vector<std::string_view> fields = core::Words(line);
+    if (fields.size() > 4 && fields[3] == "/") return std::string(fields[4]);
   }
   return "";
 }
 
 // Our own cgroup, from the line "0::/user.slice/session-1.scope".
 std::string OwnCgroup(const std::string& cgroup) {
-  std::istringstream lines(cgroup);
-  for (std::string line; std::getline(lines, line);) {
-    if (line.starts_with("0::/")) return line.substr(3);
+  for (const std::string_view line : core::SplitAt(cgroup, '\n')) {
+    if (line.starts_with("0::/")) return std::string(line.substr(3));
   }
   return "";
 }
 
-bool HasWord(const std::string& text, const std::string& word) {
-  std::istringstream words(text);
-  for (std::string each; words >> each;) {
-    if (each == word) return true;
-  }
-  return false;
+bool HasWord(std::string_view text, std::string_view word) {
+  const std::vector<std::string_view> words = core::Words(text);
+  return std::find(words.begin(), words.end(), word) != words.end();
 }
 
 core::Result<void> WriteCgroupFile(int directory, const char* file, const std::string& text) {

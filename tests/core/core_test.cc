@@ -808,6 +808,14 @@ TEST(Text, WhatMisleadsIsShownAsItsBytes) {
   }
 }
 
+TEST(Text, WordsAreBetweenSpaces) {
+  using Parts = std::vector<std::string_view>;
+  EXPECT_EQ(Words(""), Parts{});
+  EXPECT_EQ(Words(" \t\r\n"), Parts{});
+  EXPECT_EQ(Words("one"), Parts{"one"});
+  EXPECT_EQ(Words("  memory\tpids \n cpu\n"), (Parts{"memory", "pids", "cpu"}));
+}
+
 TEST(Text, SafeJsonSaysTheSame) {
   EXPECT_EQ(SafeJson("{\"\u202e\": \"a\u009b\x7f\u2028\u2069z\",\n 1: \"ü\u2010\U0001f600\"}"),
             "{\"\\u202e\": \"a\\u009b\\u007f\\u2028\\u2069z\",\n 1: \"ü\u2010\U0001f600\"}");

@@ -60,6 +60,19 @@ def test_python_stays_inside(tmp_path):
     assert [line.split(":")[0] for line in found] == ["cli/e.cc", "engine/outside/d.cc"]
 
 
+def test_streams_are_the_commands(tmp_path):
+    found = findings(
+        tmp_path,
+        {
+            "engine/seal/a.cc": "#include <sstream>\n",
+            "container/image/b.cc": "#include <fstream>\n",
+            "cli/c.cc": "#include <sstream>\n",
+            "tests/seal/d.cc": "#include <iostream>\n",
+        },
+    )
+    assert [line.split(":")[0] for line in found] == ["container/image/b.cc", "engine/seal/a.cc"]
+
+
 def test_program_code_does_not_include_test_code(tmp_path):
     found = findings(
         tmp_path, {"tests/fake.h": "", "cli/main.cc": '#include "tests/fake.h"\n', "tests/a.cc": ""}

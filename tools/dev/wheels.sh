@@ -88,9 +88,11 @@ repair_wheel() {
   platform="$(wheel_setting platform)_$PROCESSOR"
   rm -rf -- "$repaired"
   quietly wheels-repair env PATH="$WHEELS_VENV/bin:$PATH" "$WHEELS_VENV/bin/auditwheel" \
-    repair --zip-compression-level 9 --only-plat --plat "$platform" --wheel-dir "$repaired" "$1" ||
+    repair --only-plat --plat "$platform" --wheel-dir "$repaired" "$1" ||
     die "$EXIT_OURS" "$1 is not for $platform; see $LOGS/wheels-repair.txt"
   found=("$repaired"/*.whl)
+  quietly wheels-compress "$WHEELS_VENV/bin/python" -I "$ROOT/tools/wheels/compress_wheel.py" "${found[0]}" ||
+    die "$EXIT_OURS" "${found[0]} could not be compressed; see $LOGS/wheels-compress.txt"
   mkdir -p -- "$DIST"
   mv -- "${found[0]}" "$DIST/"
   WHEEL="$DIST/$(basename -- "${found[0]}")"
