@@ -190,7 +190,7 @@ class Server {
                        std::move(http_connections), SessionCount(), Audit()});
   }
 
-  void AuthenticationFailed(const std::string& peer) {
+  void AuthenticationFailed(std::string_view peer) {
     metrics_.AuthenticationFailed();
     log_->AuthenticationFailed(peer, "no valid token");
     if (audit_observer_) audit_observer_->Refused("", "authentication_failed", peer);
