@@ -229,7 +229,7 @@ Command MakeSearchCommand(CLI::App& above) {
   CLI::App* parser =
       AddCommand(above, "search", "Search the audit log; exits with 1 if nothing is found");
   AddFolderOption(parser, arguments->folder);
-  AddText(parser, "--kind", query.kind, JoinChoices(audit::EntryKinds()), "kind of entry");
+  AddText(parser, "--kind", query.kind, "KIND", "kind of entry: execution, refusal, session, …");
   AddText(parser, "--caller", query.caller, "NAME", "name of the token");
   AddText(parser, "--tool", query.tool, "NAME", "as execute_code");
   AddText(parser, "--profile", query.profile, kProfileType, "profile of the call");
