@@ -333,15 +333,6 @@ int Report(const host::Outcome& outcome, const RunArguments& arguments, const Jo
   return code;
 }
 
-// Writes the receipt, if one is wanted. Returns the exit code, `code` unless that fails.
-int WithReceipt(int code, const RunArguments& arguments, const Job& job, const std::string& profile,
-                const host::Outcome& outcome) {
-  if (!job.receipt_key) return code;
-  const core::Result<void> written =
-      WriteReceipt(*arguments.receipt, *job.receipt_key, profile, job.request, outcome);
-  return written ? code : OwnFailure(written.error());
-}
-
 // Blocks until the packages are installed and the engine has the image.
 core::Result<void> InstallPackages(Job& job, int cancel_fd) {
   const core::Result<std::unique_ptr<container::packages::Packages>> packages =
@@ -390,7 +381,12 @@ int RunJob(const RunArguments& arguments, Job job) {
   }
   if (!outcome) return Fail(outcome.error(), arguments.json);
   NameProfiles(profile, *outcome);
-  const int code = WithReceipt(Report(*outcome, arguments, job), arguments, job, profile, *outcome);
+  const int code = Report(*outcome, arguments, job);
+  if (job.receipt_key) {
+    const core::Result<void> receipt =
+        WriteReceipt(*arguments.receipt, *job.receipt_key, profile, job.request, *outcome);
+    if (!receipt) return OwnFailure(receipt.error());
+  }
   return ExitAfterOutput(written, code);
 }
 
@@ -401,9 +397,8 @@ int ExecuteRun(RunArguments arguments) {
   core::Result<Job> job = Prepare(arguments, *catalogue);
   if (!job) return UsageError("run", job.error().ToString());
   if (job->refused) {
-    const host::Outcome outcome = Refusal(*job);
-    return WithReceipt(Report(outcome, arguments, *job), arguments, *job, job->sandbox.profile.name,
-                       outcome);
+    if (job->receipt_key) Say("belljar: no receipt: the program was not read\n");
+    return Report(Refusal(*job), arguments, *job);
   }
   return RunJob(arguments, std::move(*job));
 }

@@ -279,7 +279,7 @@ TEST_F(AuditLogTest, AServerThatIsKilledLeavesALogThatCanBeContinued) {
       const auto log = OpenLog(config_);
       for (int n = 0;; ++n) {
         log->Add(Members(std::to_string(n)));
-        if (n % 100 == 0) std::this_thread::sleep_for(milliseconds(1));
+        if (n % 10 == 0) std::this_thread::sleep_for(milliseconds(1));
       }
     }
     std::this_thread::sleep_for(milliseconds(60 + 25 * i));
@@ -324,7 +324,6 @@ TEST_F(AuditLogTest, WhileItCannotBeWrittenCallsAreRefusedAndNothingIsLost) {
     if (!Waits([&] { return log->figures().entries == 56; })) return 6;
     return log->figures().lost == 0 ? 0 : 7;
   });
-  // The end of the child is that of a server that was killed.
   EXPECT_EQ(died, tests::Exited(0));
   const Verification verified = Verified(folder_);
   EXPECT_EQ(FaultsOf(verified), "");
