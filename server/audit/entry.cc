@@ -13,8 +13,6 @@
 namespace belljar::server::audit {
 namespace {
 
-using host::NameOf;
-
 constexpr size_t kMaxReason = 2048;  // bytes
 
 // Most runs have no errors, and many have no output.
@@ -99,7 +97,7 @@ std::string Opened(Kind kind) {
   std::string members;
   members.reserve(2048);
   members += "\"time\":\"" + TimeNow() + "\",\"kind\":\"";
-  members += kKindNames[static_cast<size_t>(kind)];
+  members += NameOf(kind);
   members += "\",";
   return members;
 }

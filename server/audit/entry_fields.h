@@ -13,6 +13,8 @@ inline constexpr std::string_view kKindNames[] = {"segment",  "segment_end", "st
                                                   "settings", "execution",   "refusal", "approval",
                                                   "session",  "retention",   "lost"};
 
+inline std::string_view NameOf(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
+
 using host::kInJson;
 using host::kOmittable;
 using host::Row;

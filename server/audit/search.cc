@@ -15,8 +15,6 @@ namespace {
 
 constexpr size_t kMaxUnreadable = 10;
 
-std::string_view NameOf(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
-
 // Texts of which a line has at least one. A quote within a string has a backslash before it, so
 // that no string can look like a member.
 using Alternatives = std::vector<std::string>;

@@ -90,7 +90,7 @@ core::Result<LastLine> FindLastLine(const SegmentFile& segment) {
     }
     last.sequence = entry->sequence;
     last.hash = entry->hash;
-    is_closed = entry->kind == kKindNames[static_cast<size_t>(Kind::kSegmentEnd)];
+    is_closed = entry->kind == NameOf(Kind::kSegmentEnd);
   }
   if (last.log.empty()) {
     return core::MakeError("read " + core::Quoted(segment.path),

@@ -18,8 +18,6 @@ namespace {
 
 using Json = nlohmann::json;
 
-std::string_view NameOf(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
-
 // Empty or 0 if it is not there, or something else.
 std::string TextIn(const Json& object, const char* name) {
   const auto found = object.find(name);
