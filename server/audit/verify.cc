@@ -246,7 +246,12 @@ core::Result<void> Verifier::Segment(const SegmentFile& segment, bool is_last) {
   for (line_ = 1;; ++line_) {
     const core::Result<std::optional<LineReader::Line>> next = reader->Next();
     if (!next) return next.error();
-    if (!*next) break;
+    if (!*next && line_ > 1) break;
+    if (!*next) {
+      end_ = {};
+      Fail("it is empty: its first line was removed");
+      break;
+    }
     const LineReader::Line& line = **next;
     const auto read = Read(line.text);
     const ReadLine* const entry = std::get_if<ReadLine>(&read);
@@ -278,16 +283,11 @@ core::Result<void> Verifier::Segment(const SegmentFile& segment, bool is_last) {
       ++result_.unsigned_entries;
     }
   }
-  if (line_ == 1) {
-    end_ = {};
-    Fail("it is empty: its first line was removed");
-  }
-  if (end_.has_fault) previous_.reset();
-  if (!end_.has_fault && !end_.is_closed && !is_last) {
-    Note(0, "it has no signed end: the server was killed");
-  }
-  if (!end_.has_fault && !end_.is_closed && is_last) {
-    Note(0, "it has no signed end yet: a server writes it, or was killed");
+  if (end_.has_fault) {
+    previous_.reset();
+  } else if (!end_.is_closed) {
+    Note(0, is_last ? "it has no signed end yet: a server writes it, or was killed"
+                    : "it has no signed end: the server was killed");
   }
   number_ = segment.number;
   return {};
