@@ -12,8 +12,13 @@
 #include <thread>
 #include <utility>
 
+#include "engine/core/text.h"
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
+#include "server/audit/audit_log.h"
+#include "server/audit/audit_observer.h"
+#include "server/audit/audited_tool.h"
+#include "server/audit/log_folder.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
 #include "server/http/http_server.h"
@@ -137,29 +142,54 @@ core::Result<std::unique_ptr<jobs::JobStore>> OpenJobs(const JobsConfig& config)
   return jobs::OpenSqliteJobStore({.path = config.store, .limits = limits});
 }
 
+operations::Log::Fields FieldsOf(const audit::Notice& notice) {
+  operations::Log::Fields fields = operations::Log::Fields::object();
+  for (const auto& [name, value] : notice.facts) fields[std::string(name)] = value;
+  return fields;
+}
+
+// Null: the operator wants none. `log` is borrowed.
+core::Result<std::unique_ptr<audit::AuditLog>> OpenAudit(AuditConfig config, operations::Log& log) {
+  if (!config.enabled) return std::unique_ptr<audit::AuditLog>();
+  if (config.folder.empty()) config.folder = audit::DefaultFolder();
+  if (config.folder.empty()) {
+    return core::MakeError("open the audit log", "this user has no home: name audit.folder");
+  }
+  return audit::AuditLog::Open(config, [&log](const audit::Notice& notice) {
+    log.Write(notice.is_fault ? operations::LogLevel::kError : operations::LogLevel::kInfo,
+              notice.event, FieldsOf(notice));
+  });
+}
+
+std::vector<audit::Setting> SettingsOf(const operations::StartRecord& record) {
+  return {{"listen", record.listen},
+          {"profiles", core::Joined(record.profiles)},
+          {"isolation", record.isolation},
+          {"language", record.language},
+          {"tokens", core::Joined(record.tokens)}};
+}
+
 // Everything except the transport. Members are destroyed in reverse order: the queue first, so that
 // no call is left that uses the others.
 class Server {
  public:
   Server(const ServerConfig& config, std::unique_ptr<operations::Log> log,
-         const outside::ProfileCatalogue& catalogue, std::unique_ptr<tools::Sandboxes> sandboxes,
-         std::unique_ptr<jobs::JobStore> job_store)
+         std::unique_ptr<audit::AuditLog> audit, std::unique_ptr<jobs::JobStore> job_store,
+         const outside::ProfileCatalogue& catalogue, std::unique_ptr<tools::Sandboxes> sandboxes)
       : config_(config),
         log_(std::move(log)),
+        audit_(std::move(audit)),
+        audit_observer_(audit_ ? std::make_unique<audit::AuditObserver>(*audit_, config_.audit)
+                               : nullptr),
         metrics_({host::kBelljarVersion, host::kPythonVersion}),
-        observers_({&metrics_, log_.get()}),
+        observers_(Observers()),
         sandboxes_(std::move(sandboxes)),
         sessions_(config.sessions),
         queue_({Running(config), config.execution.waiting}),
         service_({.version = host::kBelljarVersion, .instructions = kInstructions},
-                 tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
-                                  sessions()),
-                 queue_, LogRefusals(), &resources_),
+                 Tools(catalogue, config_.answers), queue_, TellRefusals(), &resources_),
         job_store_(std::move(job_store)) {
-    if (config_.http && config_.http->rest && job_store_) MakeJobs(catalogue);
-    if (config_.http && config_.http->rest) {
-      rest_.emplace(RestParts(catalogue), queue_, LogRefusals(), resources_, sessions());
-    }
+    if (config_.http && config_.http->rest) MakeRest(catalogue);
     sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
                                 const std::string& why) {
       observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
@@ -198,7 +228,13 @@ class Server {
 
   void ReadMetricsFrom(std::function<size_t()> http_connections) {
     metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
-                       std::move(http_connections), SessionCount()});
+                       std::move(http_connections), SessionCount(), Audit()});
+  }
+
+  void AuthenticationFailed(std::string_view peer) {
+    metrics_.AuthenticationFailed();
+    log_->AuthenticationFailed(peer, "no valid token");
+    if (audit_observer_) audit_observer_->Refused("", "authentication_failed", peer);
   }
 
   // Calls are answered without delay once the first worker exists.
@@ -233,6 +269,7 @@ class Server {
     }
     record.missing = WhyNothingRuns(config_.execution);
     log_->Started(record);
+    if (audit_observer_) audit_observer_->Started(SettingsOf(record));
   }
 
   void LogStopping(const char* reason) {
@@ -241,17 +278,40 @@ class Server {
   }
 
  private:
+  std::vector<CallObserver*> Observers() {
+    std::vector<CallObserver*> observers = {&metrics_, log_.get()};
+    if (audit_observer_) observers.push_back(audit_observer_.get());
+    return observers;
+  }
+
+  std::vector<std::unique_ptr<Tool>> Tools(const outside::ProfileCatalogue& catalogue,
+                                           const AnswersConfig& answers) {
+    std::vector<std::unique_ptr<Tool>> tools =
+        tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_, sessions());
+    return audit_ ? audit::WithAudit(std::move(tools), *audit_) : std::move(tools);
+  }
+
+  std::function<operations::AuditFigures()> Audit() const {
+    if (!audit_) return {};
+    return [this] {
+      const audit::AuditLog::Figures now = audit_->figures();
+      return operations::AuditFigures{now.entries, now.failures, now.lost, now.waiting,
+                                      now.is_failing};
+    };
+  }
+
   std::function<size_t()> SessionCount() const {
     if (!config_.sessions.enabled) return {};
     return [this] { return sessions_.open(); };
   }
 
-  rest::RestService::Parts RestParts(const outside::ProfileCatalogue& catalogue) {
+  // The API, and jobs if there are any. Its answers are complete unless a request says otherwise.
+  void MakeRest(const outside::ProfileCatalogue& catalogue) {
     AnswersConfig answers = config_.answers;
     answers.detail = "full";
+    if (job_store_) MakeJobs(Tools(catalogue, answers));
     rest::RestService::Parts parts;
-    parts.tools =
-        tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_, sessions());
+    parts.tools = Tools(catalogue, answers);
     parts.answers = AnswerSchemas();
     parts.version = host::kBelljarVersion;
     parts.python_version = host::kPythonVersion;
@@ -261,13 +321,11 @@ class Server {
     parts.jobs = job_service_ ? &*job_service_ : nullptr;
     parts.has_tokens = !config_.tokens.empty();
     parts.batch_width = Running(config_);
-    return parts;
+    rest_.emplace(std::move(parts), queue_, TellRefusals(), resources_, sessions());
   }
 
-  void MakeJobs(const outside::ProfileCatalogue& catalogue) {
-    AnswersConfig answers = config_.answers;
-    answers.detail = "full";
-    job_tools_ = tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_);
+  void MakeJobs(std::vector<std::unique_ptr<Tool>> tools) {
+    job_tools_ = std::move(tools);
     jobs::JobRunner::Options options;
     options.tools = {{rest::kExecutionKind, job_tools_.front().get()}};
     options.callers = [this](const std::string& owner) { return CallerNamed(owner); };
@@ -320,9 +378,11 @@ class Server {
   SessionRegistry* sessions() { return config_.sessions.enabled ? &sessions_ : nullptr; }
 
   // Tells the operator about calls that the queue refuses.
-  ToolCalls::RefusalListener LogRefusals() {
+  ToolCalls::RefusalListener TellRefusals() {
     return [this](const Caller& caller, const CallQueue::Refusal& refusal) {
-      log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running, refusal.waiting);
+      const char* const reason = ReasonName(refusal.reason);
+      log_->Overloaded(caller.name, reason, refusal.running, refusal.waiting);
+      if (audit_observer_) audit_observer_->Refused(caller.name, "overloaded", reason);
     };
   }
 
@@ -336,6 +396,8 @@ class Server {
 
   const ServerConfig config_;
   const std::unique_ptr<operations::Log> log_;
+  const std::unique_ptr<audit::AuditLog> audit_;  // null: there is none; and so below
+  const std::unique_ptr<audit::AuditObserver> audit_observer_;
   operations::Metrics metrics_;
   operations::CallObservers observers_;
   const std::unique_ptr<tools::Sandboxes> sandboxes_;
@@ -418,8 +480,7 @@ http::HttpMonitoring Monitor(Server& server) {
     if (access.status == 0) return;
     server.metrics().HttpAnswered(static_cast<int>(access.status));
     if (access.status != 401) return;
-    server.metrics().AuthenticationFailed();
-    server.log().AuthenticationFailed(access.peer, "no valid token");
+    server.AuthenticationFailed(access.peer);
   };
   return monitoring;
 }
@@ -456,11 +517,14 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   if (!sandboxes) return sandboxes.error();
   core::Result<std::unique_ptr<operations::Log>> log = operations::Log::Open(config.log);
   if (!log) return log.error();
+  core::Result<std::unique_ptr<audit::AuditLog>> audit = OpenAudit(config.audit, **log);
+  if (!audit) return audit.error();
   core::Result<std::unique_ptr<jobs::JobStore>> job_store = OpenJobs(config.jobs);
   if (!job_store) return job_store.error();
   // Outlives the server, whose last calls may still use it for their answers.
   boost::asio::io_context io(1);
-  Server server(config, std::move(*log), catalogue, std::move(*sandboxes), std::move(*job_store));
+  Server server(config, std::move(*log), std::move(*audit), std::move(*job_store), catalogue,
+                std::move(*sandboxes));
   if (core::Result<void> watched = server.WatchSessions(); !watched) return watched.error();
   if (core::Result<void> started = server.StartJobs(); !started) return started.error();
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);

@@ -51,6 +51,7 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/rest": HOST | {"server/core", "server/jobs"},
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},
+    "server/audit": HOST | {"server/core"},
     "server/operations": HOST | {"engine/outside", "server/core"},
     "server/jobs": HOST | {"server/core"},
     "server/config": ENGINE | {"engine/egress", "server/core"},
@@ -68,7 +69,7 @@ ROOMS: dict[str, set[str]] = {
     **SERVER_PARTS,
     "server": ENGINE | {"container/backend", *SERVER_PARTS},
     "cli": ENGINE
-    | {"engine/egress", "engine/seal", "server", "server/core", "server/config"}
+    | {"engine/egress", "engine/seal", "server", "server/core", "server/audit", "server/config"}
     | CONTAINERS_ON_THE_HOST,
     "python": ENGINE | {"engine/egress", "container/backend", "container/packages"},
 }

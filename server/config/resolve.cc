@@ -54,6 +54,13 @@ void MakePathsAbsolute(Loading& loading) {
   if (!socket.empty()) socket = AbsolutePath(socket, loading.OriginOf("container.socket"));
   std::string& packages = draft.config.packages.folder;
   if (!packages.empty()) packages = AbsolutePath(packages, loading.OriginOf("packages.folder"));
+  AuditConfig& audit = draft.config.audit;
+  if (!audit.folder.empty()) {
+    audit.folder = AbsolutePath(audit.folder, loading.OriginOf("audit.folder"));
+  }
+  if (!audit.key_file.empty()) {
+    audit.key_file = AbsolutePath(audit.key_file, loading.OriginOf("audit.key_file"));
+  }
   std::string& profile = draft.config.execution.profile;
   if (IsOwnFile(profile)) profile = AbsolutePath(profile, loading.OriginOf("execution.profile"));
   if (!draft.profiles) return;

@@ -116,6 +116,23 @@ struct LogConfig {
   bool code = false;            // whether entries may contain the executed code
 };
 
+// The audit log (docs/audit.md).
+struct AuditConfig {
+  bool enabled = false;
+  std::string folder;    // empty: this user's state folder
+  std::string key_file;  // the private key; empty: key.pem in the folder, made at the first start
+  bool code = false;     // whether entries may contain the executed code
+  bool output = false;   // whether entries may contain its output
+  // A segment is signed and closed after this size, or this time, and when the server stops.
+  core::Bytes segment_size = core::Bytes::Mebi(64);
+  std::chrono::milliseconds segment_age{24 * 60 * 60'000};
+  size_t keep_days = 0;                 // older segments are removed; 0: none
+  std::optional<core::Bytes> max_size;  // of all segments; beyond it the oldest are removed
+  std::string sync = "interval";        // or "always": before a call is answered
+  std::chrono::milliseconds sync_interval{1000};
+  std::string on_failure = "refuse";  // calls while it cannot be written; or "continue"
+};
+
 struct ServerConfig {
   std::optional<HttpConfig> http;  // nullopt: stdio
   std::vector<TokenConfig> tokens;
@@ -126,6 +143,7 @@ struct ServerConfig {
   JobsConfig jobs;
   AnswersConfig answers;
   LogConfig log;
+  AuditConfig audit;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM
 };
 

@@ -1,5 +1,5 @@
-// CallObserver: receives a record of each finished call from the tools; implemented by metrics and
-// the log.
+// CallObserver: receives a record of each finished call from the tools; implemented by metrics, the
+// log and the audit log.
 #ifndef BELLJAR_SERVER_CORE_OBSERVER_H_
 #define BELLJAR_SERVER_CORE_OBSERVER_H_
 
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "engine/host/outcome.h"
+#include "engine/host/request.h"
 
 namespace belljar::server {
 
@@ -18,6 +19,7 @@ struct CallRecord {
   std::string_view caller;
   std::string_view profile;
   std::string_view code;                   // for logs that may contain it
+  const host::Request* request = nullptr;  // as it was run, for its digests; null: not known
   const host::Outcome* outcome = nullptr;  // null: the call failed without one
   std::optional<std::string> failure;      // Belljar's own failure, instead of an outcome
 };

@@ -38,12 +38,21 @@ struct SpareGauge {
   size_t wanted = 0;
 };
 
+struct AuditFigures {
+  uint64_t entries = 0;
+  uint64_t failures = 0;
+  uint64_t lost = 0;
+  size_t waiting = 0;
+  bool is_failing = false;
+};
+
 // Called at each scrape, on the scraping thread. Empty: the metric is omitted.
 struct MetricsSources {
   std::function<CallQueue::Counters()> calls;
   std::function<std::vector<SpareGauge>()> spares;
   std::function<size_t()> http_connections;
   std::function<size_t()> sessions;
+  std::function<AuditFigures()> audit;
 };
 
 class Metrics : public CallObserver {

@@ -221,6 +221,7 @@ void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
     record.caller = entry->caller;
     record.profile = profile.profile.name;
     record.code = entry->request.source;
+    record.request = &entry->request;
     if (entry->outcome) {
       record.outcome = &*entry->outcome;
     } else {

@@ -22,6 +22,9 @@ endif()
 # SHA-256, for artifacts and for fingerprints of findings, only on the host.
 find_library(BELLJAR_LIBCRYPTO NAMES libcrypto.a)
 find_path(BELLJAR_LIBCRYPTO_INCLUDE NAMES openssl/sha.h)
+# Ed25519, for the audit log and receipts, only in the command.
+find_library(BELLJAR_LIBSODIUM NAMES libsodium.a)
+find_path(BELLJAR_LIBSODIUM_INCLUDE NAMES sodium.h)
 find_library(BELLJAR_LIBELF NAMES libelf.a)
 # That library's code is not position-independent, so it cannot be part of the Python extension.
 find_library(BELLJAR_LIBELF_SHARED NAMES elf)
@@ -59,6 +62,7 @@ belljar_need(pugixml_FOUND libpugixml-dev)
 belljar_need(spdlog_FOUND libspdlog-dev)
 belljar_need(prometheus-cpp_FOUND prometheus-cpp-dev)
 belljar_need(BELLJAR_LIBCRYPTO libssl-dev)
+belljar_need(BELLJAR_LIBSODIUM libsodium-dev)
 belljar_need(BELLJAR_LIBELF libelf-dev)
 belljar_need(BELLJAR_LIBZ zlib1g-dev)
 belljar_need(edit_FOUND libedit-dev)

@@ -28,7 +28,7 @@ libraries="$sysroot/usr/lib/$triplet"
 readonly BOOST=libboost1.74-dev
 readonly LINKED=(linux-libc-dev libstdc++-12-dev "$BOOST" libboost-dev nlohmann-json3-dev
   libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev prometheus-cpp-dev libpugixml-dev
-  libseccomp-dev libssl-dev zlib1g-dev libelf-dev libedit-dev libbsd-dev libncurses-dev
+  libseccomp-dev libssl-dev libsodium-dev zlib1g-dev libelf-dev libedit-dev libbsd-dev libncurses-dev
   libsqlite3-dev libpq-dev)
 
 # shellcheck source=tools/wheels/debian.sh
