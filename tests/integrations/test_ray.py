@@ -1,4 +1,4 @@
-"""belljar.ray on a cluster of Ray's own with two nodes of one processor each, all on this machine."""
+"""belljar.ray on a cluster of Ray's own: two nodes of one processor each, all on this machine."""
 
 import asyncio
 import os
@@ -23,10 +23,23 @@ NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.
 STARTS_WITHIN = 100  # seconds: the machine may be busy with other tests
 
 
+def started_cluster() -> Cluster:
+    for attempt in range(3):
+        started = Cluster()
+        try:
+            started.add_node(**NODE, include_dashboard=False)
+            started.add_node(**NODE)
+            return started
+        except Exception:
+            # Ray gives a node 30 seconds to start, which may be too few beside other tests.
+            started.shutdown()
+            if attempt == 2:
+                raise
+
+
 @pytest.fixture(scope="module")
 def cluster():
-    started = Cluster(initialize_head=True, head_node_args=NODE | {"include_dashboard": False})
-    started.add_node(**NODE)
+    started = started_cluster()
     ray.init(started.address, log_to_driver=False, logging_level="ERROR")
     yield started
     ray.shutdown()
