@@ -20,7 +20,7 @@ from belljar.rewards import compute_score, extract_code, grade
 
 from tests.integrations.conftest import BUILD, cannot
 
-VERL = BUILD.parent / "verl/verl"
+VERL = BUILD.parent / "sources/verl"
 
 ADD = "Adding:\n```python\ndef add(a, b):\n    return a + b\n```\nThat is all."
 TESTS = {"assert_case": ["assert add(1, 2) == 3", "assert add('a', 'b') == 'ab'"]}
