@@ -19,7 +19,7 @@ from belljar.ray import BatchRunner, DeadlineExceeded, ExecutionLost, SandboxPoo
 from ray.cluster_utils import Cluster
 from ray.data import ActorPoolStrategy
 
-pytestmark = pytest.mark.timeout(250)  # with the cluster's start, beside other tests
+pytestmark = pytest.mark.timeout(300)  # with the cluster's start, beside other tests
 
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
 STARTS_WITHIN = 100  # seconds: the machine may be busy with other tests

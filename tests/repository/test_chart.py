@@ -1,6 +1,5 @@
 """deploy/helm/belljar: what Helm makes of it is valid for Kubernetes, holds what it says, and
-agrees
-with the server. There is no cluster here; nginx is real, in front of two real servers."""
+agrees with the server. There is no cluster here; nginx is real, in front of two real servers."""
 
 from __future__ import annotations
 
