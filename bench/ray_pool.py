@@ -3,8 +3,8 @@
     ray_pool.py BUILD [--rounds N] [--programs N] [--json]
 
 BUILD is a build tree: its package is imported, in an environment with Ray
-(build/venv-integrations). Rounds alternate, so that drift of the machine affects both. The cluster is this machine alone, on
-loopback, without its dashboard.
+(build/venv-integrations). Rounds alternate, so that drift of the machine affects both. The cluster
+is this machine alone, on loopback, without its dashboard.
 """
 
 from __future__ import annotations

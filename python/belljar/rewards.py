@@ -182,11 +182,12 @@ def extract_code(answer: str) -> str:
         >>> extract_code("So:\\n```python\\nprint(1)\\n```\\nDone.")
         'print(1)\\n'
     """
-    found = {language.lower(): code for language, code in _BLOCK.findall(answer)}
-    for language, code in reversed(_BLOCK.findall(answer)):
-        if language.lower() in ("python", "python3", "py"):
-            return code
-    return found.get("", answer)
+    blocks: list[tuple[str, str]] = _BLOCK.findall(answer)
+    for wanted in (("python", "python3", "py"), ("",)):
+        for language, code in reversed(blocks):
+            if language.lower() in wanted:
+                return code
+    return answer
 
 
 def grade(

@@ -19,6 +19,8 @@ from belljar.ray import BatchRunner, DeadlineExceeded, ExecutionLost, SandboxPoo
 from ray.cluster_utils import Cluster
 from ray.data import ActorPoolStrategy
 
+from tests.integrations.test_documentation import blocks
+
 pytestmark = pytest.mark.timeout(300)  # with the cluster's start, beside other tests
 
 NODE = {"num_cpus": 1, "object_store_memory": 80 << 20, "node_ip_address": "127.0.0.1"}
@@ -322,6 +324,13 @@ def test_the_last_ones(cluster, pool):
     assert done[0]["error"] == "ZeroDivisionError: division by zero"
     assert [row["stdout"] for row in done[1:]] == ["0\n", "1\n", "4\n", "9\n", "16\n"]
     assert all(row["status"] == "ok" and row["cpu_time"] > 0 for row in done[1:])
+
+    page, batches = blocks("Ray", "python")
+    shown = {}
+    exec(page, shown)
+    assert shown["total"] == 6 and shown["answer"].result.stdout == "hello\n"
+    exec(batches, shown)
+    assert [row["stdout"] for row in shown["done"]] == ["hello\n"]
 
     with SandboxPool(actors=1, isolation="standard") as spread:
         assert spread.run("1").result.isolation.mode == "standard"
