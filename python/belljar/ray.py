@@ -135,14 +135,14 @@ class _NodeSandbox:
         self._cancelled: dict[int, None] = {}
 
     @ray.method(concurrency_group="control")
-    def open(self) -> tuple[str, int] | BelljarError:
-        """The id of the node and of this process."""
+    def open(self) -> tuple[str, int] | Exception:
+        """The id of the node and of this process, or why there is no sandbox."""
         import os
 
         try:
             for box in self._boxes:
                 box.wait_until_ready(120)
-        except BelljarError as error:
+        except Exception as error:
             return error
         return ray.get_runtime_context().get_node_id(), os.getpid()
 
@@ -228,7 +228,7 @@ class _Actor:
         self.most_batch = max(1, most // self.most_calls)
         self.batch = 1
         self.is_ready = False
-        self.error: BelljarError | None = None
+        self.error: Exception | None = None
 
     @property
     def free(self) -> int:
@@ -647,7 +647,7 @@ class SandboxPool:
             self._lose(actor, str(error).partition("\n")[0])
             return
         opened = future.result()
-        if isinstance(opened, BelljarError):
+        if isinstance(opened, Exception):
             actor.error = opened
             return
         actor.node, actor.pid = opened
@@ -665,8 +665,9 @@ class SandboxPool:
                 self._call(actor, jobs)
             if not actor.free:
                 nodes.remove(actor)
-        if self._waiting and self._nodes and all(each.error for each in self._nodes.values()):
-            self._fail_waiting(next(each.error for each in self._nodes.values() if each.error))
+        errors = [each.error for each in self._nodes.values() if each.error is not None]
+        if errors and len(errors) == len(self._nodes):
+            self._fail_waiting(errors[0])
 
     def _next_jobs(self, most: int) -> list[_Job]:
         """Those next in turn that have their options in common."""
@@ -773,7 +774,7 @@ class SandboxPool:
         for actor, numbers in by_actor.items():
             actor.handle.cancel.remote(numbers)
 
-    def _fail_waiting(self, error: BelljarError) -> None:
+    def _fail_waiting(self, error: Exception) -> None:
         while self._waiting:
             self._settle(self._waiting.popleft(), None, error)
 

