@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import re
 import signal
 import socket
 import subprocess
@@ -27,6 +28,7 @@ from belljar.ray import BatchRunner, DeadlineExceeded, ExecutionLost, SandboxPoo
 from ray.cluster_utils import Cluster
 from ray.data import ActorPoolStrategy
 
+from tests.integrations.conftest import ROOT
 from tests.integrations.test_documentation import blocks
 
 pytestmark = pytest.mark.timeout(300)  # with the cluster's start, beside other tests
@@ -351,6 +353,10 @@ def test_the_last_ones(cluster, pool):
     assert [row["stdout"] for row in done[1:]] == ["0\n", "1\n", "4\n", "9\n", "16\n"]
     assert all(row["status"] == "ok" and row["cpu_time"] > 0 for row in done[1:])
 
+    (scale,) = re.findall(
+        r"^```python\n(.*?)^```$", (ROOT / "docs/scale.md").read_text(), re.M | re.S
+    )
+    exec(scale, {"programs": ["1", "1 / 0"]})
     page, batches = blocks("Ray", "python")
     shown = {}
     exec(page, shown)
