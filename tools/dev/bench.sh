@@ -40,6 +40,11 @@ word_bench() {
       make_venv "$BUILD/venv-bench" bench
       unlock
       ;;
+    ray)
+      lock
+      make_venv "$BUILD/venv-integrations" integrations
+      unlock
+      ;;
   esac
   build_targets release bench all
   case "$what" in
@@ -50,6 +55,10 @@ word_bench() {
     python)
       shift
       exec "$BUILD/venv-bench/bin/python" "$ROOT/bench/python_package.py" "$BUILD/release" "$@"
+      ;;
+    ray)
+      shift
+      exec "$BUILD/venv-integrations/bin/python" "$ROOT/bench/ray_pool.py" "$BUILD/release" "$@"
       ;;
     containers | language | data-science | jobs | network | sessions)
       shift

@@ -1,0 +1,484 @@
+"""deploy/helm/belljar: what Helm makes of it is valid for Kubernetes, holds what it says, and
+agrees with the server. There is no cluster here; nginx is real, in front of two real servers."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shutil
+import socket
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+from tests.documentation.conftest import serving
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve()
+BELLJAR = BUILD / "belljar"
+CHART = ROOT / "deploy/helm/belljar"
+VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
+SCHEMAS = BUILD.parent / "sources/kubernetes_validate/kubernetes-json-schema"
+TOKEN = "0123456789abcdef" * 4
+
+EVERYTHING = {
+    "isolation": "strict",
+    "strictSeccompProfile": "profiles/belljar.json",
+    "profiles": ["basic", "filesystem"],
+    "settings": {"BELLJAR_EXECUTION_TIMEOUT": "10s"},
+    "config": "[sessions]\nper_token = 4\n",
+    "token": {"existingSecret": "mine", "key": "bearer"},
+    "allowedHosts": ["gateway.example.com"],
+    "image": {"tag": "1", "pullSecrets": [{"name": "registry"}]},
+    "ingress": {"enabled": True, "tlsSecret": "certificate"},
+    "autoscaling": {"enabled": True, "waitingCalls": 4},
+    "networkPolicy": {
+        "from": [{"namespaceSelector": {"matchLabels": {"name": "ingress"}}}],
+        "egress": [{"ports": [{"port": 53, "protocol": "UDP"}]}],
+    },
+    "serviceAccount": {"name": "another"},
+    "runtimeClassName": "gvisor",
+    "podAnnotations": {"a": "b"},
+    "nodeSelector": {"pool": "sandboxes"},
+    "tolerations": [{"key": "sandboxes", "operator": "Exists"}],
+    "affinity": {"nodeAffinity": {}},
+    "extraVolumes": [{"name": "state", "emptyDir": {}}],
+    "extraVolumeMounts": [{"name": "state", "mountPath": "/var/lib/belljar"}],
+}
+SETS: dict[str, dict[str, Any]] = {
+    "as it is": {},
+    "strict": {"isolation": "strict"},
+    "everything": EVERYTHING,
+    "least": {
+        "autoscaling": {"enabled": True},
+        "service": {"affinitySeconds": 0},
+        "networkPolicy": {"enabled": False},
+    },
+}
+
+
+def tool(name: str) -> str:
+    path = BUILD.parent / "chart" / name
+    if not path.exists():
+        why = f"not there: {path} (./dev test makes it)"
+        if os.environ.get("BELLJAR_MUST_WORK") == "1":
+            pytest.fail(why)
+        pytest.skip(why)
+    return str(path)
+
+
+def helm(
+    *arguments: str | Path, values: dict[str, Any] | None = None
+) -> subprocess.CompletedProcess:
+    # JSON is YAML. Nothing of the user's, such as a cluster, is asked.
+    return subprocess.run(
+        [tool("helm"), *arguments, "--values", "-"],
+        input=json.dumps(values or {}),
+        env={"PATH": os.environ["PATH"], "HOME": "/nonexistent", "KUBECONFIG": "/nonexistent"},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def rendered(values: dict[str, Any]) -> str:
+    done = helm("template", "tried", CHART, "--namespace", "tools", values=values)
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+def objects(values: dict[str, Any]) -> dict[str, dict[str, Any]]:
+    """By kind; there is one of each but of Secrets, whose names follow."""
+    found = {}
+    for each in yaml.safe_load_all(rendered(values)):
+        if each is not None:
+            kind, name = each["kind"], each["metadata"]["name"]
+            found[f"Secret {name}" if kind == "Secret" else kind] = each
+    return found
+
+
+def pod(values: dict[str, Any]) -> dict[str, Any]:
+    return objects(values)["Deployment"]["spec"]["template"]["spec"]
+
+
+def environment(values: dict[str, Any]) -> dict[str, str]:
+    (server,) = pod(values)["containers"]
+    return {each["name"]: each.get("value", "") for each in server["env"]}
+
+
+# --- valid ----------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_helm_finds_nothing_wrong(name):
+    done = helm("lint", "--strict", CHART, values=SETS[name])
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("name", SETS)
+@pytest.mark.parametrize("version", ["1.30.0", "1.37.0"])
+def test_kubernetes_would_take_its_objects(name, version):
+    if not SCHEMAS.exists():
+        tool(str(SCHEMAS))
+    pattern = "{{.NormalizedKubernetesVersion}}-local{{.StrictSuffix}}"
+    done = subprocess.run(
+        [tool("kubeconform"), "-strict", "-summary", "-output", "json"]
+        + ["-kubernetes-version", version]
+        + [
+            "-schema-location",
+            f"{SCHEMAS}/{pattern}/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json",
+        ],
+        input=rendered(SETS[name]),
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    summary = json.loads(done.stdout)["summary"]
+    assert summary["valid"] == len(objects(SETS[name])) >= 5
+    assert summary["invalid"] == summary["errors"] == summary["skipped"] == 0
+
+
+def test_an_object_that_it_would_not_take_is_noticed():
+    wrong = "apiVersion: v1\nkind: Service\nmetadata: {name: a}\nspec: {prots: []}\n"
+    done = subprocess.run(
+        [tool("kubeconform"), "-strict", "-kubernetes-version", "1.37.0", "-schema-location"]
+        + [f"{SCHEMAS}/v1.37.0-local-strict/{{{{.ResourceKind}}}}{{{{.KindSuffix}}}}.json"],
+        input=wrong,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert done.returncode == 1 and "prots" in done.stdout
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"isolaton": "strict"},
+        {"isolation": "none"},
+        {"profiles": []},
+        {"profiles": ["basic", "filesystem"]},  # needs strict
+        {"profiles": ["data-science+network"]},
+        {"replicas": "2"},
+        {"settings": {"PATH": "/"}},
+        {"token": {"value": "secret"}},
+        {"ingress": {"enabled": "yes"}},
+        {"autoscaling": {"waitingCalls": -1}},
+        {"maxUnavailable": 0},
+    ],
+)
+def test_values_that_are_wrong_are_refused(values):
+    done = helm("template", "tried", CHART, values=values)
+    assert done.returncode != 0
+    assert "schema" in done.stderr and next(iter(values)) in done.stderr
+
+
+def test_the_schema_knows_every_value():
+    known = json.loads((CHART / "values.schema.json").read_text())["properties"]
+    assert known.keys() == VALUES.keys() | {"global"}
+    for name, value in VALUES.items():
+        if isinstance(value, dict) and known[name].get("additionalProperties") is False:
+            assert value.keys() <= known[name]["properties"].keys(), name
+
+
+# --- what it holds --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["as it is", "least"])
+def test_in_standard_a_pod_is_within_pod_securitys_restricted(name):
+    spec = pod(SETS[name])
+    security = spec["securityContext"]
+    assert security["runAsNonRoot"] is True and security["runAsUser"] > 0
+    assert security["seccompProfile"] == {"type": "RuntimeDefault"}
+    assert not spec.keys() & {"hostNetwork", "hostPID", "hostIPC", "initContainers"}
+    (server,) = spec["containers"]
+    assert server["securityContext"] == {
+        "allowPrivilegeEscalation": False,
+        "readOnlyRootFilesystem": True,
+        "capabilities": {"drop": ["ALL"]},
+    }
+    assert "hostPort" not in server["ports"][0]
+    assert {next(iter(each.keys() - {"name"})) for each in spec["volumes"]} <= {
+        "emptyDir", "secret",
+    }  # fmt: skip
+
+
+def test_strict_changes_one_setting():
+    standard, strict = pod({}), pod({"isolation": "strict"})
+    assert strict["securityContext"].pop("seccompProfile") == {"type": "Unconfined"}
+    assert standard["securityContext"].pop("seccompProfile") == {"type": "RuntimeDefault"}
+    environments = [each["containers"][0].pop("env") for each in (standard, strict)]
+    differ = [a for a, b in zip(*environments, strict=True) if a != b]
+    assert [each["name"] for each in differ] == ["BELLJAR_EXECUTION_ISOLATION"]
+    assert standard == strict
+    profile = pod(EVERYTHING)["securityContext"]["seccompProfile"]
+    assert profile == {"type": "Localhost", "localhostProfile": "profiles/belljar.json"}
+
+
+def test_nobody_uses_the_clusters_api():
+    found = objects({})
+    assert found["ServiceAccount"]["automountServiceAccountToken"] is False
+    assert pod({})["automountServiceAccountToken"] is False
+    assert not found.keys() & {"Role", "RoleBinding", "ClusterRole", "ClusterRoleBinding"}
+
+
+def test_the_token_is_a_secret_that_only_the_server_reads():
+    found = objects({})
+    secret = found["Secret tried-belljar-token"]
+    import base64
+
+    token = base64.b64decode(secret["data"]["token"])
+    assert re.fullmatch(rb"[A-Za-z0-9]{64}", token)
+    assert objects({})["Secret tried-belljar-token"]["data"] != secret["data"]
+    assert not [name for name in objects(EVERYTHING) if name.endswith("-token")]
+    (volume,) = [each["secret"] for each in pod(EVERYTHING)["volumes"] if each["name"] == "token"]
+    assert volume["secretName"] == "mine"
+    assert volume["items"] == [{"key": "bearer", "path": "token"}]
+    assert volume["defaultMode"] & 0o007 == 0
+    for name, value in environment(EVERYTHING).items():
+        assert "TOKEN" not in name or value.startswith("/run/belljar/token/")
+
+
+def test_connections():
+    policy = objects({})["NetworkPolicy"]["spec"]
+    assert policy["policyTypes"] == ["Ingress", "Egress"] and policy["egress"] == []
+    assert policy["ingress"] == [
+        {"ports": [{"port": "http", "protocol": "TCP"}], "from": [{"podSelector": {}}]}
+    ]
+    assert objects(EVERYTHING)["NetworkPolicy"]["spec"]["ingress"][0]["from"] == [
+        {"namespaceSelector": {"matchLabels": {"name": "ingress"}}}
+    ]
+    (rule,) = objects(EVERYTHING)["Ingress"]["spec"]["rules"]
+    assert [(each["path"], each["pathType"]) for each in rule["http"]["paths"]] == [
+        ("/mcp", "Exact")
+    ]
+
+
+def test_who_is_selected():
+    found = objects(EVERYTHING)
+    labels = found["Deployment"]["spec"]["template"]["metadata"]["labels"]
+    selectors = [
+        found["Deployment"]["spec"]["selector"]["matchLabels"],
+        found["Service"]["spec"]["selector"],
+        found["PodDisruptionBudget"]["spec"]["selector"]["matchLabels"],
+        found["NetworkPolicy"]["spec"]["podSelector"]["matchLabels"],
+        pod(EVERYTHING)["topologySpreadConstraints"][0]["labelSelector"]["matchLabels"],
+    ]
+    for selector in selectors:
+        assert selector == selectors[0] and selector.items() <= labels.items()
+    scaled = found["HorizontalPodAutoscaler"]["spec"]["scaleTargetRef"]
+    assert scaled["kind"] == "Deployment"
+    assert scaled["name"] == found["Deployment"]["metadata"]["name"]
+
+
+def test_the_autoscaler_alone_says_how_many_there_are():
+    assert objects({})["Deployment"]["spec"]["replicas"] == VALUES["replicas"]
+    assert "HorizontalPodAutoscaler" not in objects({})
+    found = objects(EVERYTHING)
+    assert "replicas" not in found["Deployment"]["spec"]
+    cpu, waiting = found["HorizontalPodAutoscaler"]["spec"]["metrics"]
+    assert cpu["resource"]["name"] == "cpu"
+    assert waiting["pods"]["target"] == {"type": "AverageValue", "averageValue": "4"}
+    metric = waiting["pods"]["metric"]["name"]
+    assert f'"{metric}"' in (ROOT / "server/operations/metrics.cc").read_text()
+    assert len(objects(SETS["least"])["HorizontalPodAutoscaler"]["spec"]["metrics"]) == 1
+    # Processors are compared with what is requested.
+    assert pod({})["containers"][0]["resources"]["requests"]["cpu"]
+
+
+# --- agrees with the server -----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", SETS)
+def test_the_server_knows_every_setting(name, tmp_path):
+    values = SETS[name]
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    token.chmod(0o600)
+    ours = {k: v for k, v in environment(values).items() if k.startswith("BELLJAR_")}
+    ours["BELLJAR_HTTP_TOKEN_FILE"] = str(token)
+    ours["BELLJAR_HTTP_ALLOWED_HOSTS"] = ours["BELLJAR_HTTP_ALLOWED_HOSTS"].replace(
+        "$(POD_IP)", "10.0.0.1"
+    )
+    config = tmp_path / "config.toml"
+    config.write_text(values.get("config", ""))
+    done = subprocess.run(
+        [BELLJAR, "serve", "--config", config, "--check"], env=ours, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
+    # A variable that is none of its own would be a warning.
+    assert done.stderr.startswith("belljar: the configuration is valid: http://0.0.0.0:9015")
+
+
+def test_ports_probes_and_paths():
+    (server,) = pod({})["containers"]
+    (port,) = server["ports"]
+    assert environment({})["BELLJAR_HTTP_LISTEN"].endswith(f":{port['containerPort']}")
+    known = (ROOT / "server/http/request_check.cc").read_text()
+    for probe, path in [("startup", "/readyz"), ("readiness", "/readyz"), ("liveness", "/healthz")]:
+        assert server[f"{probe}Probe"]["httpGet"] == {"path": path, "port": port["name"]}
+        assert f'"{path}"' in known
+    assert objects({})["Service"]["spec"]["ports"][0]["targetPort"] == port["name"]
+    dockerfile = (ROOT / "deploy/Dockerfile").read_text()
+    user = pod({})["securityContext"]["runAsUser"]
+    assert f"USER {user}:{pod({})['securityContext']['fsGroup']}" in dockerfile
+    assert (
+        f"version: {json.loads((ROOT / 'server.json').read_text())['version']}\n"
+        in (CHART / "Chart.yaml").read_text()
+    )
+
+
+def test_there_is_time_to_drain():
+    values = {"drainSeconds": 90, "leaveSeconds": 7}
+    spec = pod(values)
+    assert environment(values)["BELLJAR_SERVER_DRAIN_TIMEOUT"] == "90s"
+    assert spec["containers"][0]["lifecycle"]["preStop"] == {"sleep": {"seconds": 7}}
+    assert spec["terminationGracePeriodSeconds"] > 97
+
+
+def test_what_is_said_after_it_is_installed():
+    def said(values: dict[str, Any]) -> str:
+        done = helm("install", "tried", CHART, "--dry-run=client", values=values)
+        assert done.returncode == 0, done.stderr
+        return done.stdout.partition("NOTES:")[2]
+
+    assert "Isolation is standard: no private root" in said({})
+    assert "{{index" in said({}) or '{{index .data "token"' in said({})
+    assert "seccomp profile is Unconfined, which it needs" in said({"isolation": "strict"})
+    assert "plain text" in said({"ingress": {"enabled": True}})
+    assert "plain text" not in said({"ingress": {"enabled": True, "tlsSecret": "a"}})
+    assert "Prometheus adapter" in said({"autoscaling": {"enabled": True, "waitingCalls": 1}})
+
+
+# --- nginx in front of two servers, as the Ingress says -------------------------------------------
+
+
+def free_port() -> int:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        return free.getsockname()[1]
+
+
+def route() -> tuple[str, str]:
+    """The `map` that values.yaml shows for the controller, and how a server is chosen."""
+    text = (CHART / "values.yaml").read_text()
+    (shown,) = re.findall(r"#   (map \$http_mcp_session_id .*})$", text, re.M)
+    return shown, VALUES["ingress"]["annotations"]["nginx.org/lb-method"]
+
+
+@contextmanager
+def gateway(folder: Path, servers: list[str]) -> Iterator[str]:
+    nginx = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
+    if nginx is None:
+        if os.environ.get("BELLJAR_MUST_WORK") == "1":
+            pytest.fail("nginx is not installed")
+        pytest.skip("nginx is not installed")
+    shown, method = route()
+    port = free_port()
+    annotations = VALUES["ingress"]["annotations"]
+    names = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
+    temporary = "".join(f"{each}_temp_path {folder}/{each};\n" for each in names)
+    (folder / "nginx.conf").write_text(f"""
+        daemon off; master_process off; pid {folder}/pid; error_log {folder}/error.log;
+        events {{}}
+        http {{
+            access_log off; {temporary} {shown}
+            upstream belljar {{
+                {method};
+                {"".join(f"server {each} max_fails=1;" for each in servers)}
+            }}
+            server {{
+                listen 127.0.0.1:{port};
+                location = /mcp {{
+                    proxy_pass http://belljar;
+                    proxy_http_version 1.1;
+                    proxy_set_header Connection "";
+                    proxy_set_header Host 127.0.0.1;
+                    proxy_buffering off;
+                    proxy_read_timeout {annotations["nginx.org/proxy-read-timeout"]};
+                    add_header X-Server $upstream_addr;
+                }}
+            }}
+        }}""")
+    process = subprocess.Popen([nginx, "-p", folder, "-c", folder / "nginx.conf"])
+    try:
+        until = time.monotonic() + 30
+        while True:
+            with socket.socket() as trial:
+                if trial.connect_ex(("127.0.0.1", port)) == 0:
+                    break
+            assert process.poll() is None and time.monotonic() < until
+            time.sleep(0.05)
+        yield f"http://127.0.0.1:{port}/mcp"
+    finally:
+        process.terminate()
+        process.wait(30)
+
+
+def call(address: str, method: str, session: str = "", **params: Any) -> tuple[Any, str, str]:
+    """The result, the server that gave it, and the session of the protocol. A connection of its own
+    each time."""
+    import urllib.request
+
+    headers = {"Content-Type": "application/json", "Authorization": f"Bearer {TOKEN}"}
+    headers |= {"Accept": "application/json, text/event-stream"}
+    if session:
+        headers["Mcp-Session-Id"] = session
+    body = json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}).encode()
+    with urllib.request.urlopen(
+        urllib.request.Request(address, body, headers), timeout=60
+    ) as answer:
+        result = json.loads(answer.read())["result"]
+        return result, answer.headers["X-Server"], answer.headers.get("Mcp-Session-Id", "")
+
+
+def initialize(address: str) -> str:
+    client = {"name": "test", "version": "1"}
+    return call(
+        address, "initialize", protocolVersion="2025-11-25", capabilities={}, clientInfo=client
+    )[2]
+
+
+def execute(address: str, protocol_session: str, **arguments: Any) -> tuple[dict[str, Any], str]:
+    result, server, _ = call(
+        address, "tools/call", protocol_session, name="execute_code", arguments=arguments
+    )
+    return result, server
+
+
+def test_behind_the_ingress_a_session_stays_with_its_server(tmp_path):
+    token = tmp_path / "token"
+    token.write_text(TOKEN)
+    token.chmod(0o600)
+    with ExitStack() as stack:
+        servers = [
+            stack.enter_context(serving(tmp_path / f"{i}.log", "--token-file", str(token)))
+            for i in range(2)
+        ]
+        address = stack.enter_context(gateway(tmp_path, servers))
+        # Whoever has no session is served by either.
+        assert {execute(address, "", code="1")[1] for _ in range(20)} == set(servers)
+        seen = set()
+        for number in range(8):
+            protocol = initialize(address)
+            assert protocol
+            first, server = execute(address, protocol, code=f"x = {number}", session="new")
+            session = first["structuredContent"]["session"]["id"]
+            for _ in range(3):
+                cell, same = execute(address, protocol, code="x", session=session)
+                assert not cell["isError"] and same == server
+                assert cell["structuredContent"]["result"] == number
+            # Elsewhere it is as if it were not there.
+            (other,) = set(servers) - {server}
+            missed, _ = execute(f"http://{other}/mcp", protocol, code="x", session=session)
+            assert missed["isError"]
+            seen.add(server)
+        assert seen == set(servers)
