@@ -28,7 +28,7 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace audit = server::audit;
-using Json = nlohmann::json;
+using AuditJson = nlohmann::json;
 using StringList = std::vector<std::string>;
 
 constexpr size_t kShownDigits = 16;  // of a hash, in text
@@ -76,7 +76,7 @@ std::string Shortened(const std::string& hash) {
 // --- entries as text
 // ------------------------------------------------------------------------------
 
-std::string Text(const Json& object, const char* name) {
+std::string Text(const AuditJson& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end()) return "";
   return core::Printable(found->is_string() ? found->get<std::string>() : found->dump());
@@ -86,9 +86,9 @@ void AddFact(std::string& text, const char* name, const std::string& value) {
   if (!value.empty()) text += std::string("  ") + name + " " + value;
 }
 
-std::string LayersText(const Json& isolation) {
+std::string LayersText(const AuditJson& isolation) {
   std::string missing;
-  for (const Json& layer : isolation.value("layers", Json::array())) {
+  for (const AuditJson& layer : isolation.value("layers", AuditJson::array())) {
     if (!layer.is_object() || layer.value("held", true)) continue;
     missing += (missing.empty() ? "" : ", ") + Text(layer, "name");
   }
@@ -96,7 +96,7 @@ std::string LayersText(const Json& isolation) {
   return missing.empty() ? mode : mode + " without " + missing;
 }
 
-std::string ExecutionText(const Json& execution) {
+std::string ExecutionText(const AuditJson& execution) {
   std::string text = "  " + Text(execution, "status");
   AddFact(text, "reason", Text(execution, "reason"));
   if (const auto usage = execution.find("usage"); usage != execution.end()) {
@@ -115,7 +115,7 @@ std::string ExecutionText(const Json& execution) {
 // One line without its end. Whatever an entry contains, it is displayed as text.
 std::string EntryText(std::string_view line) {
   auto reading = host::ReadJson(line, {});
-  const Json* const entry = std::get_if<Json>(&reading);
+  const AuditJson* const entry = std::get_if<AuditJson>(&reading);
   if (!entry || !entry->is_object()) return core::Printable(line);
   std::string text =
       Text(*entry, "time") + "  " + Text(*entry, "seq") + "  " + Text(*entry, "kind");
@@ -127,7 +127,7 @@ std::string EntryText(std::string_view line) {
   for (const char* name : {"session", "detail", "count", "segment", "through", "log", "key"}) {
     AddFact(text, name, Text(*entry, name));
   }
-  for (const Json& setting : entry->value("settings", Json::array())) {
+  for (const AuditJson& setting : entry->value("settings", AuditJson::array())) {
     if (!setting.is_object()) continue;
     text += "  " + Text(setting, "name") + "=" + Text(setting, "value");
   }
@@ -156,7 +156,7 @@ int Show(const ShowArguments& arguments) {
   return Answer(text, kExitOk);
 }
 
-Command MakeShowCommand(CLI::App& above) {
+Command MakeAuditShowCommand(CLI::App& above) {
   auto arguments = std::make_shared<ShowArguments>();
   CLI::App* parser = AddCommand(above, "show", "Show the last entries of the audit log");
   AddFolderOption(parser, arguments->folder);
@@ -251,7 +251,7 @@ Command MakeSearchCommand(CLI::App& above) {
 
 // --- verify -------------------------------------------------------------------------------------
 
-struct VerifyArguments {
+struct AuditVerifyArguments {
   std::optional<std::string> folder;
   StringList keys;
   StringList heads;
@@ -264,8 +264,8 @@ std::string PlaceText(const audit::Fault& fault) {
   return place.empty() ? "" : place + ": ";
 }
 
-Json FaultsJson(const std::vector<audit::Fault>& faults) {
-  Json list = Json::array();
+AuditJson FaultsJson(const std::vector<audit::Fault>& faults) {
+  AuditJson list = AuditJson::array();
   for (const audit::Fault& fault : faults) {
     list.push_back({{"file", fault.file}, {"line", fault.line}, {"reason", fault.reason}});
   }
@@ -273,17 +273,17 @@ Json FaultsJson(const std::vector<audit::Fault>& faults) {
 }
 
 std::string VerificationJson(const audit::Verification& verified) {
-  const Json object = {{"ok", verified.faults.empty()},
-                       {"faults", FaultsJson(verified.faults)},
-                       {"notes", FaultsJson(verified.notes)},
-                       {"log", verified.log},
-                       {"segments", verified.segments},
-                       {"entries", verified.entries},
-                       {"unsigned_entries", verified.unsigned_entries},
-                       {"head", verified.head},
-                       {"keys", verified.keys}};
+  const AuditJson object = {{"ok", verified.faults.empty()},
+                            {"faults", FaultsJson(verified.faults)},
+                            {"notes", FaultsJson(verified.notes)},
+                            {"log", verified.log},
+                            {"segments", verified.segments},
+                            {"entries", verified.entries},
+                            {"unsigned_entries", verified.unsigned_entries},
+                            {"head", verified.head},
+                            {"keys", verified.keys}};
   return core::SafeJson(object.dump(isatty(STDOUT_FILENO) ? 2 : -1, ' ', false,
-                                    Json::error_handler_t::replace)) +
+                                    AuditJson::error_handler_t::replace)) +
          "\n";
 }
 
@@ -317,7 +317,7 @@ int ReportVerification(const audit::Verification& verified, bool json) {
   return Answer(json ? VerificationJson(verified) : VerificationText(verified), code);
 }
 
-int VerifyLog(const VerifyArguments& arguments) {
+int VerifyLog(const AuditVerifyArguments& arguments) {
   const core::Result<std::string> folder = FolderOf(arguments.folder);
   if (!folder) return UsageError("audit verify", folder.error().ToString());
   const core::Result<std::vector<audit::PublicKey>> keys = KeysOf(arguments.keys, *folder);
@@ -328,8 +328,8 @@ int VerifyLog(const VerifyArguments& arguments) {
   return ReportVerification(*verified, arguments.json);
 }
 
-Command MakeVerifyCommand(CLI::App& above) {
-  auto arguments = std::make_shared<VerifyArguments>();
+Command MakeAuditVerifyCommand(CLI::App& above) {
+  auto arguments = std::make_shared<AuditVerifyArguments>();
   CLI::App* parser = AddCommand(
       above, "verify", "Verify that nothing in the audit log was changed, removed, added or moved");
   AddFolderOption(parser, arguments->folder);
@@ -450,8 +450,8 @@ std::vector<Command> MakeAuditCommands(CLI::App& app) {
                        "belljar audit show  # its last entries",
                        "belljar audit verify  # whether anything in it was changed",
                        "belljar audit search --help  # all options"});
-  return {std::move(whole), MakeShowCommand(*parser), MakeSearchCommand(*parser),
-          MakeVerifyCommand(*parser), MakeExportCommand(*parser)};
+  return {std::move(whole), MakeAuditShowCommand(*parser), MakeSearchCommand(*parser),
+          MakeAuditVerifyCommand(*parser), MakeExportCommand(*parser)};
 }
 
 }  // namespace belljar::cli

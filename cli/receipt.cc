@@ -21,13 +21,13 @@ namespace belljar::cli {
 namespace {
 
 namespace audit = server::audit;
-using Json = nlohmann::json;
+using ReceiptJson = nlohmann::json;
 using StringList = std::vector<std::string>;
 
 constexpr size_t kMaxCompared = size_t{1} << 30;  // of a file that is compared
 constexpr char kOwnKey[] = "receipt-key.pem";
 
-struct VerifyArguments {
+struct ReceiptArguments {
   std::optional<std::string> file;
   StringList keys;
   std::optional<std::string> code;
@@ -64,7 +64,7 @@ core::Result<std::vector<audit::PublicKey>> KeysOf(const StringList& files) {
 }
 
 // Errors are user errors.
-core::Result<std::vector<Comparison>> ComparisonsOf(const VerifyArguments& arguments,
+core::Result<std::vector<Comparison>> ComparisonsOf(const ReceiptArguments& arguments,
                                                     const audit::Receipt& receipt) {
   std::vector<Comparison> comparisons;
   if (arguments.code) {
@@ -100,45 +100,46 @@ core::Result<std::string> Compare(const Comparison& comparison) {
   return core::Quoted(comparison.file) + " is not the " + what + " that the receipt is about";
 }
 
-std::string Text(const Json& object, const char* name) {
+std::string MemberText(const ReceiptJson& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   if (found == object.end()) return "";
   return core::Printable(found->is_string() ? found->get<std::string>() : found->dump());
 }
 
-Json Part(const Json& object, const char* name) {
+ReceiptJson Part(const ReceiptJson& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
-  return found == object.end() ? Json() : *found;
+  return found == object.end() ? ReceiptJson() : *found;
 }
 
-std::string LayersText(const Json& isolation) {
+std::string HeldLayersText(const ReceiptJson& isolation) {
   std::string held, missing;
-  for (const Json& layer : Part(isolation, "layers")) {
+  for (const ReceiptJson& layer : Part(isolation, "layers")) {
     std::string& list = Part(layer, "held") == true ? held : missing;
-    list += (list.empty() ? "" : ", ") + Text(layer, "name");
+    list += (list.empty() ? "" : ", ") + MemberText(layer, "name");
   }
-  return Text(isolation, "mode") + ", language " + Text(isolation, "language") +
+  return MemberText(isolation, "mode") + ", language " + MemberText(isolation, "language") +
          "; observed: " + (held.empty() ? "none" : held) +
          (missing.empty() ? "" : "; missing: " + missing);
 }
 
 std::string ReceiptText(const audit::Receipt& receipt) {
-  const Json& predicate = receipt.statement["predicate"];
-  const Json execution = Part(predicate, "execution");
-  std::string text = "execution " + Text(execution, "id") + ": " + Text(execution, "status");
-  if (const std::string reason = Text(execution, "reason"); !reason.empty()) {
+  const ReceiptJson& predicate = receipt.statement["predicate"];
+  const ReceiptJson execution = Part(predicate, "execution");
+  std::string text =
+      "execution " + MemberText(execution, "id") + ": " + MemberText(execution, "status");
+  if (const std::string reason = MemberText(execution, "reason"); !reason.empty()) {
     text += " (" + reason + ")";
   }
-  text += "\n  at         " + Text(predicate, "time") + "\n  by         belljar " +
-          Text(predicate, "belljar") + ", CPython " + Text(predicate, "python") + ", profile " +
-          Text(predicate, "profile");
-  if (const Json isolation = Part(execution, "isolation"); isolation.is_object()) {
-    text += "\n  isolation  " + LayersText(isolation);
+  text += "\n  at         " + MemberText(predicate, "time") + "\n  by         belljar " +
+          MemberText(predicate, "belljar") + ", CPython " + MemberText(predicate, "python") +
+          ", profile " + MemberText(predicate, "profile");
+  if (const ReceiptJson isolation = Part(execution, "isolation"); isolation.is_object()) {
+    text += "\n  isolation  " + HeldLayersText(isolation);
   }
   text += "\n  code       sha256 " + audit::InputDigest(receipt, "code");
-  for (const Json& subject : receipt.statement["subject"]) {
-    text += "\n  made       " + Text(subject, "name") + " sha256 " +
-            Text(Part(subject, "digest"), "sha256");
+  for (const ReceiptJson& subject : receipt.statement["subject"]) {
+    text += "\n  made       " + MemberText(subject, "name") + " sha256 " +
+            MemberText(Part(subject, "digest"), "sha256");
   }
   return text + "\n  signed     by key " + core::Printable(receipt.key) + "\n";
 }
@@ -146,12 +147,12 @@ std::string ReceiptText(const audit::Receipt& receipt) {
 int Report(const audit::Receipt& receipt, const StringList& faults, bool json) {
   const int code = faults.empty() ? kExitOk : kExitFindings;
   if (json) {
-    const Json object = {{"ok", faults.empty()},
-                         {"faults", faults},
-                         {"key", receipt.key},
-                         {"statement", receipt.statement}};
+    const ReceiptJson object = {{"ok", faults.empty()},
+                                {"faults", faults},
+                                {"key", receipt.key},
+                                {"statement", receipt.statement}};
     return Answer(core::SafeJson(object.dump(isatty(STDOUT_FILENO) ? 2 : -1, ' ', false,
-                                             Json::error_handler_t::replace)) +
+                                             ReceiptJson::error_handler_t::replace)) +
                       "\n",
                   code);
   }
@@ -160,14 +161,15 @@ int Report(const audit::Receipt& receipt, const StringList& faults, bool json) {
   return Answer(text + (faults.empty() ? "the receipt is genuine\n" : ""), code);
 }
 
-int NotGenuine(const VerifyArguments& arguments, const core::Error& error) {
+int NotGenuine(const ReceiptArguments& arguments, const core::Error& error) {
   if (arguments.json) {
-    return Answer(Json{{"ok", false}, {"faults", {error.ToString()}}}.dump() + "\n", kExitFindings);
+    return Answer(ReceiptJson{{"ok", false}, {"faults", {error.ToString()}}}.dump() + "\n",
+                  kExitFindings);
   }
   return Answer(core::Quoted(*arguments.file) + ": " + error.ToString() + "\n", kExitFindings);
 }
 
-int Verify(const VerifyArguments& arguments) {
+int Verify(const ReceiptArguments& arguments) {
   const core::Result<std::vector<audit::PublicKey>> keys = KeysOf(arguments.keys);
   if (!keys) return UsageError("receipt verify", keys.error().ToString());
   const core::Result<std::string> text = core::ReadFile(*arguments.file, audit::kMaxReceipt);
@@ -193,8 +195,8 @@ void AddRepeatable(CLI::App* parser, const char* name, StringList& values, const
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-Command MakeVerifyCommand(CLI::App& above) {
-  auto arguments = std::make_shared<VerifyArguments>();
+Command MakeReceiptVerifyCommand(CLI::App& above) {
+  auto arguments = std::make_shared<ReceiptArguments>();
   CLI::App* parser = AddCommand(above, "verify", "Verify a receipt; needs no server");
   AddText(parser, "FILE", arguments->file, kFileType, "the receipt")->required();
   AddRepeatable(parser, "--key", arguments->keys, kFileType,
@@ -223,7 +225,7 @@ std::vector<Command> MakeReceiptCommands(CLI::App& app) {
   SetExamples(parser, {"belljar run program.py --receipt receipt.json  # make one",
                        "belljar receipt verify receipt.json  # verify it",
                        "belljar receipt verify --help  # all options"});
-  return {std::move(whole), MakeVerifyCommand(*parser)};
+  return {std::move(whole), MakeReceiptVerifyCommand(*parser)};
 }
 
 core::Result<audit::SigningKey> OpenReceiptKey(const std::optional<std::string>& path) {
