@@ -8,6 +8,7 @@
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
+#include <optional>
 #include <thread>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "engine/outside/machine.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
+#include "server/fronts/fronts.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
 #include "server/mcp/service.h"
@@ -120,16 +122,11 @@ class Server {
         sandboxes_(std::move(sandboxes)),
         sessions_(config.sessions),
         queue_({Running(config), config.execution.waiting}),
-        service_(
-            {.version = host::kBelljarVersion, .instructions = kInstructions},
-            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
-                             config_.sessions.enabled ? &sessions_ : nullptr),
-            queue_,
-            [this](const Caller& caller, const CallQueue::Refusal& refusal) {
-              log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
-                               refusal.waiting);
-            },
-            &resources_) {
+        service_({.version = host::kBelljarVersion, .instructions = kInstructions},
+                 tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
+                                  sessions()),
+                 queue_, LogRefusals(), &resources_) {
+    if (config_.http) fronts_.emplace(FrontParts(catalogue), queue_, LogRefusals());
     sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
                                 const std::string& why) {
       observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
@@ -140,12 +137,20 @@ class Server {
   core::Result<void> WatchSessions() { return sessions_.Start(); }
 
   ~Server() {
-    service_.CancelAll();
+    CancelAll();
     if (queue_.Drain(Clock::now() + kLastMoment)) return;
     sessions_.CloseAll("the server was stopped");  // which calls may still wait for
   }
 
   mcp::McpService& service() { return service_; }
+  // What answers requests besides MCP's.
+  std::vector<WebHandler*> web() {
+    return fronts_ ? fronts_->handlers() : std::vector<WebHandler*>();
+  }
+  void CancelAll() {
+    service_.CancelAll();
+    if (fronts_) fronts_->CancelAll();
+  }
   CallQueue& queue() { return queue_; }
   operations::Log& log() { return *log_; }
   operations::Metrics& metrics() { return metrics_; }
@@ -200,6 +205,39 @@ class Server {
     return [this] { return sessions_.open(); };
   }
 
+  // nullopt: the operator has not enabled it, for which the profile is named.
+  std::optional<fronts::FrontTerms> TermsOf(const std::string& profile) {
+    if (profile.empty()) return std::nullopt;
+    const core::Result<const tools::EnabledProfile*> chosen = sandboxes_->Choose(&profile, Caller());
+    if (!chosen) return std::nullopt;  // the configuration was checked
+    return fronts::FrontTerms{profile, (*chosen)->profile.workspace.has_value(), (*chosen)->limits,
+                              (*chosen)->profile.maximum_limits};
+  }
+
+  fronts::Fronts::Parts FrontParts(const outside::ProfileCatalogue& catalogue) {
+    AnswersConfig answers = config_.answers;
+    answers.detail = "full";
+    fronts::Fronts::Parts parts;
+    parts.tools =
+        tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_, sessions());
+    parts.sandbox_fusion = TermsOf(config_.fronts.sandbox_fusion);
+    parts.piston = TermsOf(config_.fronts.piston);
+    parts.judge0 = TermsOf(config_.fronts.judge0);
+    parts.version = host::kBelljarVersion;
+    parts.python_version = host::kPythonVersion;
+    parts.queue = config_.execution.waiting;
+    return parts;
+  }
+
+  SessionRegistry* sessions() { return config_.sessions.enabled ? &sessions_ : nullptr; }
+
+  // Tells the operator about calls that the queue refuses.
+  ToolCalls::RefusalListener LogRefusals() {
+    return [this](const Caller& caller, const CallQueue::Refusal& refusal) {
+      log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running, refusal.waiting);
+    };
+  }
+
   std::vector<operations::SpareGauge> Spares() const {
     std::vector<operations::SpareGauge> gauges;
     for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
@@ -217,6 +255,7 @@ class Server {
   SessionRegistry sessions_;
   CallQueue queue_;
   mcp::McpService service_;
+  std::optional<fronts::Fronts> fronts_;
 };
 
 core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int stop_fd) {
@@ -230,7 +269,7 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
   bool drained =
       server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kLastMoment));
   if (!drained) {
-    server.service().CancelAll();
+    server.CancelAll();
     server.queue().Drain(Clock::now() + kLastMoment);
   }
   server.log().Stopped(drained);
@@ -259,7 +298,7 @@ class HttpShutdown {
     const Clock::time_point now = Clock::now();
     if (now >= deadline_ && !cancelled_) {
       cancelled_ = true;
-      server_.service().CancelAll();
+      server_.CancelAll();
     }
     if (quiet || now >= deadline_ + kLastMoment) {
       server_.log().Stopped(!cancelled_);
@@ -296,8 +335,8 @@ core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
                              const ServerConfig& config, int stop_fd) {
   HttpConfig http_config = *config.http;
   http_config.max_connections = ConnectionsWithinLimit(config, Running(config));
-  core::Result<std::unique_ptr<http::HttpServer>> listening =
-      http::HttpServer::Listen(io, http_config, config.tokens, server.service(), Monitor(server));
+  core::Result<std::unique_ptr<http::HttpServer>> listening = http::HttpServer::Listen(
+      io, http_config, config.tokens, server.service(), Monitor(server), server.web());
   if (!listening) return listening.error();
   http::HttpServer& http = **listening;
   server.ReadMetricsFrom([&http] { return http.connections(); });
