@@ -208,7 +208,8 @@ class Server {
   // nullopt: the operator has not enabled it, for which the profile is named.
   std::optional<fronts::FrontTerms> TermsOf(const std::string& profile) {
     if (profile.empty()) return std::nullopt;
-    const core::Result<const tools::EnabledProfile*> chosen = sandboxes_->Choose(&profile, Caller());
+    const core::Result<const tools::EnabledProfile*> chosen =
+        sandboxes_->Choose(&profile, Caller());
     if (!chosen) return std::nullopt;  // the configuration was checked
     return fronts::FrontTerms{profile, (*chosen)->profile.workspace.has_value(), (*chosen)->limits,
                               (*chosen)->profile.maximum_limits};

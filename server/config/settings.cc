@@ -208,7 +208,8 @@ std::vector<Setting> MakeSettings() {
        BELLJAR_FIELD(config.answers.detail)},
 
       {"fronts.sandbox_fusion", "", "", "PROFILE", "off", "\"basic\"",
-       "answer the API of SandboxFusion (/run_code, /run_jupyter); its programs run in this profile",
+       "answer the API of SandboxFusion (/run_code, /run_jupyter); its programs run in this "
+       "profile",
        BELLJAR_FIELD(config.fronts.sandbox_fusion), 0, 0, PathViolation},
       {"fronts.piston", "", "", "PROFILE", "off", "\"basic\"",
        "answer the API of Piston (/api/v2/execute); its programs run in this profile",

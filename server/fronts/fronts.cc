@@ -30,9 +30,9 @@ Fronts::Fronts(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refu
         std::make_unique<Piston>(calls_, tools, *parts.piston, parts.python_version));
   }
   if (parts.judge0) {
-    handlers_.push_back(std::make_unique<Judge0>(
-        calls_, tools, submissions_, *parts.judge0,
-        Judge0::About{parts.version, parts.python_version, parts.queue}));
+    handlers_.push_back(
+        std::make_unique<Judge0>(calls_, tools, submissions_, *parts.judge0,
+                                 Judge0::About{parts.version, parts.python_version, parts.queue}));
   }
 }
 

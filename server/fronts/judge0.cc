@@ -153,7 +153,8 @@ std::optional<CallQueue::Refusal> Judge0::Start(Submission submission, const Cal
   // Before it can end.
   store_.Put(caller.name, kept);
   const auto refusal = calls_.Start(
-      execute_, {ArgumentsOf(ProgramOf(*kept, terms_), terms_), caller, std::move(cancellation), {}},
+      execute_,
+      {ArgumentsOf(ProgramOf(*kept, terms_), terms_), caller, std::move(cancellation), {}},
       [end](core::Result<ToolResult> result) { end(EndOf(std::move(result))); });
   if (refusal) store_.Remove(caller.name, kept->token);
   return refusal;
@@ -173,8 +174,8 @@ void Judge0::Create(const View& view, WebRequest request, std::shared_ptr<WebRep
   OnJudged on_judged;
   if (view.waits) {
     on_judged = [this, reply, view](const Submission& judged) {
-      reply->Finish(Rendered(
-          AttributesOf(judged, view.fields, view.is_base64, about_.python_version), 201));
+      reply->Finish(
+          Rendered(AttributesOf(judged, view.fields, view.is_base64, about_.python_version), 201));
     };
   }
   // Without `wait` the submission outlives its request.
@@ -196,8 +197,10 @@ void Judge0::CreateBatch(const View& view, const WebRequest& request, WebReply& 
     return reply.Finish(ErrorAnswer(400, "there should be at least one submission in a batch"));
   }
   if (submissions->size() > kMaxBatch) {
-    return reply.Finish(ErrorAnswer(400, "number of submissions in a batch should be less than or "
-                                         "equal to " + std::to_string(kMaxBatch)));
+    return reply.Finish(ErrorAnswer(400,
+                                    "number of submissions in a batch should be less than or "
+                                    "equal to " +
+                                        std::to_string(kMaxBatch)));
   }
   Json answers = Json::array();
   bool has_started = false;
@@ -228,13 +231,14 @@ void Judge0::ShowBatch(const View& view, const WebRequest& request, WebReply& re
   for (const std::string_view token : core::SplitAt(tokens, ',')) {
     if (token.empty()) continue;
     if (submissions.size() == kMaxBatch) {
-      return reply.Finish(ErrorAnswer(400, "number of submissions in a batch should be less than "
-                                           "or equal to " + std::to_string(kMaxBatch)));
+      return reply.Finish(ErrorAnswer(400,
+                                      "number of submissions in a batch should be less than "
+                                      "or equal to " +
+                                          std::to_string(kMaxBatch)));
     }
     const auto found = store_.Find(request.caller.name, std::string(token));
-    submissions.push_back(found ? AttributesOf(*found, view.fields, view.is_base64,
-                                               about_.python_version)
-                                : Json());
+    submissions.push_back(
+        found ? AttributesOf(*found, view.fields, view.is_base64, about_.python_version) : Json());
   }
   if (submissions.empty()) {
     return reply.Finish(ErrorAnswer(400, "there should be at least one submission in a batch"));
@@ -245,8 +249,7 @@ void Judge0::ShowBatch(const View& view, const WebRequest& request, WebReply& re
 void Judge0::Show(const View& view, const WebRequest& request, WebReply& reply) {
   const auto found = store_.Find(request.caller.name, request.parameters[0]);
   if (!found) return reply.Finish(NoSubmission());
-  reply.Finish(
-      Rendered(AttributesOf(*found, view.fields, view.is_base64, about_.python_version)));
+  reply.Finish(Rendered(AttributesOf(*found, view.fields, view.is_base64, about_.python_version)));
 }
 
 void Judge0::Delete(const View& view, const WebRequest& request, WebReply& reply) {

@@ -126,8 +126,7 @@ int StatusOfSignal(int signal) {
 int StatusOfExit(const Submission& submission, const RunReport& report) {
   if (report.exit_code != 0) return kNonZeroExit;
   if (!submission.expected_output) return kAccepted;
-  return Stripped(*submission.expected_output) ==
-                 Stripped(submission.standard_output.value_or(""))
+  return Stripped(*submission.expected_output) == Stripped(submission.standard_output.value_or(""))
              ? kAccepted
              : kWrongAnswer;
 }
@@ -177,9 +176,10 @@ std::string TimeText(Submission::Clock::time_point time) {
   const auto since = time.time_since_epoch();
   const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
   char fraction[8];
-  std::snprintf(fraction, sizeof fraction, ".%03dZ",
-                static_cast<int>(
-                    std::chrono::duration_cast<std::chrono::milliseconds>(since - seconds).count()));
+  std::snprintf(
+      fraction, sizeof fraction, ".%03dZ",
+      static_cast<int>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(since - seconds).count()));
   return core::UtcText(Submission::Clock::time_point(seconds), "%Y-%m-%dT%H:%M:%S") + fraction;
 }
 
@@ -234,9 +234,7 @@ constexpr Attribute kAttributes[] = {
     {"language_id", false, [](const Rendering& r) { return Json(r.submission.language_id); }},
     {"compiler_options", false, [](const Rendering&) { return Json(); }},
     {"command_line_arguments", false,
-     [](const Rendering& r) {
-       return Rendering::Maybe(r.submission.command_line_arguments);
-     }},
+     [](const Rendering& r) { return Rendering::Maybe(r.submission.command_line_arguments); }},
     {"stdin", false, [](const Rendering& r) { return r.Text(r.submission.standard_input); }},
     {"expected_output", false,
      [](const Rendering& r) { return r.Text(r.submission.expected_output); }},
@@ -250,7 +248,8 @@ constexpr Attribute kAttributes[] = {
      [](const Rendering& r) { return Json(std::llround(r.submission.memory_limit)); }},
     {"stack_limit", false, [](const Rendering&) { return Json(); }},
     {"max_processes_and_or_threads", false, [](const Rendering&) { return Json(); }},
-    {"enable_per_process_and_thread_time_limit", false, [](const Rendering&) { return Json(false); }},
+    {"enable_per_process_and_thread_time_limit", false,
+     [](const Rendering&) { return Json(false); }},
     {"enable_per_process_and_thread_memory_limit", false,
      [](const Rendering&) { return Json(false); }},
     {"max_file_size", false, [](const Rendering&) { return Json(); }},

@@ -1,5 +1,5 @@
-// Submission: a submission of Judge0's API (its version 1.13.1), from the body that a client sent to
-// the attributes that it reads.
+// Submission: a submission of Judge0's API (its version 1.13.1), from the body that a client sent
+// to the attributes that it reads.
 #ifndef BELLJAR_SERVER_FRONTS_JUDGE0_SUBMISSION_H_
 #define BELLJAR_SERVER_FRONTS_JUDGE0_SUBMISSION_H_
 

@@ -60,8 +60,7 @@ ToolCall Step(const ToolCall& call, nlohmann::json arguments) {
 
 // What the cells left under that name; else what the client itself sent.
 std::optional<std::string> FetchedBase64(
-    const std::string& path,
-    const std::map<std::string, std::shared_ptr<const std::string>>& left,
+    const std::string& path, const std::map<std::string, std::shared_ptr<const std::string>>& left,
     const nlohmann::json& wanted) {
   if (const auto found = left.find(path); found != left.end()) {
     return host::EncodeBase64(*found->second);
@@ -84,9 +83,7 @@ struct Notebook::Progress {
   bool is_lost = false;  // through no fault of the cells
   Clock::time_point started = Clock::now();
 
-  double seconds() const {
-    return std::chrono::duration<double>(Clock::now() - started).count();
-  }
+  double seconds() const { return std::chrono::duration<double>(Clock::now() - started).count(); }
 };
 
 Notebook::Notebook(const FrontTools& tools, const FrontTerms& terms)
@@ -115,9 +112,8 @@ core::Result<ToolResult> Notebook::Call(const ToolCall& call) {
 bool Notebook::RunCell(const ToolCall& call, nlohmann::json arguments, Progress& progress) const {
   std::optional<RunReport> unreadable =
       UnreadableSource(arguments.at("code").get_ref<const std::string&>());
-  const RunEnd end = unreadable
-                         ? RunEnd(std::move(*unreadable))
-                         : EndOf(CallTool(tools_.execute, Step(call, std::move(arguments))));
+  const RunEnd end = unreadable ? RunEnd(std::move(*unreadable))
+                                : EndOf(CallTool(tools_.execute, Step(call, std::move(arguments))));
   if (const auto* failure = std::get_if<RunFailure>(&end)) {
     progress.is_lost = true;
     progress.verdict = "killed";
@@ -156,9 +152,8 @@ ToolResult Notebook::RunCells(const ToolCall& call, const std::string& session) 
       break;
     }
     const double seconds = of_cell > 0 ? std::min(of_cell, left) : left;
-    nlohmann::json arguments = {{"code", cell},
-                                {"session", session},
-                                {"timeout", ClampedSeconds(seconds, terms_)}};
+    nlohmann::json arguments = {
+        {"code", cell}, {"session", session}, {"timeout", ClampedSeconds(seconds, terms_)}};
     if (is_first && wanted.contains("files")) arguments["files"] = wanted["files"];
     is_first = false;
     if (!RunCell(call, std::move(arguments), progress)) break;
@@ -174,7 +169,7 @@ ToolResult Notebook::RunCells(const ToolCall& call, const std::string& session) 
   const char* const driver = progress.is_lost       ? "Error"
                              : progress.out_of_time ? "TimeLimitExceeded"
                                                     : "Finished";
-  const Json answer = {{"status", is_whole            ? "Success"
+  const Json answer = {{"status", is_whole           ? "Success"
                                   : progress.is_lost ? "SandboxError"
                                                      : "Failed"},
                        {"message", progress.message},

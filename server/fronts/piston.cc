@@ -73,8 +73,8 @@ std::optional<PistonFile> Decoded(const nlohmann::json& file, size_t index) {
   const std::string encoding = text("encoding");
   decoded.is_text = encoding != "base64" && encoding != "hex";
   if (decoded.is_text) return decoded;
-  std::optional<std::string> bytes = encoding == "hex" ? DecodeHex(decoded.content)
-                                                       : host::DecodeBase64(decoded.content);
+  std::optional<std::string> bytes =
+      encoding == "hex" ? DecodeHex(decoded.content) : host::DecodeBase64(decoded.content);
   if (!bytes) return std::nullopt;
   decoded.content = std::move(*bytes);
   return decoded;
@@ -164,9 +164,10 @@ void Piston::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> 
   switch (route) {
     case kRuntimes:
     case kRuntimesSlash:
-      return reply->Finish(JsonAnswer(Json::array({{{"language", kNames[0]},
-                                                    {"version", python_version_},
-                                                    {"aliases", {kNames[1], kNames[2], kNames[3]}}}})));
+      return reply->Finish(
+          JsonAnswer(Json::array({{{"language", kNames[0]},
+                                   {"version", python_version_},
+                                   {"aliases", {kNames[1], kNames[2], kNames[3]}}}})));
     case kPackages:
       return reply->Finish(JsonAnswer(Json::array({{{"language", kNames[0]},
                                                     {"language_version", python_version_},
@@ -175,8 +176,9 @@ void Piston::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> 
     case kExecuteSlash: return Execute(std::move(request), std::move(reply));
     default:
       return reply->Finish(
-          Message(403, "this server has the one language that it lists; packages are its "
-                       "operator's, and cannot be installed or removed here"));
+          Message(403,
+                  "this server has the one language that it lists; packages are its "
+                  "operator's, and cannot be installed or removed here"));
   }
 }
 
@@ -211,8 +213,8 @@ std::optional<std::string> Piston::TakeLimits(BodyFields& fields, Program& progr
   const double most = std::chrono::duration<double, std::milli>(terms_.maximum.timeout).count();
   const double timeout = fields.Number("run_timeout").value_or(kUsualRunTimeout);
   const std::optional<double> memory = fields.Number("run_memory_limit");
-  for (const char* name : {"compile_timeout", "compile_memory_limit", "compile_cpu_time",
-                           "run_cpu_time"}) {
+  for (const char* name :
+       {"compile_timeout", "compile_memory_limit", "compile_cpu_time", "run_cpu_time"}) {
     (void)fields.Number(name);
   }
   if (!fields.mistakes().empty()) {
@@ -259,8 +261,8 @@ void Piston::Execute(WebRequest request, std::shared_ptr<WebReply> reply) {
   if (problem) return reply->Finish(Message(400, *problem));
 
   const auto finish = [reply, version = python_version_](const RunReport& report) {
-    reply->Finish(JsonAnswer(
-        {{"run", RunStage(report)}, {"language", kNames[0]}, {"version", version}}));
+    reply->Finish(
+        JsonAnswer({{"run", RunStage(report)}, {"language", kNames[0]}, {"version", version}}));
   };
   if (const auto report = UnreadableSource(program.code)) return finish(*report);
   const auto refusal = calls_.Start(

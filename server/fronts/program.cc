@@ -49,8 +49,9 @@ std::string_view PlainPath(std::string_view path) {
 }
 
 std::string NoWorkspace(const FrontTerms& terms, const char* setting) {
-  return "profile " + terms.profile + " of this server has no files; an operator enables them with " +
-         setting + " = \"filesystem\"";
+  return "profile " + terms.profile +
+         " of this server has no files; an operator enables them with " + setting +
+         " = \"filesystem\"";
 }
 
 }  // namespace belljar::server::fronts

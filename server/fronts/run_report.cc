@@ -56,7 +56,8 @@ std::string FindingsText(const nlohmann::json& findings) {
     if (NumberAt(finding, "line") > 0) {
       text += ":" + std::to_string(static_cast<int>(NumberAt(finding, "line")));
     }
-    text += ": " + TextAt(finding, "rule") + " " + core::Printable(TextAt(finding, "reason")) + "\n";
+    text +=
+        ": " + TextAt(finding, "rule") + " " + core::Printable(TextAt(finding, "reason")) + "\n";
     if (const std::string hint = TextAt(finding, "hint"); !hint.empty()) {
       text += "  hint: " + core::Printable(hint) + "\n";
     }
@@ -130,8 +131,8 @@ void SetEnd(const nlohmann::json& outcome, RunReport& report) {
     report.exit_code = 1;
     report.error_text = FindingsText(MemberAt(outcome, "findings"));
     if (report.error_text.empty()) report.error_text = TextAt(error, "message") + "\n";
-    report.exception = RunReport::Exception{"PolicyError", TextAt(error, "message"),
-                                            report.error_text};
+    report.exception =
+        RunReport::Exception{"PolicyError", TextAt(error, "message"), report.error_text};
     return;
   }
   report.note = TextAt(error, "message");

@@ -1,5 +1,5 @@
-// RunReport: what came of a run, in the terms of the APIs that this server imitates: an exit code or
-// a signal, what was printed, a verdict.
+// RunReport: what came of a run, in the terms of the APIs that this server imitates: an exit code
+// or a signal, what was printed, a verdict.
 //
 //   RunEnd end = EndOf(std::move(result));
 //   if (const auto* failure = std::get_if<RunFailure>(&end)) return Refuse(*failure);

@@ -27,7 +27,8 @@ WebAnswer Unprocessable(const std::vector<Mistake>& mistakes) {
   }
   WebAnswer answer;
   answer.status = 422;
-  answer.body = Json{{"detail", std::move(detail)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  answer.body =
+      Json{{"detail", std::move(detail)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
   return answer;
 }
 
@@ -36,7 +37,8 @@ WebAnswer Unprocessable(const std::vector<Mistake>& mistakes) {
 WebAnswer Overloaded(const CallQueue::Refusal& refusal) {
   WebAnswer answer;
   answer.status = 504;
-  answer.body = Json{{"detail", Describe(refusal)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
+  answer.body =
+      Json{{"detail", Describe(refusal)}}.dump(-1, ' ', false, Json::error_handler_t::replace);
   answer.headers = "Retry-After: " + std::to_string(refusal.retry_after.count()) + "\r\n";
   return answer;
 }
@@ -46,13 +48,10 @@ WebAnswer Failed(const RunFailure& failure) {
     return Unprocessable({{"", failure.text}});
   }
   WebAnswer answer;
-  answer.body = Json{{"status", "SandboxError"},
-                     {"message", failure.text},
-                     {"compile_result", nullptr},
-                     {"run_result", nullptr},
-                     {"executor_pod_name", nullptr},
-                     {"files", Json::object()}}
-                    .dump(-1, ' ', false, Json::error_handler_t::replace);
+  answer.body =
+      Json{{"status", "SandboxError"}, {"message", failure.text},      {"compile_result", nullptr},
+           {"run_result", nullptr},    {"executor_pod_name", nullptr}, {"files", Json::object()}}
+          .dump(-1, ' ', false, Json::error_handler_t::replace);
   return answer;
 }
 
@@ -193,17 +192,17 @@ void SandboxFusion::RunCode(BodyFields& fields, WebRequest request,
   if (!fetched.empty()) {
     for (const ProgramFile& file : program.files) sent[file.path] = file.base64;
   }
-  ToolCalls::Call call{ArgumentsOf(std::move(program), terms_), request.caller, request.peer_gone,
-                       {}};
-  const auto refusal = calls_.Start(
-      execute_, std::move(call),
-      [reply, fetched = std::move(fetched),
-       sent = std::move(sent)](core::Result<ToolResult> result) {
-        const RunEnd end = EndOf(std::move(result));
-        const auto* const report = std::get_if<RunReport>(&end);
-        reply->Finish(report ? Ran(*report, Fetched(*report, fetched, sent))
-                             : Failed(std::get<RunFailure>(end)));
-      });
+  ToolCalls::Call call{
+      ArgumentsOf(std::move(program), terms_), request.caller, request.peer_gone, {}};
+  const auto refusal =
+      calls_.Start(execute_, std::move(call),
+                   [reply, fetched = std::move(fetched),
+                    sent = std::move(sent)](core::Result<ToolResult> result) {
+                     const RunEnd end = EndOf(std::move(result));
+                     const auto* const report = std::get_if<RunReport>(&end);
+                     reply->Finish(report ? Ran(*report, Fetched(*report, fetched, sent))
+                                          : Failed(std::get<RunFailure>(end)));
+                   });
   if (refusal) reply->Finish(Overloaded(*refusal));
 }
 
@@ -235,16 +234,16 @@ void SandboxFusion::RunJupyter(BodyFields& fields, WebRequest request,
                               {"fetch_files", std::move(fetched)}};
   if (memory) arguments["memory_limit"] = static_cast<uint64_t>(*memory);
   if (!files.empty()) arguments["files"] = FilesArgument(std::move(files));
-  const auto refusal = calls_.Start(
-      *notebook_, {std::move(arguments), request.caller, request.peer_gone, {}},
-      [reply](core::Result<ToolResult> result) {
-        if (result && !result->structured.empty()) {
-          WebAnswer answer;
-          answer.body = std::move(result->structured);
-          return reply->Finish(std::move(answer));
-        }
-        reply->Finish(Failed(std::get<RunFailure>(EndOf(std::move(result)))));
-      });
+  const auto refusal =
+      calls_.Start(*notebook_, {std::move(arguments), request.caller, request.peer_gone, {}},
+                   [reply](core::Result<ToolResult> result) {
+                     if (result && !result->structured.empty()) {
+                       WebAnswer answer;
+                       answer.body = std::move(result->structured);
+                       return reply->Finish(std::move(answer));
+                     }
+                     reply->Finish(Failed(std::get<RunFailure>(EndOf(std::move(result)))));
+                   });
   if (refusal) reply->Finish(Overloaded(*refusal));
 }
 

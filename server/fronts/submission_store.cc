@@ -45,10 +45,9 @@ void MemorySubmissions::DropExpired() {
 
 void MemorySubmissions::MakeRoom(size_t bytes) {
   while (count_ > 0 && (count_ >= bounds_.count || bytes_ + bytes > bounds_.total.count)) {
-    const auto largest =
-        std::max_element(shelves_.begin(), shelves_.end(), [](const auto& a, const auto& b) {
-          return a.second.bytes < b.second.bytes;
-        });
+    const auto largest = std::max_element(
+        shelves_.begin(), shelves_.end(),
+        [](const auto& a, const auto& b) { return a.second.bytes < b.second.bytes; });
     Erase(largest, largest->second.oldest_first.begin());
   }
 }

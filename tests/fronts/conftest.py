@@ -46,9 +46,7 @@ def server(sealed, tmp_path_factory) -> Iterator[HttpServer]:  # noqa: F811
     for name, secret in (("ann", TOKEN), ("bob", OTHER_TOKEN), ("basic", BASIC_TOKEN)):
         with open(os.open(folder / f"{name}.token", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
             file.write(secret)
-    server = HttpServer(
-        folder / "log.txt", arguments=["--config", str(folder / "config.toml")]
-    )
+    server = HttpServer(folder / "log.txt", arguments=["--config", str(folder / "config.toml")])
     yield server
     server.stop()
 

@@ -126,7 +126,9 @@ def with_rewards() -> dict[str, Any]:
         "endless": score("while True: pass", {"inputs": [""], "outputs": [""]}, timeout=1),
         "memory": score("x = bytearray(4 << 30)", {"inputs": [""], "outputs": [""]}),
         "function": score(function, as_function),
-        "asserts": score("def f(x): return x", {"assert_case": ["assert f(1) == 1", "assert f(1) == 2"]}),
+        "asserts": score(
+            "def f(x): return x", {"assert_case": ["assert f(1) == 1", "assert f(1) == 2"]}
+        ),
     }
 
 

@@ -112,9 +112,7 @@ def test_another_tokens_submission_is_as_if_not_there(server):
         theirs = ask(server, method, f"/submissions/{token}", token=OTHER_TOKEN)
         assert theirs[:2] == nobody[:2]
         assert theirs[0] == 404
-    status, answer, _ = ask(
-        server, "GET", f"/submissions/batch?tokens={token}", token=OTHER_TOKEN
-    )
+    status, answer, _ = ask(server, "GET", f"/submissions/batch?tokens={token}", token=OTHER_TOKEN)
     assert answer == {"submissions": [None]}
     deadline = time.monotonic() + 60
     while (mine := ask(server, "GET", f"/submissions/{token}")[1])["status"]["id"] < 3:
