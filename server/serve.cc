@@ -21,6 +21,7 @@
 #include "server/audit/log_folder.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
+#include "server/fronts/fronts.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
 #include "server/jobs/job_runner.h"
@@ -190,6 +191,7 @@ class Server {
                  Tools(catalogue, config_.answers), queue_, TellRefusals(), &resources_),
         job_store_(std::move(job_store)) {
     if (config_.http && config_.http->rest) MakeRest(catalogue);
+    if (config_.http) fronts_.emplace(FrontParts(catalogue), queue_, TellRefusals());
     sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
                                 const std::string& why) {
       observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
@@ -215,10 +217,13 @@ class Server {
   mcp::McpService& service() { return service_; }
   // What answers requests besides MCP's.
   std::vector<WebHandler*> web() {
-    return rest_ ? std::vector<WebHandler*>{&*rest_} : std::vector<WebHandler*>();
+    std::vector<WebHandler*> handlers = fronts_ ? fronts_->handlers() : std::vector<WebHandler*>();
+    if (rest_) handlers.push_back(&*rest_);
+    return handlers;
   }
   void CancelAll() {
     service_.CancelAll();
+    if (fronts_) fronts_->CancelAll();
     if (rest_) rest_->CancelAll();
     if (job_runner_) job_runner_->InterruptAll();
   }
@@ -303,6 +308,30 @@ class Server {
   std::function<size_t()> SessionCount() const {
     if (!config_.sessions.enabled) return {};
     return [this] { return sessions_.open(); };
+  }
+
+  // nullopt: the operator has not enabled it, for which the profile is named.
+  std::optional<fronts::FrontTerms> TermsOf(const std::string& profile) {
+    if (profile.empty()) return std::nullopt;
+    const core::Result<const tools::EnabledProfile*> chosen =
+        sandboxes_->Choose(&profile, Caller());
+    if (!chosen) return std::nullopt;  // the configuration was checked
+    return fronts::FrontTerms{profile, (*chosen)->profile.workspace.has_value(), (*chosen)->limits,
+                              (*chosen)->profile.maximum_limits};
+  }
+
+  fronts::Fronts::Parts FrontParts(const outside::ProfileCatalogue& catalogue) {
+    AnswersConfig answers = config_.answers;
+    answers.detail = "full";
+    fronts::Fronts::Parts parts;
+    parts.tools = Tools(catalogue, answers);
+    parts.sandbox_fusion = TermsOf(config_.fronts.sandbox_fusion);
+    parts.piston = TermsOf(config_.fronts.piston);
+    parts.judge0 = TermsOf(config_.fronts.judge0);
+    parts.version = host::kBelljarVersion;
+    parts.python_version = host::kPythonVersion;
+    parts.queue = config_.execution.waiting;
+    return parts;
   }
 
   // The API, and jobs if there are any. Its answers are complete unless a request says otherwise.
@@ -410,6 +439,7 @@ class Server {
   std::optional<jobs::JobRunner> job_runner_;
   std::optional<rest::JobService> job_service_;
   std::optional<rest::RestService> rest_;
+  std::optional<fronts::Fronts> fronts_;
 };
 
 core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int stop_fd) {

@@ -40,7 +40,7 @@ CONTAINER_PARTS: dict[str, set[str]] = {
     | {"container/image", "container/backend"},
 }
 CONTAINERS_ON_THE_HOST = CONTAINER_PARTS.keys() - {"container/inside"}
-# Transports, JSON-RPC, MCP and tools do not depend on each other, only on server/core.
+# Transports, JSON-RPC, MCP, fronts and tools do not depend on each other, only on server/core.
 SERVER_PARTS: dict[str, set[str]] = {
     "server/core": HOST,
     "server/json_rpc": HOST,
@@ -48,6 +48,7 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/tools": ENGINE
     | {"engine/egress", "container/backend", "container/image", "container/packages"}
     | {"server/core"},
+    "server/fronts": HOST | {"server/core"},
     "server/rest": HOST | {"server/core", "server/jobs"},
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},

@@ -299,6 +299,29 @@ void CheckPackages(Loading& loading) {
   }
 }
 
+core::Result<void> CheckFronts(Loading& loading) {
+  const ServerConfig& config = loading.draft.config;
+  const std::pair<const char*, const std::string&> fronts[] = {
+      {"fronts.sandbox_fusion", config.fronts.sandbox_fusion},
+      {"fronts.piston", config.fronts.piston},
+      {"fronts.judge0", config.fronts.judge0},
+  };
+  const Strings& enabled = config.execution.profiles;
+  for (const auto& [key, profile] : fronts) {
+    if (profile.empty()) continue;
+    const std::string place = loading.OriginOf(key).place;
+    if (!IsEnabled(profile, enabled)) {
+      return core::MakeError(place, "profile " + core::Quoted(profile) +
+                                        " is not enabled; add it to execution.profiles" +
+                                        host::Suggestion(profile, enabled));
+    }
+    if (!loading.draft.listen) {
+      loading.warnings.push_back(place + " has no effect without http.listen (--http)");
+    }
+  }
+  return {};
+}
+
 core::Result<void> CheckListen(Loading& loading) {
   const std::optional<ListenAddress>& listen = loading.draft.listen;
   for (const auto& [key, origin] : loading.origins) {
@@ -342,6 +365,7 @@ core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& ca
   if (core::Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
   if (core::Result<void> container = CheckContainer(loading); !container) return container;
   CheckPackages(loading);
+  if (core::Result<void> fronts = CheckFronts(loading); !fronts) return fronts;
   return CheckListen(loading);
 }
 

@@ -230,6 +230,17 @@ std::vector<Setting> MakeSettings() {
        "form of answers to calls that do not say; full: the complete object, as in 0.1",
        BELLJAR_FIELD(config.answers.detail)},
 
+      {"fronts.sandbox_fusion", "", "", "PROFILE", "off", "\"basic\"",
+       "answer the API of SandboxFusion (/run_code, /run_jupyter); its programs run in this "
+       "profile",
+       BELLJAR_FIELD(config.fronts.sandbox_fusion), 0, 0, PathViolation},
+      {"fronts.piston", "", "", "PROFILE", "off", "\"basic\"",
+       "answer the API of Piston (/api/v2/execute); its programs run in this profile",
+       BELLJAR_FIELD(config.fronts.piston), 0, 0, PathViolation},
+      {"fronts.judge0", "", "", "PROFILE", "off", "\"basic\"",
+       "answer the API of Judge0 (/submissions); its programs run in this profile",
+       BELLJAR_FIELD(config.fronts.judge0), 0, 0, PathViolation},
+
       {"log.level", "", "--log-level", "debug|info|warning|error|off", "", "",
        "log level; the log goes to standard error", BELLJAR_FIELD(config.log.level)},
       {"log.format", "", "--log-format", "json|text", "", "",

@@ -110,6 +110,14 @@ struct AnswersConfig {
   std::string detail = "lean";  // or "full"; for calls that do not say
 };
 
+// APIs of other services (docs/http.md): each is the profile that its programs run in; empty: this
+// server does not have that API.
+struct FrontsConfig {
+  std::string sandbox_fusion;
+  std::string piston;
+  std::string judge0;
+};
+
 struct LogConfig {
   std::string level = "info";   // "debug", "info", "warning", "error", "off"
   std::string format = "json";  // or "text"
@@ -145,6 +153,7 @@ struct ServerConfig {
   LogConfig log;
   AuditConfig audit;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM
+  FrontsConfig fronts;
 };
 
 }  // namespace belljar::server

@@ -33,7 +33,7 @@ class Tokens {
   bool empty() const { return tokens_.empty(); }
 
   struct Presented {
-    bool was_sent = false;        // the header contains a bearer token
+    bool was_sent = false;        // the header contains a token, as Bearer or as Basic's password
     std::optional<size_t> token;  // set if it is valid
   };
   // Constant-time: the duration reveals neither a matching prefix nor the length of a token. Any

@@ -189,6 +189,19 @@ make_chart_tools() {
   done
 }
 
+# The clients of other services, and beside them verl without its dependencies: what the tests read of
+# it needs none.
+make_fronts_clients() {
+  local venv="$BUILD/venv-fronts" key
+  make_venv "$venv" fronts
+  key="$(cat -- "$ROOT/requirements/fronts.txt" "$ROOT/requirements/verl.txt" | fingerprint)"
+  is_stamped verl "$key" && return 0
+  quietly pip-verl "$venv/bin/python" -I -m pip install --quiet --no-input \
+    --disable-pip-version-check --no-deps --require-hashes --only-binary :all: \
+    -r "$ROOT/requirements/verl.txt" || die "$EXIT_USAGE" "pip could not install requirements/verl.txt"
+  stamp verl "$key"
+}
+
 # may_lack STATUS WHAT: if it is unavailable, for example without a network, the tests that need it
 # skip; with BELLJAR_MUST_WORK=1 this fails.
 may_lack() {
@@ -239,6 +252,7 @@ install_clients() {
   install_beside "MCP clients" make_clients
   install_beside "a gateway" make_venv "$BUILD/venv-gateway" gateway
   # The libraries that the package integrates with.
+  install_beside "clients of other services" make_fronts_clients
   install_beside "integrations" make_venv "$BUILD/venv-integrations" integrations
   # The code that integrations are called by, and Kubernetes' schemas.
   install_beside "verl, and the Helm chart's objects" make_sources
