@@ -49,12 +49,12 @@ Json ErrorOf(const RunReport& report) {
   return error;
 }
 
+// Without deferred work: a session is busy until it is done, and the next cell waits for it.
 ToolCall Step(const ToolCall& call, nlohmann::json arguments) {
   ToolCall step;
   step.arguments = std::move(arguments);
   step.caller = call.caller;
   step.cancellation = call.cancellation;
-  step.deferred = call.deferred;
   return step;
 }
 
@@ -142,7 +142,7 @@ ToolResult Notebook::RunCells(const ToolCall& call, const std::string& session) 
   const double of_cell = wanted.at("cell_timeout").get<double>();
   const double in_total = wanted.at("total_timeout").get<double>();
   Progress progress;
-  bool is_first = true;
+  bool has_sent_files = false;
   for (const nlohmann::json& cell : wanted.at("cells")) {
     const double left = in_total - progress.seconds();
     if (left < kLeastLeft) {
@@ -154,8 +154,10 @@ ToolResult Notebook::RunCells(const ToolCall& call, const std::string& session) 
     const double seconds = of_cell > 0 ? std::min(of_cell, left) : left;
     nlohmann::json arguments = {
         {"code", cell}, {"session", session}, {"timeout", ClampedSeconds(seconds, terms_)}};
-    if (is_first && wanted.contains("files")) arguments["files"] = wanted["files"];
-    is_first = false;
+    const bool sends_files = !has_sent_files && wanted.contains("files") &&
+                             !UnreadableSource(cell.get_ref<const std::string&>());
+    if (sends_files) arguments["files"] = wanted["files"];
+    has_sent_files = has_sent_files || sends_files;
     if (!RunCell(call, std::move(arguments), progress)) break;
   }
 
