@@ -31,7 +31,7 @@ from ray.data import ActorPoolStrategy
 from tests.integrations.conftest import ROOT
 from tests.integrations.test_documentation import blocks
 
-pytestmark = pytest.mark.timeout(300)  # with the cluster's start, beside other tests
+pytestmark = pytest.mark.timeout(1500)  # with the cluster's start, beside other tests
 
 STARTS_WITHIN = 100  # seconds: the machine may be busy with other tests
 
