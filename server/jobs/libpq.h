@@ -10,7 +10,8 @@
 namespace belljar::server::jobs {
 
 // Each function that is used, as declared in libpq-fe.h. Those for pipelines are of libpq 14.
-// clang-format off: it moves the lines at each run
+// clang-format would move the lines at each run.
+// clang-format off
 #define BELLJAR_LIBPQ_FUNCTIONS(X) \
   X(PQconnectdbParams) X(PQconninfoParse) X(PQconninfoFree) X(PQfreemem) X(PQfinish) \
   X(PQstatus) X(PQerrorMessage) X(PQserverVersion) X(PQexec) X(PQprepare) X(PQexecPrepared) \
