@@ -10,15 +10,15 @@
 namespace belljar::server::jobs {
 
 // Each function that is used, as declared in libpq-fe.h. Those for pipelines are of libpq 14.
-#define BELLJAR_LIBPQ_FUNCTIONS(X)                                                        \
-  X(PQconnectdbParams)                                                                    \
-  X(PQconninfoParse)                                                                      \
-  X(PQconninfoFree)                                                                       \
-  X(PQfreemem)                                                                            \
-  X(PQfinish) X(PQstatus) X(PQerrorMessage) X(PQserverVersion) X(PQexec) X(PQprepare)     \
-      X(PQexecPrepared) X(PQresultStatus) X(PQresultErrorField) X(PQclear) X(PQntuples)   \
-          X(PQnfields) X(PQgetvalue) X(PQgetlength) X(PQgetisnull) X(PQsendQueryPrepared) \
-              X(PQgetResult) X(PQenterPipelineMode) X(PQexitPipelineMode) X(PQpipelineSync)
+// clang-format would move the lines at each run.
+// clang-format off
+#define BELLJAR_LIBPQ_FUNCTIONS(X) \
+  X(PQconnectdbParams) X(PQconninfoParse) X(PQconninfoFree) X(PQfreemem) X(PQfinish) \
+  X(PQstatus) X(PQerrorMessage) X(PQserverVersion) X(PQexec) X(PQprepare) X(PQexecPrepared) \
+  X(PQresultStatus) X(PQresultErrorField) X(PQclear) X(PQntuples) X(PQnfields) X(PQgetvalue) \
+  X(PQgetlength) X(PQgetisnull) X(PQsendQueryPrepared) X(PQgetResult) X(PQenterPipelineMode) \
+  X(PQexitPipelineMode) X(PQpipelineSync)
+// clang-format on
 
 struct LibPq {
 #define BELLJAR_DECLARE(name) decltype(&::name) name = nullptr;

@@ -105,13 +105,24 @@ core::Error RefusedFile(const std::string& path, const std::string& why) {
   return core::MakeError("open job database " + core::Quoted(path), why);
 }
 
+// To the disk: the name of what was created in it.
+core::Result<void> WriteFolder(const std::string& folder) {
+  const core::UniqueFd opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+  if (!opened || fsync(opened.get()) != 0) {
+    return core::SystemError("write folder " + core::Quoted(folder));
+  }
+  return {};
+}
+
 // The folder's real path: SQLite refuses symbolic links in the whole path, and a folder may be
 // behind one (/var/run).
 core::Result<std::string> PrepareFolder(const std::string& path) {
   const size_t slash = path.rfind('/');
   std::string folder = slash == std::string::npos ? "." : path.substr(0, slash);
   if (folder.empty()) folder = "/";
-  if (mkdir(folder.c_str(), 0700) != 0 && errno != EEXIST) {
+  if (mkdir(folder.c_str(), 0700) == 0) {
+    if (core::Result<void> written = WriteFolder(folder + "/.."); !written) return written.error();
+  } else if (errno != EEXIST) {
     return core::SystemError("create folder " + core::Quoted(folder));
   }
   const std::unique_ptr<char, decltype(&free)> real(realpath(folder.c_str(), nullptr), free);
@@ -145,11 +156,7 @@ core::Result<void> PrepareFile(const std::string& folder, const std::string& pat
     if (errno != ENOENT) return core::SystemError("examine " + core::Quoted(path));
     const core::UniqueFd created(open(path.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
     if (!created && errno != EEXIST) return core::SystemError("create " + core::Quoted(path));
-    const core::UniqueFd opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    // Its name is on the disk too.
-    if (!opened || fsync(opened.get()) != 0) {
-      return core::SystemError("write folder " + core::Quoted(folder));
-    }
+    if (core::Result<void> written = WriteFolder(folder); !written) return written;
     if (lstat(path.c_str(), &about) != 0) return core::SystemError("examine " + core::Quoted(path));
   }
   if (!S_ISREG(about.st_mode)) return RefusedFile(path, "it is not a regular file");
