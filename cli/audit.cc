@@ -1,6 +1,5 @@
 #include "cli/audit.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -402,10 +401,7 @@ core::Result<void> CopyLog(const std::string& folder, const std::string& target)
   }
   for (const audit::PublicKey& key : *keys) {
     const std::string path = target + "/key-" + key.id().substr(0, kShownDigits) + ".pub";
-    const core::UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (!file || !core::WriteBytes(file.get(), key.Pem())) {
-      return core::SystemError("write " + core::Quoted(path));
-    }
+    if (core::Result<void> written = key.Write(path); !written) return written;
   }
   return {};
 }
