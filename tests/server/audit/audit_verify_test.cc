@@ -1,4 +1,5 @@
 // What is done to a log, and that verification names it.
+#include <fcntl.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
