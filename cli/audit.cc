@@ -1,6 +1,5 @@
 #include "cli/audit.h"
 
-#include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -28,11 +27,10 @@ namespace {
 
 namespace fs = std::filesystem;
 namespace audit = server::audit;
-using AuditJson = nlohmann::json;
 using StringList = std::vector<std::string>;
 
 constexpr size_t kShownDigits = 16;  // of a hash, in text
-constexpr size_t kPiece = size_t{64} << 10;
+constexpr size_t kShownPiece = size_t{64} << 10;
 constexpr size_t kMaxProgram = size_t{64} << 20;
 
 // --- what the commands share --------------------------------------------------------------------
@@ -51,14 +49,14 @@ void AddKeyOption(CLI::App* parser, StringList& keys) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
 }
 
-core::Result<std::string> FolderOf(const std::optional<std::string>& given) {
+core::Result<std::string> LogFolderOf(const std::optional<std::string>& given) {
   std::string folder = given.value_or(audit::DefaultFolder());
   if (folder.empty()) return UsersError("there is no home folder; name the log with --folder");
   return folder;
 }
 
-core::Result<std::vector<audit::PublicKey>> KeysOf(const StringList& files,
-                                                   const std::string& folder) {
+core::Result<std::vector<audit::PublicKey>> LogKeys(const StringList& files,
+                                                    const std::string& folder) {
   if (files.empty()) return audit::ReadKeys(folder);
   std::vector<audit::PublicKey> keys;
   for (const std::string& file : files) {
@@ -69,14 +67,14 @@ core::Result<std::vector<audit::PublicKey>> KeysOf(const StringList& files,
   return keys;
 }
 
-std::string Shortened(const std::string& hash) {
+std::string ShortHash(const std::string& hash) {
   return hash.size() > kShownDigits ? hash.substr(0, kShownDigits) + "…" : hash;
 }
 
 // --- entries as text
 // ------------------------------------------------------------------------------
 
-std::string Text(const AuditJson& object, const char* name) {
+std::string EntryMember(const nlohmann::json& object, const char* name) {
   const auto found = object.find(name);
   if (found == object.end()) return "";
   return core::Printable(found->is_string() ? found->get<std::string>() : found->dump());
@@ -86,50 +84,50 @@ void AddFact(std::string& text, const char* name, const std::string& value) {
   if (!value.empty()) text += std::string("  ") + name + " " + value;
 }
 
-std::string LayersText(const AuditJson& isolation) {
+std::string EntryLayers(const nlohmann::json& isolation) {
   std::string missing;
-  for (const AuditJson& layer : isolation.value("layers", AuditJson::array())) {
+  for (const nlohmann::json& layer : isolation.value("layers", nlohmann::json::array())) {
     if (!layer.is_object() || layer.value("held", true)) continue;
-    missing += (missing.empty() ? "" : ", ") + Text(layer, "name");
+    missing += (missing.empty() ? "" : ", ") + EntryMember(layer, "name");
   }
-  const std::string mode = Text(isolation, "mode");
+  const std::string mode = EntryMember(isolation, "mode");
   return missing.empty() ? mode : mode + " without " + missing;
 }
 
-std::string ExecutionText(const AuditJson& execution) {
-  std::string text = "  " + Text(execution, "status");
-  AddFact(text, "reason", Text(execution, "reason"));
+std::string ExecutionText(const nlohmann::json& execution) {
+  std::string text = "  " + EntryMember(execution, "status");
+  AddFact(text, "reason", EntryMember(execution, "reason"));
   if (const auto usage = execution.find("usage"); usage != execution.end()) {
-    AddFact(text, "seconds", Text(*usage, "wall_time"));
+    AddFact(text, "seconds", EntryMember(*usage, "wall_time"));
   }
   if (const auto code = execution.find("code"); code != execution.end()) {
-    AddFact(text, "code", Shortened(Text(*code, "sha256")));
+    AddFact(text, "code", ShortHash(EntryMember(*code, "sha256")));
   }
   if (const auto isolation = execution.find("isolation"); isolation != execution.end()) {
-    AddFact(text, "isolation", LayersText(*isolation));
+    AddFact(text, "isolation", EntryLayers(*isolation));
   }
-  AddFact(text, "id", Text(execution, "id"));
+  AddFact(text, "id", EntryMember(execution, "id"));
   return text;
 }
 
 // One line without its end. Whatever an entry contains, it is displayed as text.
 std::string EntryText(std::string_view line) {
   auto reading = host::ReadJson(line, {});
-  const AuditJson* const entry = std::get_if<AuditJson>(&reading);
+  const nlohmann::json* const entry = std::get_if<nlohmann::json>(&reading);
   if (!entry || !entry->is_object()) return core::Printable(line);
-  std::string text =
-      Text(*entry, "time") + "  " + Text(*entry, "seq") + "  " + Text(*entry, "kind");
+  std::string text = EntryMember(*entry, "time") + "  " + EntryMember(*entry, "seq") + "  " +
+                     EntryMember(*entry, "kind");
   for (const char* name : {"caller", "tool", "profile", "action"}) {
-    if (const std::string value = Text(*entry, name); !value.empty()) text += "  " + value;
+    if (const std::string value = EntryMember(*entry, name); !value.empty()) text += "  " + value;
   }
   const auto execution = entry->find("execution");
   if (execution != entry->end() && execution->is_object()) text += ExecutionText(*execution);
   for (const char* name : {"session", "detail", "count", "segment", "through", "log", "key"}) {
-    AddFact(text, name, Text(*entry, name));
+    AddFact(text, name, EntryMember(*entry, name));
   }
-  for (const AuditJson& setting : entry->value("settings", AuditJson::array())) {
+  for (const nlohmann::json& setting : entry->value("settings", nlohmann::json::array())) {
     if (!setting.is_object()) continue;
-    text += "  " + Text(setting, "name") + "=" + Text(setting, "value");
+    text += "  " + EntryMember(setting, "name") + "=" + EntryMember(setting, "value");
   }
   return text;
 }
@@ -140,14 +138,14 @@ std::string Shown(std::string_view line, bool json) {
 
 // --- show ---------------------------------------------------------------------------------------
 
-struct ShowArguments {
+struct LogShowArguments {
   std::optional<std::string> folder;
   size_t last = 20;
   bool json = false;
 };
 
-int Show(const ShowArguments& arguments) {
-  const core::Result<std::string> folder = FolderOf(arguments.folder);
+int ShowLog(const LogShowArguments& arguments) {
+  const core::Result<std::string> folder = LogFolderOf(arguments.folder);
   if (!folder) return UsageError("audit show", folder.error().ToString());
   const core::Result<StringList> lines = audit::LastLines(*folder, {}, arguments.last);
   if (!lines) return OwnFailure(lines.error());
@@ -156,8 +154,8 @@ int Show(const ShowArguments& arguments) {
   return Answer(text, kExitOk);
 }
 
-Command MakeAuditShowCommand(CLI::App& above) {
-  auto arguments = std::make_shared<ShowArguments>();
+Command MakeLogShowCommand(CLI::App& above) {
+  auto arguments = std::make_shared<LogShowArguments>();
   CLI::App* parser = AddCommand(above, "show", "Show the last entries of the audit log");
   AddFolderOption(parser, arguments->folder);
   parser->add_option("--last", arguments->last, "number of entries")
@@ -168,12 +166,12 @@ Command MakeAuditShowCommand(CLI::App& above) {
   SetExamples(parser, {"belljar audit show  # of belljar serve --audit",
                        "belljar audit show --folder /var/lib/belljar/audit --last 100  # another",
                        "belljar audit show --json  # for a program"});
-  return {parser, [arguments] { return Show(*arguments); }};
+  return {parser, [arguments] { return ShowLog(*arguments); }};
 }
 
 // --- search -------------------------------------------------------------------------------------
 
-struct SearchArguments {
+struct LogSearchArguments {
   std::optional<std::string> folder;
   audit::Query query;
   std::optional<std::string> code;
@@ -181,7 +179,7 @@ struct SearchArguments {
 };
 
 // Errors are user errors.
-core::Result<audit::Query> QueryOf(const SearchArguments& arguments) {
+core::Result<audit::Query> LogQuery(const LogSearchArguments& arguments) {
   audit::Query query = arguments.query;
   for (const auto& [name, time] : {std::pair("--since", query.since), {"--until", query.until}}) {
     const std::string violation = time ? audit::TimeViolation(*time) : "";
@@ -201,17 +199,17 @@ core::Result<audit::Query> QueryOf(const SearchArguments& arguments) {
   return query;
 }
 
-int SearchLog(const SearchArguments& arguments) {
-  const core::Result<std::string> folder = FolderOf(arguments.folder);
+int SearchLog(const LogSearchArguments& arguments) {
+  const core::Result<std::string> folder = LogFolderOf(arguments.folder);
   if (!folder) return UsageError("audit search", folder.error().ToString());
-  const core::Result<audit::Query> query = QueryOf(arguments);
+  const core::Result<audit::Query> query = LogQuery(arguments);
   if (!query) return UsageError("audit search", query.error().ToString());
   std::string text;
   core::Result<void> written;
   const core::Result<audit::SearchResult> result =
       audit::Search(*folder, *query, [&](const audit::FoundLine& line) {
         text += Shown(line.text, arguments.json);
-        if (text.size() < kPiece || !written) return;
+        if (text.size() < kShownPiece || !written) return;
         written = WriteAll(STDOUT_FILENO, text);
         text.clear();
       });
@@ -223,8 +221,8 @@ int SearchLog(const SearchArguments& arguments) {
   return Answer(text, result->found > 0 ? kExitOk : kExitFindings);
 }
 
-Command MakeSearchCommand(CLI::App& above) {
-  auto arguments = std::make_shared<SearchArguments>();
+Command MakeLogSearchCommand(CLI::App& above) {
+  auto arguments = std::make_shared<LogSearchArguments>();
   audit::Query& query = arguments->query;
   CLI::App* parser =
       AddCommand(above, "search", "Search the audit log; exits with 1 if nothing is found");
@@ -251,21 +249,21 @@ Command MakeSearchCommand(CLI::App& above) {
 
 // --- verify -------------------------------------------------------------------------------------
 
-struct AuditVerifyArguments {
+struct LogVerifyArguments {
   std::optional<std::string> folder;
   StringList keys;
   StringList heads;
   bool json = false;
 };
 
-std::string PlaceText(const audit::Fault& fault) {
+std::string LogPlace(const audit::Fault& fault) {
   std::string place = core::Printable(fault.file);
   if (fault.line > 0) place += ":" + std::to_string(fault.line);
   return place.empty() ? "" : place + ": ";
 }
 
-AuditJson FaultsJson(const std::vector<audit::Fault>& faults) {
-  AuditJson list = AuditJson::array();
+nlohmann::json LogFaultsJson(const std::vector<audit::Fault>& faults) {
+  nlohmann::json list = nlohmann::json::array();
   for (const audit::Fault& fault : faults) {
     list.push_back({{"file", fault.file}, {"line", fault.line}, {"reason", fault.reason}});
   }
@@ -273,41 +271,41 @@ AuditJson FaultsJson(const std::vector<audit::Fault>& faults) {
 }
 
 std::string VerificationJson(const audit::Verification& verified) {
-  const AuditJson object = {{"ok", verified.faults.empty()},
-                            {"faults", FaultsJson(verified.faults)},
-                            {"notes", FaultsJson(verified.notes)},
-                            {"log", verified.log},
-                            {"segments", verified.segments},
-                            {"entries", verified.entries},
-                            {"unsigned_entries", verified.unsigned_entries},
-                            {"head", verified.head},
-                            {"keys", verified.keys}};
+  const nlohmann::json object = {{"ok", verified.faults.empty()},
+                                 {"faults", LogFaultsJson(verified.faults)},
+                                 {"notes", LogFaultsJson(verified.notes)},
+                                 {"log", verified.log},
+                                 {"segments", verified.segments},
+                                 {"entries", verified.entries},
+                                 {"unsigned_entries", verified.unsigned_entries},
+                                 {"head", verified.head},
+                                 {"keys", verified.keys}};
   return core::SafeJson(object.dump(isatty(STDOUT_FILENO) ? 2 : -1, ' ', false,
-                                    AuditJson::error_handler_t::replace)) +
+                                    nlohmann::json::error_handler_t::replace)) +
          "\n";
 }
 
-std::string Count(uint64_t count, const std::string& noun, const std::string& plural) {
+std::string CountText(uint64_t count, const std::string& noun, const std::string& plural) {
   return WithThousands(count) + " " + (count == 1 ? noun : plural);
 }
 
 std::string VerificationText(const audit::Verification& verified) {
   std::string text;
   for (const audit::Fault& fault : verified.faults) {
-    text += PlaceText(fault) + fault.reason + "\n";
+    text += LogPlace(fault) + fault.reason + "\n";
   }
   for (const audit::Fault& note : verified.notes) {
-    text += PlaceText(note) + "note: " + note.reason + "\n";
+    text += LogPlace(note) + "note: " + note.reason + "\n";
   }
-  text += Count(verified.entries, "entry", "entries") + " in " +
-          Count(verified.segments, "segment", "segments");
+  text += CountText(verified.entries, "entry", "entries") + " in " +
+          CountText(verified.segments, "segment", "segments");
   if (verified.unsigned_entries > 0) {
     text += ", " + WithThousands(verified.unsigned_entries) + " of them not signed yet";
   }
-  for (const std::string& key : verified.keys) text += ", signed with key " + Shortened(key);
+  for (const std::string& key : verified.keys) text += ", signed with key " + ShortHash(key);
   if (!verified.faults.empty()) {
     return text + "\nthe log was changed, or is damaged: " +
-           Count(verified.faults.size(), "fault", "faults") + "\n";
+           CountText(verified.faults.size(), "fault", "faults") + "\n";
   }
   return text + "\nhead " + verified.head + "\nnothing was changed, removed, added or moved\n";
 }
@@ -317,10 +315,10 @@ int ReportVerification(const audit::Verification& verified, bool json) {
   return Answer(json ? VerificationJson(verified) : VerificationText(verified), code);
 }
 
-int VerifyLog(const AuditVerifyArguments& arguments) {
-  const core::Result<std::string> folder = FolderOf(arguments.folder);
+int VerifyLog(const LogVerifyArguments& arguments) {
+  const core::Result<std::string> folder = LogFolderOf(arguments.folder);
   if (!folder) return UsageError("audit verify", folder.error().ToString());
-  const core::Result<std::vector<audit::PublicKey>> keys = KeysOf(arguments.keys, *folder);
+  const core::Result<std::vector<audit::PublicKey>> keys = LogKeys(arguments.keys, *folder);
   if (!keys) return OwnFailure(keys.error());
   const core::Result<audit::Verification> verified =
       audit::VerifyLog(*folder, *keys, arguments.heads);
@@ -328,8 +326,8 @@ int VerifyLog(const AuditVerifyArguments& arguments) {
   return ReportVerification(*verified, arguments.json);
 }
 
-Command MakeAuditVerifyCommand(CLI::App& above) {
-  auto arguments = std::make_shared<AuditVerifyArguments>();
+Command MakeLogVerifyCommand(CLI::App& above) {
+  auto arguments = std::make_shared<LogVerifyArguments>();
   CLI::App* parser = AddCommand(
       above, "verify", "Verify that nothing in the audit log was changed, removed, added or moved");
   AddFolderOption(parser, arguments->folder);
@@ -350,14 +348,14 @@ Command MakeAuditVerifyCommand(CLI::App& above) {
 
 // --- export -------------------------------------------------------------------------------------
 
-struct ExportArguments {
+struct LogExportArguments {
   std::optional<std::string> target;
   std::optional<std::string> folder;
   StringList keys;
   bool json = false;
 };
 
-core::Error CannotExport(const std::string& target, const std::error_code& code) {
+core::Error CannotExportLog(const std::string& target, const std::error_code& code) {
   return core::SystemErrorOf(code.value(), "export the audit log to " + core::Quoted(target));
 }
 
@@ -398,35 +396,32 @@ core::Result<void> CopyLog(const std::string& folder, const std::string& target)
   for (const audit::SegmentFile& segment : *segments) {
     std::error_code code;
     fs::copy_file(segment.path, fs::path(target) / fs::path(segment.path).filename(), code);
-    if (code) return CannotExport(target, code);
+    if (code) return CannotExportLog(target, code);
   }
   for (const audit::PublicKey& key : *keys) {
     const std::string path = target + "/key-" + key.id().substr(0, kShownDigits) + ".pub";
-    const core::UniqueFd file(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));
-    if (!file || !core::WriteBytes(file.get(), key.Pem())) {
-      return core::SystemError("write " + core::Quoted(path));
-    }
+    if (core::Result<void> written = key.Write(path); !written) return written;
   }
   return {};
 }
 
-int Export(const ExportArguments& arguments) {
-  const core::Result<std::string> folder = FolderOf(arguments.folder);
+int ExportLog(const LogExportArguments& arguments) {
+  const core::Result<std::string> folder = LogFolderOf(arguments.folder);
   if (!folder) return UsageError("audit export", folder.error().ToString());
   if (core::Result<void> copied = CopyLog(*folder, *arguments.target); !copied) {
     return OwnFailure(copied.error());
   }
   // The copy is what will be relied on.
   const core::Result<std::vector<audit::PublicKey>> keys =
-      KeysOf(arguments.keys, *arguments.target);
+      LogKeys(arguments.keys, *arguments.target);
   if (!keys) return OwnFailure(keys.error());
   const core::Result<audit::Verification> verified = audit::VerifyLog(*arguments.target, *keys);
   if (!verified) return OwnFailure(verified.error());
   return ReportVerification(*verified, arguments.json);
 }
 
-Command MakeExportCommand(CLI::App& above) {
-  auto arguments = std::make_shared<ExportArguments>();
+Command MakeLogExportCommand(CLI::App& above) {
+  auto arguments = std::make_shared<LogExportArguments>();
   CLI::App* parser = AddCommand(
       above, "export", "Copy all signed segments, with the public key, and verify the copy");
   AddText(parser, "DIR", arguments->target, "DIR", "folder to create")->required();
@@ -435,7 +430,7 @@ Command MakeExportCommand(CLI::App& above) {
   AddFlag(parser, "--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar audit export audit-2026-11  # while the server runs",
                        "belljar audit verify --folder audit-2026-11  # again, on another machine"});
-  return {parser, [arguments] { return Export(*arguments); }};
+  return {parser, [arguments] { return ExportLog(*arguments); }};
 }
 
 }  // namespace
@@ -450,8 +445,8 @@ std::vector<Command> MakeAuditCommands(CLI::App& app) {
                        "belljar audit show  # its last entries",
                        "belljar audit verify  # whether anything in it was changed",
                        "belljar audit search --help  # all options"});
-  return {std::move(whole), MakeAuditShowCommand(*parser), MakeSearchCommand(*parser),
-          MakeAuditVerifyCommand(*parser), MakeExportCommand(*parser)};
+  return {std::move(whole), MakeLogShowCommand(*parser), MakeLogSearchCommand(*parser),
+          MakeLogVerifyCommand(*parser), MakeLogExportCommand(*parser)};
 }
 
 }  // namespace belljar::cli

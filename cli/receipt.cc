@@ -21,7 +21,6 @@ namespace belljar::cli {
 namespace {
 
 namespace audit = server::audit;
-using ReceiptJson = nlohmann::json;
 using StringList = std::vector<std::string>;
 
 constexpr size_t kMaxCompared = size_t{1} << 30;  // of a file that is compared
@@ -44,7 +43,7 @@ struct Comparison {
   std::string digest;  // in the receipt; empty: it has none
 };
 
-core::Result<std::vector<audit::PublicKey>> KeysOf(const StringList& files) {
+core::Result<std::vector<audit::PublicKey>> ReceiptKeys(const StringList& files) {
   StringList paths = files;
   if (paths.empty()) {
     const std::string own = audit::StatePath(kOwnKey);
@@ -91,7 +90,7 @@ core::Result<std::vector<Comparison>> ComparisonsOf(const ReceiptArguments& argu
 }
 
 // What is wrong; empty: the file is the one that the receipt is about.
-core::Result<std::string> Compare(const Comparison& comparison) {
+core::Result<std::string> CompareWithReceipt(const Comparison& comparison) {
   const core::Result<std::string> bytes = core::ReadFile(comparison.file, kMaxCompared);
   if (!bytes) return bytes.error();
   const std::string what = core::Printable(comparison.what);
@@ -100,59 +99,60 @@ core::Result<std::string> Compare(const Comparison& comparison) {
   return core::Quoted(comparison.file) + " is not the " + what + " that the receipt is about";
 }
 
-std::string MemberText(const ReceiptJson& object, const char* name) {
+std::string StatementText(const nlohmann::json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   if (found == object.end()) return "";
   return core::Printable(found->is_string() ? found->get<std::string>() : found->dump());
 }
 
-ReceiptJson Part(const ReceiptJson& object, const char* name) {
+nlohmann::json StatementPart(const nlohmann::json& object, const char* name) {
   const auto found = object.is_object() ? object.find(name) : object.end();
-  return found == object.end() ? ReceiptJson() : *found;
+  return found == object.end() ? nlohmann::json() : *found;
 }
 
-std::string HeldLayersText(const ReceiptJson& isolation) {
+std::string ReceiptLayers(const nlohmann::json& isolation) {
   std::string held, missing;
-  for (const ReceiptJson& layer : Part(isolation, "layers")) {
-    std::string& list = Part(layer, "held") == true ? held : missing;
-    list += (list.empty() ? "" : ", ") + MemberText(layer, "name");
+  for (const nlohmann::json& layer : StatementPart(isolation, "layers")) {
+    std::string& list = StatementPart(layer, "held") == true ? held : missing;
+    list += (list.empty() ? "" : ", ") + StatementText(layer, "name");
   }
-  return MemberText(isolation, "mode") + ", language " + MemberText(isolation, "language") +
+  return StatementText(isolation, "mode") + ", language " + StatementText(isolation, "language") +
          "; observed: " + (held.empty() ? "none" : held) +
          (missing.empty() ? "" : "; missing: " + missing);
 }
 
 std::string ReceiptText(const audit::Receipt& receipt) {
-  const ReceiptJson& predicate = receipt.statement["predicate"];
-  const ReceiptJson execution = Part(predicate, "execution");
+  const nlohmann::json& predicate = receipt.statement["predicate"];
+  const nlohmann::json execution = StatementPart(predicate, "execution");
   std::string text =
-      "execution " + MemberText(execution, "id") + ": " + MemberText(execution, "status");
-  if (const std::string reason = MemberText(execution, "reason"); !reason.empty()) {
+      "execution " + StatementText(execution, "id") + ": " + StatementText(execution, "status");
+  if (const std::string reason = StatementText(execution, "reason"); !reason.empty()) {
     text += " (" + reason + ")";
   }
-  text += "\n  at         " + MemberText(predicate, "time") + "\n  by         belljar " +
-          MemberText(predicate, "belljar") + ", CPython " + MemberText(predicate, "python") +
-          ", profile " + MemberText(predicate, "profile");
-  if (const ReceiptJson isolation = Part(execution, "isolation"); isolation.is_object()) {
-    text += "\n  isolation  " + HeldLayersText(isolation);
+  text += "\n  at         " + StatementText(predicate, "time") + "\n  by         belljar " +
+          StatementText(predicate, "belljar") + ", CPython " + StatementText(predicate, "python") +
+          ", profile " + StatementText(predicate, "profile");
+  if (const nlohmann::json isolation = StatementPart(execution, "isolation");
+      isolation.is_object()) {
+    text += "\n  isolation  " + ReceiptLayers(isolation);
   }
   text += "\n  code       sha256 " + audit::InputDigest(receipt, "code");
-  for (const ReceiptJson& subject : receipt.statement["subject"]) {
-    text += "\n  made       " + MemberText(subject, "name") + " sha256 " +
-            MemberText(Part(subject, "digest"), "sha256");
+  for (const nlohmann::json& subject : receipt.statement["subject"]) {
+    text += "\n  made       " + StatementText(subject, "name") + " sha256 " +
+            StatementText(StatementPart(subject, "digest"), "sha256");
   }
   return text + "\n  signed     by key " + core::Printable(receipt.key) + "\n";
 }
 
-int Report(const audit::Receipt& receipt, const StringList& faults, bool json) {
+int ReportReceipt(const audit::Receipt& receipt, const StringList& faults, bool json) {
   const int code = faults.empty() ? kExitOk : kExitFindings;
   if (json) {
-    const ReceiptJson object = {{"ok", faults.empty()},
-                                {"faults", faults},
-                                {"key", receipt.key},
-                                {"statement", receipt.statement}};
+    const nlohmann::json object = {{"ok", faults.empty()},
+                                   {"faults", faults},
+                                   {"key", receipt.key},
+                                   {"statement", receipt.statement}};
     return Answer(core::SafeJson(object.dump(isatty(STDOUT_FILENO) ? 2 : -1, ' ', false,
-                                             ReceiptJson::error_handler_t::replace)) +
+                                             nlohmann::json::error_handler_t::replace)) +
                       "\n",
                   code);
   }
@@ -163,14 +163,16 @@ int Report(const audit::Receipt& receipt, const StringList& faults, bool json) {
 
 int NotGenuine(const ReceiptArguments& arguments, const core::Error& error) {
   if (arguments.json) {
-    return Answer(ReceiptJson{{"ok", false}, {"faults", {error.ToString()}}}.dump() + "\n",
+    const nlohmann::json object = {{"ok", false},
+                                   {"faults", nlohmann::json::array({error.ToString()})}};
+    return Answer(object.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace) + "\n",
                   kExitFindings);
   }
   return Answer(core::Quoted(*arguments.file) + ": " + error.ToString() + "\n", kExitFindings);
 }
 
-int Verify(const ReceiptArguments& arguments) {
-  const core::Result<std::vector<audit::PublicKey>> keys = KeysOf(arguments.keys);
+int VerifyReceiptFile(const ReceiptArguments& arguments) {
+  const core::Result<std::vector<audit::PublicKey>> keys = ReceiptKeys(arguments.keys);
   if (!keys) return UsageError("receipt verify", keys.error().ToString());
   const core::Result<std::string> text = core::ReadFile(*arguments.file, audit::kMaxReceipt);
   if (!text) return UsageError("receipt verify", text.error().ToString());
@@ -180,11 +182,11 @@ int Verify(const ReceiptArguments& arguments) {
   if (!comparisons) return UsageError("receipt verify", comparisons.error().ToString());
   StringList faults;
   for (const Comparison& comparison : *comparisons) {
-    core::Result<std::string> fault = Compare(comparison);
+    core::Result<std::string> fault = CompareWithReceipt(comparison);
     if (!fault) return UsageError("receipt verify", fault.error().ToString());
     if (!fault->empty()) faults.push_back(std::move(*fault));
   }
-  return Report(*receipt, faults, arguments.json);
+  return ReportReceipt(*receipt, faults, arguments.json);
 }
 
 void AddRepeatable(CLI::App* parser, const char* name, StringList& values, const char* type,
@@ -211,7 +213,7 @@ Command MakeReceiptVerifyCommand(CLI::App& above) {
               {"belljar receipt verify receipt.json  # of belljar run --receipt receipt.json",
                "belljar receipt verify receipt.json --code program.py  # is it about this?",
                "belljar receipt verify receipt.json --key server.pub  # of a server"});
-  return {parser, [arguments] { return Verify(*arguments); }};
+  return {parser, [arguments] { return VerifyReceiptFile(*arguments); }};
 }
 
 }  // namespace

@@ -131,13 +131,7 @@ core::Result<void> SegmentWriter::PublishKey() const {
   if (std::any_of(keys->begin(), keys->end(), [&](const auto& key) { return key.id() == id; })) {
     return {};
   }
-  const std::string name = "key-" + id.substr(0, kDigits) + ".pub";
-  const core::UniqueFd file(openat(folder_.get(), name.c_str(),
-                                   O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC | O_NOFOLLOW, 0644));
-  if (!file || !core::WriteBytes(file.get(), key_.public_key().Pem())) {
-    return core::SystemError(Operation(config_.folder));
-  }
-  return {};
+  return key_.public_key().Write(config_.folder + "/key-" + id.substr(0, kDigits) + ".pub");
 }
 
 core::Result<void> SegmentWriter::Recover() {

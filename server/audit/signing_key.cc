@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <filesystem>
 #include <optional>
@@ -67,18 +68,57 @@ core::Error NotAKey(const std::string& path, const char* label, const char* comm
                              "\"), as made by: " + command);
 }
 
-// Writes a new file; one that exists is an error (EEXIST).
-core::Result<void> WriteNew(const std::string& path, std::string_view content, mode_t mode) {
-  const std::string operation = "write " + core::Quoted(path);
-  const core::UniqueFd file(
-      open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, mode));
-  if (!file) return core::SystemError(operation);
-  if (!core::WriteBytes(file.get(), content) || fsync(file.get()) != 0) {
-    const core::Error error = core::SystemError(operation);
-    unlink(path.c_str());
-    return error;
+std::array<unsigned char, 32> RandomSeed() {
+  std::array<unsigned char, 32> seed;
+  for (size_t half : {0, 16}) {
+    const std::array<unsigned char, 16> bytes = host::RandomBytes();
+    std::copy(bytes.begin(), bytes.end(), seed.begin() + static_cast<ptrdiff_t>(half));
   }
-  return {};
+  return seed;
+}
+
+// Makes a file with its whole content, or none, wherever the process is killed. One that exists
+// stays as it is.
+core::Result<void> MakeFile(const std::string& path, std::string_view content, mode_t mode) {
+  const std::string operation = "write " + core::Quoted(path);
+  std::string scratch = path + ".XXXXXX";
+  const core::UniqueFd file(mkostemp(scratch.data(), O_CLOEXEC));
+  if (!file) return core::SystemError(operation);
+  core::Result<void> made;
+  if (fchmod(file.get(), mode) != 0 || !core::WriteBytes(file.get(), content) ||
+      fsync(file.get()) != 0 || (link(scratch.c_str(), path.c_str()) != 0 && errno != EEXIST)) {
+    made = core::SystemError(operation);
+  }
+  unlink(scratch.c_str());
+  return made;
+}
+
+// The private key first: a public one without it has lost it, and must not get another.
+core::Result<void> MakePrivate(const std::string& path) {
+  if (const std::string other = PublicPathOf(path); access(other.c_str(), F_OK) == 0) {
+    return core::MakeError(
+        "make a key in " + core::Quoted(path),
+        "there is a public key without its private one: put that back, or move " +
+            core::Quoted(other) + " away");
+  }
+  std::array<unsigned char, 32> seed = RandomSeed();
+  std::string pem = WithPem(kPrivateLabel, kPrivateDer, AsText(seed.data(), seed.size()));
+  core::Result<void> made = MakeFile(path, pem, 0600);
+  sodium_memzero(seed.data(), seed.size());
+  sodium_memzero(pem.data(), pem.size());
+  return made;
+}
+
+// A public key that is missing is made of the private one.
+core::Result<void> CheckPublic(const std::string& private_path, const PublicKey& key) {
+  const std::string path = PublicPathOf(private_path);
+  if (core::Result<void> written = key.Write(path); !written) return written;
+  const core::Result<PublicKey> found = PublicKey::Read(path);
+  if (!found) return found.error();
+  if (found->id() == key.id()) return {};
+  return core::MakeError("read " + core::Quoted(path),
+                         "it is not the public key of " + core::Quoted(private_path) +
+                             "; move it away, so that the right one is made");
 }
 
 core::Result<void> CheckPrivate(const std::string& path) {
@@ -88,15 +128,6 @@ core::Result<void> CheckPrivate(const std::string& path) {
   return core::MakeError("read " + core::Quoted(path),
                          "others may read this private key: chmod 600 it, or, if it may have been "
                          "read, remove it, so that another is made");
-}
-
-std::array<unsigned char, 32> RandomSeed() {
-  std::array<unsigned char, 32> seed;
-  for (size_t half : {0, 16}) {
-    const std::array<unsigned char, 16> bytes = host::RandomBytes();
-    std::copy(bytes.begin(), bytes.end(), seed.begin() + static_cast<ptrdiff_t>(half));
-  }
-  return seed;
 }
 
 PublicKey::Bytes PublicOf(const std::array<unsigned char, 32>& seed,
@@ -131,6 +162,10 @@ core::Result<PublicKey> PublicKey::Read(const std::string& path) {
   return PublicKey(*key);
 }
 
+core::Result<void> PublicKey::Write(const std::string& path) const {
+  return access(path.c_str(), F_OK) == 0 ? core::Result<void>() : MakeFile(path, Pem(), 0644);
+}
+
 std::string PublicKey::Pem() const {
   return WithPem(kPublicLabel, kPublicDer, AsText(bytes_.data(), bytes_.size()));
 }
@@ -157,23 +192,7 @@ core::Result<SigningKey> SigningKey::OpenOrMake(const std::string& path) {
   // Chooses the implementations for this processor; every further call does nothing.
   if (sodium_init() < 0) return core::MakeError("start libsodium", "it has no random numbers");
   if (access(path.c_str(), F_OK) != 0) {
-    Seed seed = RandomSeed();
-    const SigningKey made(seed);
-    std::string pem = WithPem(kPrivateLabel, kPrivateDer, AsText(seed.data(), seed.size()));
-    sodium_memzero(seed.data(), seed.size());
-    // The public one first: where the private one is, so is the other.
-    const std::string public_path = PublicPathOf(path);
-    core::Result<void> written = WriteNew(public_path, made.public_key().Pem(), 0644);
-    if (written) {
-      written = WriteNew(path, pem, 0600);
-      if (!written) unlink(public_path.c_str());
-    } else if (written.error().error_number == EEXIST) {
-      written = core::MakeError(written.error().operation,
-                                "there is a public key without its private one: put " +
-                                    core::Quoted(path) + " back, or move the other away");
-    }
-    sodium_memzero(pem.data(), pem.size());
-    if (!written) return written.error();
+    if (core::Result<void> made = MakePrivate(path); !made) return made.error();
   }
   if (core::Result<void> checked = CheckPrivate(path); !checked) return checked.error();
   core::Result<std::string> pem = core::ReadFile(path, kMaxPem);
@@ -181,7 +200,11 @@ core::Result<SigningKey> SigningKey::OpenOrMake(const std::string& path) {
   const std::optional<Seed> seed = FromPem(kPrivateLabel, kPrivateDer, *pem);
   sodium_memzero(pem->data(), pem->size());
   if (!seed) return NotAKey(path, kPrivateLabel, "openssl genpkey -algorithm ed25519");
-  return SigningKey(*seed);
+  SigningKey key(*seed);
+  if (core::Result<void> checked = CheckPublic(path, key.public_key()); !checked) {
+    return checked.error();
+  }
+  return key;
 }
 
 std::string SigningKey::Sign(std::string_view type, std::string_view payload) const {

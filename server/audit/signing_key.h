@@ -33,6 +33,8 @@ class PublicKey {
   // SHA-256 of its DER form (SubjectPublicKeyInfo), in hexadecimal.
   const std::string& id() const { return id_; }
   std::string Pem() const;
+  // Whole or not at all; a file that exists stays as it is.
+  core::Result<void> Write(const std::string& path) const;
   // `signature`: base64.
   bool Verifies(std::string_view type, std::string_view payload, std::string_view signature) const;
 
@@ -44,7 +46,8 @@ class PublicKey {
 class SigningKey {
  public:
   // Reads the private key; without a file makes one, readable only by this user. The public key is
-  // beside it: "key.pem" has "key.pub". An error if others may read the private one.
+  // beside it, and is made if it is missing: "key.pem" has "key.pub". An error if others may read
+  // the private one, or if the public one is another's.
   static core::Result<SigningKey> OpenOrMake(const std::string& path);
   SigningKey(SigningKey&& other) noexcept;
   SigningKey(const SigningKey&) = delete;

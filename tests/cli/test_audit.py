@@ -43,17 +43,22 @@ def serve(program: Path, home: Path, codes: list[str], *options: str) -> list[di
         }
         for number, code in enumerate(codes)
     ]
-    done = subprocess.run(
+    # The end of its input would cancel what still runs.
+    with subprocess.Popen(
         [program, "serve", "--audit", *options],
-        input="".join(json.dumps(call) + "\n" for call in calls),
-        capture_output=True,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
         text=True,
-        check=True,
         cwd=home,
         env={"HOME": str(home), "PATH": os.environ["PATH"]},
-        timeout=120,
-    )
-    return [json.loads(line) for line in done.stdout.splitlines()]
+    ) as server:
+        server.stdin.write("".join(json.dumps(call) + "\n" for call in calls))
+        server.stdin.flush()
+        answers = [json.loads(server.stdout.readline()) for _ in calls]
+        server.stdin.close()
+        assert server.wait(timeout=60) == 0
+    return answers
 
 
 @pytest.fixture

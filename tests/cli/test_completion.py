@@ -71,7 +71,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
             ],
         ),
         (["belljar", "audit", ""], ["export", "search", "show", "verify"]),
-        (["belljar", "audit", "export", "a"], ["a folder"]),
+        (["belljar", "audit", "show", "--folder", "a"], ["a folder"]),
         (["belljar", "image", ""], ["build", "verify"]),
         (["belljar", "image", "v"], ["verify"]),
         (["belljar", "image", "build", "--prof"], ["--profile"]),

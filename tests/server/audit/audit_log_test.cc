@@ -285,7 +285,7 @@ TEST_F(AuditLogTest, AServerThatIsKilledLeavesALogThatCanBeContinued) {
     std::this_thread::sleep_for(milliseconds(60 + 25 * i));
     kill(child, SIGKILL);
     ASSERT_EQ(waitpid(child, nullptr, 0), child);
-    if (Paths(folder_).empty()) continue;
+    if (!std::filesystem::exists(SegmentPath(folder_, 1))) continue;  // it came to nothing
     EXPECT_EQ(FaultsOf(Verified(folder_)), "");
   }
   OpenLog(config_).reset();
