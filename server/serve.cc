@@ -13,8 +13,10 @@
 
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
+#include "server/core/execution.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
+#include "server/events/event_service.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
 #include "server/mcp/service.h"
@@ -85,15 +87,6 @@ std::string Url(const HttpConfig& http, uint16_t port) {
   return "http://" + host + ":" + std::to_string(port) + "/mcp";
 }
 
-const char* ReasonName(CallQueue::Refusal::Reason reason) {
-  switch (reason) {
-    case CallQueue::Refusal::Reason::kFull: return "full";
-    case CallQueue::Refusal::Reason::kCallerFull: return "token_full";
-    case CallQueue::Refusal::Reason::kClosing: return "closing";
-  }
-  return "unknown";
-}
-
 // Every call would fail for these reasons, so they are logged at startup.
 std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
   std::vector<std::string> reasons;
@@ -107,16 +100,35 @@ std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
   return reasons;
 }
 
+operations::EventFigures FiguresOf(const events::EventService& events) {
+  const events::EventService::Figures figures = events.figures();
+  operations::EventFigures shown{figures.published, figures.streams, {}};
+  for (const events::Webhooks::Counters& each : figures.webhooks) {
+    shown.receivers.push_back({each.webhook, each.delivered, each.failed, each.dropped});
+  }
+  if (figures.spans) {
+    shown.receivers.push_back({"", figures.spans->exported, 0, figures.spans->dropped});
+  }
+  return shown;
+}
+
+std::vector<CallObserver*> Observers(std::vector<CallObserver*> all) {
+  std::erase(all, nullptr);
+  return all;
+}
+
 // Everything except the transport. Members are destroyed in reverse order: the queue first, so that
 // no call is left that uses the others.
 class Server {
  public:
   Server(const ServerConfig& config, std::unique_ptr<operations::Log> log,
-         const outside::ProfileCatalogue& catalogue, std::unique_ptr<tools::Sandboxes> sandboxes)
+         std::unique_ptr<events::EventService> events, const outside::ProfileCatalogue& catalogue,
+         std::unique_ptr<tools::Sandboxes> sandboxes)
       : config_(config),
         log_(std::move(log)),
         metrics_({host::kBelljarVersion, host::kPythonVersion}),
-        observers_({&metrics_, log_.get()}),
+        events_(std::move(events)),
+        observers_(Observers({&metrics_, log_.get(), events_->observer()})),
         sandboxes_(std::move(sandboxes)),
         sessions_(config.sessions),
         queue_({Running(config), config.execution.waiting}),
@@ -126,13 +138,15 @@ class Server {
                              config_.sessions.enabled ? &sessions_ : nullptr),
             queue_,
             [this](const Caller& caller, const CallQueue::Refusal& refusal) {
-              log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
+              log_->Overloaded(caller.name, NameOf(refusal.reason), refusal.running,
                                refusal.waiting);
             },
-            &resources_) {
+            &resources_, &observers_) {
     sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
-                                const std::string& why) {
-      observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
+                                SessionRegistry::Cause cause, const std::string& why) {
+      const bool is_evicted = cause == SessionRegistry::Cause::kEvicted;
+      observers_.SessionChanged(
+          {is_evicted ? "evicted" : "closed", owner, session.id(), tools::ProfileOf(session), why});
     });
   }
 
@@ -149,10 +163,12 @@ class Server {
   CallQueue& queue() { return queue_; }
   operations::Log& log() { return *log_; }
   operations::Metrics& metrics() { return metrics_; }
+  events::EventService& events() { return *events_; }
 
   void ReadMetricsFrom(std::function<size_t()> http_connections) {
     metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
-                       std::move(http_connections), SessionCount()});
+                       std::move(http_connections), SessionCount(),
+                       [this] { return FiguresOf(*events_); }});
   }
 
   // Calls are answered without delay once the first worker exists.
@@ -211,6 +227,7 @@ class Server {
   const ServerConfig config_;
   const std::unique_ptr<operations::Log> log_;
   operations::Metrics metrics_;
+  const std::unique_ptr<events::EventService> events_;
   operations::CallObservers observers_;
   const std::unique_ptr<tools::Sandboxes> sandboxes_;
   ResourceStore resources_;
@@ -255,7 +272,10 @@ class HttpShutdown {
  private:
   void Look() {
     const CallQueue::Counters counters = server_.queue().counters();
-    const bool quiet = counters.running + counters.waiting == 0 && http_.connections() == 0;
+    const bool has_calls = counters.running + counters.waiting > 0;
+    // Their last events are sent; a stream is a connection that would never end by itself.
+    if (!has_calls) server_.events().EndStreams();
+    const bool quiet = !has_calls && http_.connections() == 0;
     const Clock::time_point now = Clock::now();
     if (now >= deadline_ && !cancelled_) {
       cancelled_ = true;
@@ -297,7 +317,8 @@ core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
   HttpConfig http_config = *config.http;
   http_config.max_connections = ConnectionsWithinLimit(config, Running(config));
   core::Result<std::unique_ptr<http::HttpServer>> listening =
-      http::HttpServer::Listen(io, http_config, config.tokens, server.service(), Monitor(server));
+      http::HttpServer::Listen(io, http_config, config.tokens, server.service(), Monitor(server),
+                               server.events().handlers());
   if (!listening) return listening.error();
   http::HttpServer& http = **listening;
   server.ReadMetricsFrom([&http] { return http.connections(); });
@@ -324,9 +345,15 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   if (!sandboxes) return sandboxes.error();
   core::Result<std::unique_ptr<operations::Log>> log = operations::Log::Open(config.log);
   if (!log) return log.error();
+  operations::Log& entries = **log;
+  core::Result<std::unique_ptr<events::EventService>> events = events::EventService::Open(
+      config, host::kBelljarVersion, [&entries](const events::EventService::Failure& failure) {
+        entries.DeliveryFailed(failure.receiver, failure.why, failure.attempts, failure.lost);
+      });
+  if (!events) return events.error();
   // Outlives the server, whose last calls may still use it for their answers.
   boost::asio::io_context io(1);
-  Server server(config, std::move(*log), catalogue, std::move(*sandboxes));
+  Server server(config, std::move(*log), std::move(*events), catalogue, std::move(*sandboxes));
   if (core::Result<void> watched = server.WatchSessions(); !watched) return watched.error();
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
 }

@@ -110,13 +110,13 @@ struct EventsConfig {
 
 // An endpoint that is told about events.
 struct WebhookConfig {
-  std::string name;                        // for logs and metrics
-  std::string url;                         // http://
-  std::string secret;                      // the key itself; never printed, never logged
-  std::vector<std::string> events;         // patterns; empty: all
-  std::vector<std::string> tokens;         // whose events; empty: everyone's
-  std::vector<std::string> allow_private;  // addresses besides loopback
-  unsigned attempts = 8;                   // of each event
+  std::string name;                           // for logs and metrics
+  std::string url;                            // http://
+  std::string secret;                         // the key itself; never printed, never logged
+  std::vector<std::string> events;            // patterns; empty: all
+  std::vector<std::string> tokens;            // whose events; empty: everyone's
+  std::vector<std::string> allow_private;     // addresses besides loopback
+  unsigned attempts = 8;                      // of each event
   std::chrono::milliseconds timeout{10'000};  // of an attempt
 };
 

@@ -1,5 +1,5 @@
-// Execution: one call of a tool that runs code, from its submission to its end, as observers are told
-// of it. For calls of other tools it has no id, and nobody is told.
+// Execution: one call of a tool that runs code, from its submission to its end, as observers are
+// told of it. For calls of other tools it has no id, and nobody is told.
 //
 //   Execution execution(observer, tool, caller, traceparent);
 //   execution.Submit();                       // before the queue, so that nothing can come earlier

@@ -335,8 +335,8 @@ void SessionRegistry::CloseAll(const std::string& why) {
 }
 
 // Requires mutex_. Returns the next entry.
-SessionRegistry::Entries::iterator SessionRegistry::Remove(Entries::iterator entry,
-                                                           std::string why, Cause cause) {
+SessionRegistry::Entries::iterator SessionRegistry::Remove(Entries::iterator entry, std::string why,
+                                                           Cause cause) {
   Owner& own = owners_[entry->second->owner];
   --own.open;
   own.gone.push_back({entry->second->session->id(), clocks_.wall(), why});
@@ -373,8 +373,8 @@ void SessionRegistry::RemoveDue() {
       entry = Remove(entry, "it had reached its lifetime of " + DurationInWords(config_.lifetime),
                      Cause::kEvicted);
     } else {
-      entry = Remove(entry, "nobody had used it for " + DurationInWords(config_.idle),
-                     Cause::kEvicted);
+      entry =
+          Remove(entry, "nobody had used it for " + DurationInWords(config_.idle), Cause::kEvicted);
     }
   }
 }

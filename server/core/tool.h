@@ -31,7 +31,8 @@ struct ToolCall {
   // Borrowed for the call: runs work after the client has been answered; null: all work is done
   // before Call returns.
   host::DeferredTasks* deferred = nullptr;
-  // Borrowed until the deferred work is done: what observers are told about the call; null: nothing.
+  // Borrowed until the deferred work is done: what observers are told about the call; null:
+  // nothing.
   Execution* execution = nullptr;
 };
 

@@ -29,8 +29,7 @@ struct ToolCalls::Started {
 };
 
 std::optional<CallQueue::Refusal> ToolCalls::Start(Tool& tool, Call call, OnEnd on_end) {
-  auto started =
-      std::make_shared<Started>(observer_, tool, std::move(call), std::move(on_end));
+  auto started = std::make_shared<Started>(observer_, tool, std::move(call), std::move(on_end));
   if (!tool.uses_worker()) {
     Run(tool, *started);
     return std::nullopt;

@@ -59,9 +59,11 @@ void CallEvents::Started(const ExecutionRecord& record) {
 }
 
 void CallEvents::Refused(const ExecutionRecord& record) {
-  hub_.Publish(record.caller,
-               ExecutionRefused{std::string(record.execution), std::string(record.tool),
-                                std::string(record.reason), {}, {}});
+  hub_.Publish(record.caller, ExecutionRefused{std::string(record.execution),
+                                               std::string(record.tool),
+                                               std::string(record.reason),
+                                               {},
+                                               {}});
 }
 
 void CallEvents::Printed(const ExecutionRecord& record, std::string_view text) {
@@ -89,8 +91,7 @@ void CallEvents::TellDetails(const CallRecord& record) {
                  NetworkRefused{execution, Bounded(each.host), each.port, Bounded(each.detail)});
   }
   if (const std::string_view limit = LimitOf(outcome); !limit.empty()) {
-    hub_.Publish(record.caller,
-                 ExecutionLimit{execution, std::string(limit), SessionOf(outcome)});
+    hub_.Publish(record.caller, ExecutionLimit{execution, std::string(limit), SessionOf(outcome)});
   }
 }
 
@@ -107,16 +108,14 @@ void CallEvents::Called(const CallRecord& record) {
   const host::Outcome& outcome = *record.outcome;
   TellDetails(record);
   if (outcome.session && outcome.session->restored) {
-    hub_.Publish(record.caller,
-                 SessionRestored{outcome.session->id, Bounded(record.profile),
-                                 Bounded(outcome.session->checkpoint),
-                                 std::string(record.execution)});
+    hub_.Publish(record.caller, SessionRestored{outcome.session->id, Bounded(record.profile),
+                                                Bounded(outcome.session->checkpoint),
+                                                std::string(record.execution)});
   }
   if (outcome.status == host::Status::kRefused) {
-    return hub_.Publish(record.caller, ExecutionRefused{std::string(record.execution),
-                                                        std::string(record.tool), "policy",
-                                                        RulesOf(outcome.findings),
-                                                        SessionOf(outcome)});
+    return hub_.Publish(record.caller,
+                        ExecutionRefused{std::string(record.execution), std::string(record.tool),
+                                         "policy", RulesOf(outcome.findings), SessionOf(outcome)});
   }
   ExecutionEnded ended;
   ended.execution = record.execution;
@@ -136,7 +135,7 @@ void CallEvents::Called(const CallRecord& record) {
 
 void CallEvents::SessionChanged(const SessionRecord& record) {
   std::string session(record.session), profile = Bounded(record.profile),
-      detail = Bounded(record.detail);
+                                       detail = Bounded(record.detail);
   if (record.action == "opened") {
     hub_.Publish(record.caller, SessionOpened{std::move(session), std::move(profile), {}});
   } else if (record.action == "branched") {

@@ -22,9 +22,9 @@ std::string Timestamp(std::chrono::system_clock::time_point time) {
 }
 
 template <typename T>
-Json ValueOf(const T& value) {
+Json JsonOf(const T& value) {
   if constexpr (host::OptionalField<T>) {
-    return value ? ValueOf(*value) : Json();
+    return value ? JsonOf(*value) : Json();
   } else if constexpr (host::DurationField<T>) {
     return host::Seconds(value);
   } else {
@@ -114,7 +114,7 @@ Json FieldsOf(const EventData& data) {
         host::ForEachField<std::decay_t<decltype(event)>>([&](auto row) {
           const auto& value = row.Of(event);
           if (row.Is(host::kOmittable) && IsEmpty(value)) return;
-          fields[row.name] = ValueOf(value);
+          fields[row.name] = JsonOf(value);
         });
       },
       data);

@@ -1,6 +1,6 @@
 // Events: what happens to the executions and sessions of an owner, in one table: a struct for each
-// kind, with its name and its fields. The JSON of streams and webhooks, the attributes of traces and
-// docs/events.md come from it; the log uses the same names.
+// kind, with its name and its fields. The JSON of streams and webhooks, the attributes of traces
+// and docs/events.md come from it; the log uses the same names.
 //
 //   Event event{now, "team-a", ExecutionStarted{.execution = id, .tool = "execute_code"}};
 //   ToJson(event)   // {"type":"execution.started","timestamp":"2026-…Z","data":{"execution":…}}

@@ -16,7 +16,8 @@ template <typename Visit>
 void VisitFields(host::TableOf<ExecutionSubmitted>, Visit visit) {
   visit(host::Row<kAlways>("execution", &ExecutionSubmitted::execution, kExecutionMeaning));
   visit(host::Row<kAlways>("tool", &ExecutionSubmitted::tool));
-  visit(host::Row<kIfAny>("traceparent", &ExecutionSubmitted::traceparent, "as the client sent it"));
+  visit(
+      host::Row<kIfAny>("traceparent", &ExecutionSubmitted::traceparent, "as the client sent it"));
 }
 
 template <typename Visit>

@@ -6,8 +6,8 @@
 //   EventHub::Reader reader = hub.Open("team-a", *position, false);
 //   for (const EventHub::Item& item : hub.Read(reader, …).items) …
 //
-// An event has an id, EPOCH-NUMBER: the epoch is another one after each start of the server, and the
-// numbers of an owner follow each other without holes. They are an owner's own, so that nobody
+// An event has an id, EPOCH-NUMBER: the epoch is another one after each start of the server, and
+// the numbers of an owner follow each other without holes. They are an owner's own, so that nobody
 // learns how much others run.
 #ifndef BELLJAR_SERVER_EVENTS_EVENT_HUB_H_
 #define BELLJAR_SERVER_EVENTS_EVENT_HUB_H_

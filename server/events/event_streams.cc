@@ -11,8 +11,8 @@ namespace {
 
 // Unsent bytes of a stream beyond which it gets no more, and what it gets at a time.
 constexpr size_t kMaxUnsent = 256 << 10;
-constexpr size_t kMaxBatch = 64 << 10;
-constexpr size_t kMaxBatchEvents = 256;
+constexpr size_t kBatchBytes = 64 << 10;
+constexpr size_t kBatchEvents = 256;
 // When to look again at a stream that has no room.
 constexpr std::chrono::milliseconds kLookAgain{50};
 constexpr size_t kMaxTypes = 64;
@@ -25,16 +25,16 @@ std::string Text(const EventHub::Item& item) {
   return text.append("data: ").append(ToJson(*item.event)).append("\n\n");
 }
 
-core::Error Wrong(std::string_view what) { return core::MakeError("", std::string(what)); }
+core::Error BadQuery(std::string_view what) { return core::MakeError("", std::string(what)); }
 
 core::Result<std::vector<std::string>> ParseTypes(const std::string& value) {
   std::vector<std::string> types;
   for (const std::string_view type : core::SplitAt(value, ',')) {
     if (!IsEventPattern(type)) {
-      return Wrong("types: there are no events " + core::Quoted(type) +
-                   "; write names, or beginnings such as execution.*, with commas between them");
+      return BadQuery("types: there are no events " + core::Quoted(type) +
+                      "; write names, or beginnings such as execution.*, with commas between them");
     }
-    if (types.size() == kMaxTypes) return Wrong("types: too many");
+    if (types.size() == kMaxTypes) return BadQuery("types: too many");
     types.emplace_back(type);
   }
   return types;
@@ -83,8 +83,7 @@ core::Result<void> EventStreams::Start() {
   try {
     thread_ = std::thread([this] { Serve(); });
   } catch (const std::system_error& error) {
-    return core::SystemErrorOf(error.code().value(), "serve events",
-                               "no thread could be started");
+    return core::SystemErrorOf(error.code().value(), "serve events", "no thread could be started");
   }
   return {};
 }
@@ -106,21 +105,21 @@ core::Result<EventStreams::Query> EventStreams::Parse(const WebRequest& request)
       if (!types) return types.error();
       query.filter.types = std::move(*types);
     } else if (name == "execution" || name == "session") {
-      if (value.empty() || value.size() > kMaxId) return Wrong(name + ": write an id");
+      if (value.empty() || value.size() > kMaxId) return BadQuery(name + ": write an id");
       (name == "session" ? query.filter.session : query.filter.execution) = value;
     } else if (name == "output") {
-      if (value != "true" && value != "false") return Wrong("output: write true or false");
+      if (value != "true" && value != "false") return BadQuery("output: write true or false");
       query.filter.output = value == "true";
     } else if (name == "after") {
       if (!after) after = value;
     } else {
-      return Wrong("there is no parameter " + core::Quoted(name) +
-                   "; there are after, types, execution, session and output");
+      return BadQuery("there is no parameter " + core::Quoted(name) +
+                      "; there are after, types, execution, session and output");
     }
   }
   if (!after || after->empty()) return query;
   query.after = EventPosition::Parse(*after);
-  if (!query.after) return Wrong("Last-Event-ID or after: write the id of an event");
+  if (!query.after) return BadQuery("Last-Event-ID or after: write the id of an event");
   return query;
 }
 
@@ -151,8 +150,8 @@ void EventStreams::Handle(size_t, WebRequest request, std::shared_ptr<WebReply> 
   // What a client can resume from before there is any event. Not after a position: it has one.
   const EventHub::Item opened{
       query->after ? std::string() : hub_.LastId(stream->owner),
-      std::make_shared<const Event>(Event{std::chrono::system_clock::now(), stream->owner,
-                                          StreamOpened{options_.version}})};
+      std::make_shared<const Event>(
+          Event{std::chrono::system_clock::now(), stream->owner, StreamOpened{options_.version}})};
   reply->Begin({200, "text/event-stream", Text(opened), ""});
   stream->reply = std::move(reply);
   {
@@ -188,7 +187,7 @@ bool EventStreams::Advance(Stream& stream, Clock::time_point now, bool ends) {
     if (ends) stream.reply->End();
     return !ends;
   }
-  const EventHub::Batch batch = hub_.Read(stream.reader, kMaxBatchEvents, kMaxBatch);
+  const EventHub::Batch batch = hub_.Read(stream.reader, kBatchEvents, kBatchBytes);
   std::string text;
   for (const EventHub::Item& item : batch.items) {
     if (stream.filter.Takes(item.event->data)) text += Text(item);

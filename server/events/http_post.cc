@@ -148,7 +148,8 @@ core::Result<HttpTarget> HttpTarget::Parse(std::string_view url,
   target.path = path.starts_with('/') ? std::string(path) : "/" + std::string(path);
   for (const std::string& block : allow_private) {
     core::Result<egress::AddressBlock> parsed = egress::AddressBlock::Parse(block);
-    if (!parsed) return Wrong("allow_private " + core::Quoted(block) + ": " + parsed.error().detail);
+    if (!parsed)
+      return Wrong("allow_private " + core::Quoted(block) + ": " + parsed.error().detail);
     target.allowed.push_back(*parsed);
   }
   if (target.host.address && !target.Permits(*target.host.address)) {

@@ -3,12 +3,13 @@
 //
 //   Result<HttpTarget> target = HttpTarget::Parse("http://127.0.0.1:8080/hook", {});
 //   HttpPost post(*target);
-//   Result<unsigned> status = post.Send({{"Content-Type", "application/json"}}, body, deadline, stop);
+//   Result<unsigned> status = post.Send({{"Content-Type", "application/json"}}, body, deadline,
+//   stop);
 //
 // It speaks plain HTTP: TLS would add 1.8 MB, compressed, to every wheel (OpenSSL's libssl and the
-// providers of libcrypto), for what a proxy on this machine does as well. So it connects to loopback
-// addresses only, and to those of a private network that the operator names. The check applies to
-// the resolved address, of each connection.
+// providers of libcrypto), for what a proxy on this machine does as well. So it connects to
+// loopback addresses only, and to those of a private network that the operator names. The check
+// applies to the resolved address, of each connection.
 #ifndef BELLJAR_SERVER_EVENTS_HTTP_POST_H_
 #define BELLJAR_SERVER_EVENTS_HTTP_POST_H_
 
@@ -32,8 +33,8 @@ namespace belljar::server::events {
 struct HttpTarget {
   egress::HostName host;
   uint16_t port = 80;
-  std::string path = "/";  // with the query
-  std::string authority;   // for the Host header
+  std::string path = "/";                     // with the query
+  std::string authority;                      // for the Host header
   std::vector<egress::AddressBlock> allowed;  // besides loopback
 
   // "http://host[:port][/path]". An error has no operation; its detail says what to write.

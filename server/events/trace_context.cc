@@ -12,9 +12,8 @@ namespace {
 constexpr size_t kLength = 55;  // "00-" 32 "-" 16 "-" 2
 
 bool IsHex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(), [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-  });
+  return std::all_of(text.begin(), text.end(),
+                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
 }
 
 bool IsZero(std::string_view text) { return text.find_first_not_of('0') == text.npos; }

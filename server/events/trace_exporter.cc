@@ -26,7 +26,7 @@ constexpr char kPath[] = "/v1/traces";
 constexpr size_t kMaxOpen = 8192;     // executions that have not ended
 constexpr size_t kMaxHappened = 64;   // events of a span
 constexpr size_t kMaxWaiting = 4096;  // spans
-constexpr size_t kMaxBatch = 512;
+constexpr size_t kMaxBatchSpans = 512;
 constexpr std::chrono::milliseconds kDelay{1000};  // for a batch to fill
 constexpr std::chrono::milliseconds kTimeout{10'000};
 constexpr unsigned kAttempts = 5;
@@ -37,20 +37,20 @@ std::string Nanoseconds(std::chrono::system_clock::time_point time) {
       std::chrono::duration_cast<std::chrono::nanoseconds>(time.time_since_epoch()).count());
 }
 
-Json ValueOf(const Json& value) {
+Json AnyValueOf(const Json& value) {
   if (value.is_boolean()) return {{"boolValue", value}};
   if (value.is_number_integer()) return {{"intValue", std::to_string(value.get<int64_t>())}};
   if (value.is_number()) return {{"doubleValue", value}};
   if (value.is_array()) {
     Json values = Json::array();
-    for (const Json& each : value) values.push_back(ValueOf(each));
+    for (const Json& each : value) values.push_back(AnyValueOf(each));
     return {{"arrayValue", {{"values", values}}}};
   }
   return {{"stringValue", value.is_string() ? value : Json(value.dump())}};
 }
 
 void Add(Json& attributes, const std::string& key, const Json& value) {
-  attributes.push_back({{"key", key}, {"value", ValueOf(value)}});
+  attributes.push_back({{"key", key}, {"value", AnyValueOf(value)}});
 }
 
 Json AttributesOf(const EventData& data, bool with_execution) {
@@ -114,8 +114,7 @@ std::string ToOtlp(const std::vector<Span>& spans, const std::string& service,
 
 class TraceExporter::Worker {
  public:
-  Worker(HttpTarget target, TracingConfig config, std::string instance,
-         FailureListener on_failure)
+  Worker(HttpTarget target, TracingConfig config, std::string instance, FailureListener on_failure)
       : config_(std::move(config)),
         instance_(std::move(instance)),
         on_failure_(std::move(on_failure)),
@@ -169,7 +168,7 @@ class TraceExporter::Worker {
     }
     waiting_.push_back(std::move(span));
     open_.erase(found);
-    if (waiting_.size() == 1 || waiting_.size() == kMaxBatch) changed_.notify_all();
+    if (waiting_.size() == 1 || waiting_.size() == kMaxBatchSpans) changed_.notify_all();
   }
 
   Counters counters() const {
@@ -200,8 +199,8 @@ class TraceExporter::Worker {
   std::vector<Span> Next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ends_ || !waiting_.empty(); });
-    changed_.wait_for(lock, kDelay, [&] { return ends_ || waiting_.size() >= kMaxBatch; });
-    const size_t count = std::min(waiting_.size(), kMaxBatch);
+    changed_.wait_for(lock, kDelay, [&] { return ends_ || waiting_.size() >= kMaxBatchSpans; });
+    const size_t count = std::min(waiting_.size(), kMaxBatchSpans);
     const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(count);
     std::vector<Span> spans(std::make_move_iterator(waiting_.begin()),
                             std::make_move_iterator(end));

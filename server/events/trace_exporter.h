@@ -1,6 +1,6 @@
-// TraceExporter: sends a span of each execution to a collector of OpenTelemetry, as OTLP over HTTP in
-// JSON. The events of an execution are the events of its span. A client's traceparent is continued,
-// and its decision not to sample is respected.
+// TraceExporter: sends a span of each execution to a collector of OpenTelemetry, as OTLP over HTTP
+// in JSON. The events of an execution are the events of its span. A client's traceparent is
+// continued, and its decision not to sample is respected.
 //
 //   Result<std::unique_ptr<TraceExporter>> traces = TraceExporter::Start(hub, config.tracing, …);
 //
@@ -30,7 +30,7 @@ struct Span {
   std::string name;
   std::chrono::system_clock::time_point start;
   std::chrono::system_clock::time_point end;
-  std::shared_ptr<const Event> last;                  // how it ended
+  std::shared_ptr<const Event> last;                   // how it ended
   std::vector<std::shared_ptr<const Event>> happened;  // meanwhile
 };
 

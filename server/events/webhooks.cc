@@ -98,9 +98,8 @@ class Webhooks::Endpoint {
   bool Wants(const Event& event) const {
     if (!config_.tokens.empty() && !core::Contains(config_.tokens, event.owner)) return false;
     return config_.events.empty() ||
-           std::any_of(config_.events.begin(), config_.events.end(), [&](const std::string& each) {
-             return Matches(each, NameOf(event.data));
-           });
+           std::any_of(config_.events.begin(), config_.events.end(),
+                       [&](const std::string& each) { return Matches(each, NameOf(event.data)); });
   }
 
   // What comes next: a gap where events are missing. Null: nothing will come.
@@ -177,7 +176,8 @@ class Webhooks::Endpoint {
       }
     }
     if (on_failure_) {
-      on_failure_({config_.name, std::string(NameOf(event.data)), std::move(why), attempts, dropped});
+      on_failure_(
+          {config_.name, std::string(NameOf(event.data)), std::move(why), attempts, dropped});
     }
   }
 
@@ -213,13 +213,11 @@ core::Result<std::unique_ptr<Webhooks>> Webhooks::Start(EventHub& hub,
   for (const WebhookConfig& config : configs) {
     core::Result<HttpTarget> target = HttpTarget::Parse(config.url, config.allow_private);
     if (!target) return core::MakeError("webhook " + config.name, target.error().detail);
-    auto endpoint =
-        std::make_shared<Endpoint>(config, std::move(*target), hub.epoch(), on_failure);
+    auto endpoint = std::make_shared<Endpoint>(config, std::move(*target), hub.epoch(), on_failure);
     webhooks->endpoints_.push_back(endpoint);
     if (core::Result<void> started = endpoint->Start(); !started) return started.error();
-    hub.AddListener([endpoint](const std::shared_ptr<const Event>& event) {
-      endpoint->Take(event);
-    });
+    hub.AddListener(
+        [endpoint](const std::shared_ptr<const Event>& event) { endpoint->Take(event); });
   }
   return webhooks;
 }

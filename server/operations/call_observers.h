@@ -32,9 +32,8 @@ class CallObservers : public CallObserver {
     for (CallObserver* observer : observers_) observer->Refused(record);
   }
   bool WantsOutput(std::string_view caller) const override {
-    return std::any_of(observers_.begin(), observers_.end(), [&](const CallObserver* observer) {
-      return observer->WantsOutput(caller);
-    });
+    return std::any_of(observers_.begin(), observers_.end(),
+                       [&](const CallObserver* observer) { return observer->WantsOutput(caller); });
   }
   void Printed(const ExecutionRecord& record, std::string_view text) override {
     for (CallObserver* observer : observers_) observer->Printed(record, text);

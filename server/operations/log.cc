@@ -173,6 +173,20 @@ LogLevel LevelOf(const CallRecord& record) {
   return LogLevel::kInfo;
 }
 
+// A validation is no execution.
+std::string_view EventOf(const CallRecord& record) {
+  if (record.execution.empty()) return "call.ended";
+  const bool refused = record.outcome && record.outcome->status == host::Status::kRefused;
+  return refused ? "execution.refused" : "execution.ended";
+}
+
+std::string EventOf(const SessionRecord& record) {
+  std::string_view action = record.action;
+  if (action == "branched") action = "opened";
+  if (action == "rolled_back") action = "restored";
+  return "session." + std::string(action);
+}
+
 // If the reader is gone, write must fail instead of raising SIGPIPE.
 void BlockBrokenPipe() {
   sigset_t broken_pipe;
@@ -281,17 +295,16 @@ void Log::Called(const CallRecord& record) {
     fields["code"] = record.code.substr(0, kMaxCodeBytes);
     if (record.code.size() > kMaxCodeBytes) fields["code_bytes"] = record.code.size();
   }
-  Write(level, "execution", fields);
+  Write(level, EventOf(record), fields);
 }
 
 void Log::SessionChanged(const SessionRecord& record) {
   if (!Writes(LogLevel::kInfo)) return;
-  Fields fields = {{"action", record.action},
-                   {"token", Bounded(record.caller)},
+  Fields fields = {{"token", Bounded(record.caller)},
                    {"session", Bounded(record.session)},
                    {"profile", Bounded(record.profile)}};
   if (!record.detail.empty()) fields["detail"] = Bounded(record.detail);
-  Write(LogLevel::kInfo, "session", fields);
+  Write(LogLevel::kInfo, EventOf(record), fields);
 }
 
 void Log::AuthenticationFailed(std::string_view peer, std::string_view reason) {
@@ -310,6 +323,18 @@ void Log::Overloaded(std::string_view caller, std::string_view reason, size_t ru
          {"reason", reason},
          {"running", running},
          {"waiting", waiting},
+         {"suppressed", suppressed}});
+}
+
+void Log::DeliveryFailed(std::string_view receiver, std::string_view why, unsigned attempts,
+                         bool lost) {
+  uint64_t suppressed = 0;
+  if (!delivery_gate_.Open(suppressed)) return;
+  Write(LogLevel::kWarning, "delivery_failed",
+        {{"receiver", Bounded(receiver)},
+         {"why", Bounded(why)},
+         {"attempts", attempts},
+         {"lost", lost},
          {"suppressed", suppressed}});
 }
 
