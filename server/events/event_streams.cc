@@ -13,8 +13,10 @@ namespace {
 constexpr size_t kMaxUnsent = 256 << 10;
 constexpr size_t kBatchBytes = 64 << 10;
 constexpr size_t kBatchEvents = 256;
-// When to look again at a stream that has no room.
+// When to look again at a stream that has no room, and whether clients have left: they make no
+// event.
 constexpr std::chrono::milliseconds kLookAgain{50};
+constexpr std::chrono::milliseconds kLookForClients{1000};
 constexpr size_t kMaxTypes = 64;
 constexpr size_t kMaxId = 128;
 
@@ -214,7 +216,7 @@ void EventStreams::Serve() {
       streams_.splice(streams_.end(), new_);
     }
     const Clock::time_point now = Clock::now();
-    Clock::time_point next = now + options_.heartbeat;
+    Clock::time_point next = streams_.empty() ? now + options_.heartbeat : now + kLookForClients;
     for (auto at = streams_.begin(); at != streams_.end();) {
       Stream& stream = **at;
       if (!Advance(stream, now, ends)) {

@@ -55,7 +55,8 @@ void Add(Json& attributes, const std::string& key, const Json& value) {
 
 Json AttributesOf(const EventData& data, bool with_execution) {
   Json attributes = Json::array();
-  for (const auto& [name, value] : FieldsOf(data).items()) {
+  const Json fields = FieldsOf(data);
+  for (const auto& [name, value] : fields.items()) {
     if (name == "execution" && !with_execution) continue;
     Add(attributes, "belljar." + name, value);
   }
