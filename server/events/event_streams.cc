@@ -17,6 +17,9 @@ constexpr size_t kBatchEvents = 256;
 // event.
 constexpr std::chrono::milliseconds kLookAgain{50};
 constexpr std::chrono::milliseconds kLookForClients{1000};
+// A comment. Without an empty line, which some clients take for the end of an event without data
+// (httpx-sse 0.4).
+constexpr char kHeartbeat[] = ":\n";
 constexpr size_t kMaxTypes = 64;
 constexpr size_t kMaxId = 128;
 
@@ -194,7 +197,7 @@ bool EventStreams::Advance(Stream& stream, Clock::time_point now, bool ends) {
   for (const EventHub::Item& item : batch.items) {
     if (stream.filter.Takes(item.event->data)) text += Text(item);
   }
-  if (text.empty() && now >= stream.last_sent + options_.heartbeat) text = ": \n\n";
+  if (text.empty() && now >= stream.last_sent + options_.heartbeat) text = kHeartbeat;
   if (!text.empty()) {
     stream.reply->Write(std::move(text));
     stream.last_sent = now;

@@ -289,6 +289,7 @@ void Log::Called(const CallRecord& record) {
     AddOutcome(*record.outcome, fields);
   } else {
     fields["status"] = record.failure ? "failure" : "none";
+    if (!record.execution.empty()) fields["execution_id"] = Bounded(record.execution);
   }
   if (record.failure) fields["failure"] = Bounded(*record.failure, kMaxFailureBytes);
   if (code_) {

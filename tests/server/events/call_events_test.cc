@@ -2,6 +2,7 @@
 #include "server/events/call_events.h"
 
 #include <gtest/gtest.h>
+#include <time.h>
 
 #include <future>
 #include <stdexcept>
@@ -269,20 +270,29 @@ TEST_F(CallEventsTest, OutputIsPassedOnInWholeCharactersToThoseWhoAsk) {
   EXPECT_EQ(got, text);
 }
 
+std::chrono::duration<double, std::micro> ThreadTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// Processor time of an execution's events while nobody reads them. Reported, not asserted.
 TEST_F(CallEventsTest, Cost) {
   EventHub hub({});
   CallEvents events(hub);
   FakeTool tool;
   constexpr int kCalls = 20'000;
-  const auto start = steady_clock::now();
+  const host::Outcome outcome = tests::GoodOutcome();
+  const auto start = ThreadTime();
   for (int i = 0; i < kCalls; ++i) {
     Execution execution(&events, tool, "a", "");
     execution.Submit();
     execution.Start();
+    CallRecord record = tests::RecordOf(outcome);
+    record.execution = execution.id();
+    events.Called(record);
   }
-  const std::chrono::duration<double, std::micro> time = steady_clock::now() - start;
-  std::cout << "submitted and started: " << time.count() / kCalls
-            << " us, ended: " << tests::CostOf(events) << " us\n";
+  std::cout << (ThreadTime() - start).count() / kCalls << " us for each execution\n";
 }
 
 }  // namespace

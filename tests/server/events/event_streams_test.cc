@@ -31,6 +31,10 @@ class Client {
   // nullopt: the stream has ended.
   std::optional<Received> Next() {
     for (;;) {
+      while (text_.starts_with(":\n")) {
+        ++comments;
+        text_.erase(0, 2);
+      }
       const size_t end = text_.find("\n\n");
       if (end == std::string::npos) {
         std::optional<std::string> chunk = raw_.NextChunk();
@@ -40,10 +44,6 @@ class Client {
       }
       const std::string block = text_.substr(0, end + 1);
       text_.erase(0, end + 2);
-      if (block.starts_with(":")) {
-        ++comments;
-        continue;
-      }
       return Parse(block);
     }
   }
