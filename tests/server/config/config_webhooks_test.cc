@@ -114,7 +114,7 @@ TEST_F(ConfigWebhooks, TracesGoWhereTheyMay) {
   EXPECT_EQ(Load().config.tracing.endpoint, "http://127.0.0.1:4318");
   EXPECT_EQ(Load().config.tracing.service, "grader");
   Set("BELLJAR_TRACING_ENDPOINT", "http://10.0.0.1:4318");
-  ExpectRefused({"BELLJAR_TRACING_ENDPOINT \"http://10.0.0.1:4318\"", "tracing.allow_private"});
+  ExpectRefused({"BELLJAR_TRACING_ENDPOINT \"http://10.0.0.1:4318\"", "allow_private"});
   Set("BELLJAR_TRACING_ALLOW_PRIVATE", "10.0.0.0/8");
   EXPECT_EQ(Load().config.tracing.endpoint, "http://10.0.0.1:4318");
   Set("BELLJAR_TRACING_ENDPOINT", "https://127.0.0.1:4318");
