@@ -30,7 +30,9 @@ def base(server: HttpServer) -> str:
     return server.url.removesuffix("/mcp")
 
 
-def execute(server: HttpServer, code: str, token: str | None = None, meta=None, **more) -> dict:
+def execute(
+    server: HttpServer, code: str, token: str | None = None, meta=None, headers=None, **more
+) -> dict:
     """The full answer to a call over MCP."""
     params = {
         "name": "execute_code",
@@ -50,6 +52,7 @@ def execute(server: HttpServer, code: str, token: str | None = None, meta=None, 
             "Mcp-Method": "tools/call",
             "Mcp-Name": "execute_code",
             **({"Authorization": f"Bearer {token}"} if token else {}),
+            **(headers or {}),
         },
         timeout=TIMEOUT,
     )
@@ -373,6 +376,7 @@ def test_traces_are_what_opentelemetry_reads(tmp_path, receiver):
     parent = "00f067aa0ba902b7"
     execute(server, "1", meta={"traceparent": f"00-{TRACE}-{parent}-01"})
     execute(server, "import os.path as p; p.x", meta={"traceparent": f"00-{TRACE}-{parent}-00"})
+    execute(server, "2", headers={"traceparent": f"00-{TRACE[::-1]}-{parent}-01"})
     execute(server, "1 / 0")
     server.stop()
     spans = []
@@ -385,11 +389,12 @@ def test_traces_are_what_opentelemetry_reads(tmp_path, receiver):
         attributes = {a.key: a.value.string_value for a in resource.resource.attributes}
         assert attributes["service.name"] == "grader"
         spans += json.loads(body)["resourceSpans"][0]["scopeSpans"][0]["spans"]
-    first, last = spans
+    first, second, last = spans
+    assert second["traceId"] == TRACE[::-1]
     assert (first["traceId"], first["parentSpanId"]) == (TRACE, parent)
     assert [event["name"] for event in first["events"]] == ["execution.started"]
     assert (first["status"]["code"], last["status"]["code"]) == (1, 2)
-    assert last["traceId"] != TRACE
+    assert last["traceId"] not in (TRACE, TRACE[::-1])
 
 
 @pytest.mark.parametrize(
