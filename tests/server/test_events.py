@@ -171,10 +171,9 @@ def test_output_is_told_while_it_runs_to_those_who_ask(server):
 
 
 def test_a_cut_connection_is_resumed_without_loss_or_repetition(server):
-    ids = [execute(server, "1")["structuredContent"]["execution_id"]]
     stream = Stream(server, types="execution.ended")
-    ids.clear()
-    seen = []
+    ids: list[str] = []
+    seen: list[str] = []
     for round_number in range(4):
         for _ in range(3):
             ids.append(execute(server, "1")["structuredContent"]["execution_id"])
