@@ -19,8 +19,10 @@
 #include "server/audit/audit_observer.h"
 #include "server/audit/audited_tool.h"
 #include "server/audit/log_folder.h"
+#include "server/core/execution.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
+#include "server/events/event_service.h"
 #include "server/fronts/fronts.h"
 #include "server/http/http_server.h"
 #include "server/instructions.h"
@@ -97,15 +99,6 @@ std::string Url(const HttpConfig& http, uint16_t port) {
   return "http://" + host + ":" + std::to_string(port) + "/mcp";
 }
 
-const char* ReasonName(CallQueue::Refusal::Reason reason) {
-  switch (reason) {
-    case CallQueue::Refusal::Reason::kFull: return "full";
-    case CallQueue::Refusal::Reason::kCallerFull: return "token_full";
-    case CallQueue::Refusal::Reason::kClosing: return "closing";
-  }
-  return "unknown";
-}
-
 // Every call would fail for these reasons, so they are logged at startup.
 std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
   std::vector<std::string> reasons;
@@ -170,31 +163,53 @@ std::vector<audit::Setting> SettingsOf(const operations::StartRecord& record) {
           {"tokens", core::Joined(record.tokens)}};
 }
 
+operations::EventFigures FiguresOf(const events::EventService& events) {
+  const events::EventService::Figures figures = events.figures();
+  operations::EventFigures shown{figures.published, figures.streams, {}};
+  for (const events::Webhooks::Counters& each : figures.webhooks) {
+    shown.receivers.push_back({each.webhook, each.delivered, each.failed, each.dropped});
+  }
+  if (figures.spans) {
+    shown.receivers.push_back({"", figures.spans->exported, 0, figures.spans->dropped});
+  }
+  return shown;
+}
+
+std::vector<CallObserver*> Observers(std::vector<CallObserver*> all) {
+  std::erase(all, nullptr);
+  return all;
+}
+
 // Everything except the transport. Members are destroyed in reverse order: the queue first, so that
 // no call is left that uses the others.
 class Server {
  public:
   Server(const ServerConfig& config, std::unique_ptr<operations::Log> log,
          std::unique_ptr<audit::AuditLog> audit, std::unique_ptr<jobs::JobStore> job_store,
-         const outside::ProfileCatalogue& catalogue, std::unique_ptr<tools::Sandboxes> sandboxes)
+         std::unique_ptr<events::EventService> events, const outside::ProfileCatalogue& catalogue,
+         std::unique_ptr<tools::Sandboxes> sandboxes)
       : config_(config),
         log_(std::move(log)),
         audit_(std::move(audit)),
         audit_observer_(audit_ ? std::make_unique<audit::AuditObserver>(*audit_, config_.audit)
                                : nullptr),
         metrics_({host::kBelljarVersion, host::kPythonVersion}),
-        observers_(Observers()),
+        events_(std::move(events)),
+        observers_(Observers({&metrics_, log_.get(), audit_observer_.get(), events_->observer()})),
         sandboxes_(std::move(sandboxes)),
         sessions_(config.sessions),
         queue_({Running(config), config.execution.waiting}),
         service_({.version = host::kBelljarVersion, .instructions = kInstructions},
-                 Tools(catalogue, config_.answers), queue_, TellRefusals(), &resources_),
+                 Tools(catalogue, config_.answers), queue_, TellRefusals(), &resources_,
+                 &observers_),
         job_store_(std::move(job_store)) {
     if (config_.http && config_.http->rest) MakeRest(catalogue);
     if (config_.http) fronts_.emplace(FrontParts(catalogue), queue_, TellRefusals());
     sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
-                                const std::string& why) {
-      observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
+                                SessionRegistry::Cause cause, const std::string& why) {
+      const bool is_evicted = cause == SessionRegistry::Cause::kEvicted;
+      observers_.SessionChanged(
+          {is_evicted ? "evicted" : "closed", owner, session.id(), tools::ProfileOf(session), why});
     });
   }
 
@@ -219,6 +234,7 @@ class Server {
   std::vector<WebHandler*> web() {
     std::vector<WebHandler*> handlers = fronts_ ? fronts_->handlers() : std::vector<WebHandler*>();
     if (rest_) handlers.push_back(&*rest_);
+    for (WebHandler* each : events_->handlers()) handlers.push_back(each);
     return handlers;
   }
   void CancelAll() {
@@ -230,10 +246,12 @@ class Server {
   CallQueue& queue() { return queue_; }
   operations::Log& log() { return *log_; }
   operations::Metrics& metrics() { return metrics_; }
+  events::EventService& events() { return *events_; }
 
   void ReadMetricsFrom(std::function<size_t()> http_connections) {
     metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
-                       std::move(http_connections), SessionCount(), Audit()});
+                       std::move(http_connections), SessionCount(), Audit(),
+                       [this] { return FiguresOf(*events_); }});
   }
 
   void AuthenticationFailed(std::string_view peer) {
@@ -283,12 +301,6 @@ class Server {
   }
 
  private:
-  std::vector<CallObserver*> Observers() {
-    std::vector<CallObserver*> observers = {&metrics_, log_.get()};
-    if (audit_observer_) observers.push_back(audit_observer_.get());
-    return observers;
-  }
-
   std::vector<std::unique_ptr<Tool>> Tools(const outside::ProfileCatalogue& catalogue,
                                            const AnswersConfig& answers) {
     std::vector<std::unique_ptr<Tool>> tools =
@@ -331,6 +343,7 @@ class Server {
     parts.version = host::kBelljarVersion;
     parts.python_version = host::kPythonVersion;
     parts.queue = config_.execution.waiting;
+    parts.observer = &observers_;
     return parts;
   }
 
@@ -347,6 +360,7 @@ class Server {
     parts.profiles = config_.execution.profiles;
     parts.limits = Limits();
     parts.statistics = [this] { return Statistics(); };
+    parts.observer = &observers_;
     parts.jobs = job_service_ ? &*job_service_ : nullptr;
     parts.has_tokens = !config_.tokens.empty();
     parts.batch_width = Running(config_);
@@ -409,7 +423,7 @@ class Server {
   // Tells the operator about calls that the queue refuses.
   ToolCalls::RefusalListener TellRefusals() {
     return [this](const Caller& caller, const CallQueue::Refusal& refusal) {
-      const char* const reason = ReasonName(refusal.reason);
+      const std::string_view reason = NameOf(refusal.reason);
       log_->Overloaded(caller.name, reason, refusal.running, refusal.waiting);
       if (audit_observer_) audit_observer_->Refused(caller.name, "overloaded", reason);
     };
@@ -428,6 +442,7 @@ class Server {
   const std::unique_ptr<audit::AuditLog> audit_;  // null: there is none; and so below
   const std::unique_ptr<audit::AuditObserver> audit_observer_;
   operations::Metrics metrics_;
+  const std::unique_ptr<events::EventService> events_;
   operations::CallObservers observers_;
   const std::unique_ptr<tools::Sandboxes> sandboxes_;
   ResourceStore resources_;
@@ -479,7 +494,10 @@ class HttpShutdown {
  private:
   void Look() {
     const CallQueue::Counters counters = server_.queue().counters();
-    const bool quiet = counters.running + counters.waiting == 0 && http_.connections() == 0;
+    const bool has_calls = counters.running + counters.waiting > 0;
+    // Their last events are sent; a stream is a connection that would never end by itself.
+    if (!has_calls) server_.events().EndStreams();
+    const bool quiet = !has_calls && http_.connections() == 0;
     const Clock::time_point now = Clock::now();
     if (now >= deadline_ && !cancelled_) {
       cancelled_ = true;
@@ -551,10 +569,16 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   if (!audit) return audit.error();
   core::Result<std::unique_ptr<jobs::JobStore>> job_store = OpenJobs(config.jobs);
   if (!job_store) return job_store.error();
+  operations::Log& entries = **log;
+  core::Result<std::unique_ptr<events::EventService>> events = events::EventService::Open(
+      config, host::kBelljarVersion, [&entries](const events::EventService::Failure& failure) {
+        entries.DeliveryFailed(failure.receiver, failure.why, failure.attempts, failure.lost);
+      });
+  if (!events) return events.error();
   // Outlives the server, whose last calls may still use it for their answers.
   boost::asio::io_context io(1);
-  Server server(config, std::move(*log), std::move(*audit), std::move(*job_store), catalogue,
-                std::move(*sandboxes));
+  Server server(config, std::move(*log), std::move(*audit), std::move(*job_store),
+                std::move(*events), catalogue, std::move(*sandboxes));
   if (core::Result<void> watched = server.WatchSessions(); !watched) return watched.error();
   if (core::Result<void> started = server.StartJobs(); !started) return started.error();
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);

@@ -55,7 +55,9 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/audit": HOST | {"server/core"},
     "server/operations": HOST | {"engine/outside", "server/core"},
     "server/jobs": HOST | {"server/core"},
-    "server/config": ENGINE | {"engine/egress", "server/core"},
+    "server/events": HOST | {"engine/egress", "server/core"},
+    # What an operator may write about events is checked by what uses it.
+    "server/config": ENGINE | {"engine/egress", "server/core", "server/events"},
 }
 ROOMS: dict[str, set[str]] = {
     "engine/core": set(),

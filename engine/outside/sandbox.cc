@@ -1,7 +1,6 @@
 #include "engine/outside/sandbox.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <iterator>
 
@@ -23,16 +22,6 @@ namespace {
 
 // In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReportHeadroom = core::Bytes::Mebi(1);
-
-// RFC 9562 version 4.
-std::string NewExecutionId() {
-  std::array<unsigned char, 16> bytes = host::RandomBytes();
-  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
-  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
-  std::string id = core::Hex(bytes);
-  for (const unsigned dash : {8u, 13u, 18u, 23u}) id.insert(dash, 1, '-');
-  return id;
-}
 
 // Of the full language's leaf: as many as a hundred programs with all the threads they may have.
 constexpr uint64_t kThreadsPerProcess = 16;
@@ -308,7 +297,7 @@ core::Result<void> Sandbox::Check(const host::Request& request, const RunOptions
 }
 
 void Sandbox::Finish(host::Outcome& outcome) const {
-  outcome.execution_id = NewExecutionId();
+  outcome.execution_id = host::NewUuid();
   if (LanguageOf(options_) == Language::kFull) {
     outcome.limits.processes = std::max(outcome.limits.processes, core::kMaxThreads);
   }

@@ -24,6 +24,7 @@ class AuditedTool : public Tool {
 
   const ToolDescription& description() const override { return tool_->description(); }
   bool uses_worker() const override { return true; }
+  bool runs_code() const override { return tool_->runs_code(); }
 
   core::Result<ToolResult> Call(const ToolCall& call) override {
     const std::string& name = description().name;

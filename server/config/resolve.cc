@@ -7,6 +7,7 @@
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "server/config/values.h"
+#include "server/events/http_post.h"
 
 namespace belljar::server::config {
 namespace {
@@ -322,6 +323,17 @@ core::Result<void> CheckFronts(Loading& loading) {
   return {};
 }
 
+core::Result<void> CheckTracing(const Loading& loading) {
+  const TracingConfig& tracing = loading.draft.config.tracing;
+  if (tracing.endpoint.empty()) return {};
+  const core::Result<events::HttpTarget> target =
+      events::HttpTarget::Parse(tracing.endpoint, tracing.allow_private);
+  if (target) return {};
+  return core::MakeError(
+      loading.OriginOf("tracing.endpoint").place + " " + core::Quoted(tracing.endpoint),
+      target.error().detail);
+}
+
 core::Result<void> CheckListen(Loading& loading) {
   const std::optional<ListenAddress>& listen = loading.draft.listen;
   for (const auto& [key, origin] : loading.origins) {
@@ -366,6 +378,7 @@ core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& ca
   if (core::Result<void> container = CheckContainer(loading); !container) return container;
   CheckPackages(loading);
   if (core::Result<void> fronts = CheckFronts(loading); !fronts) return fronts;
+  if (core::Result<void> tracing = CheckTracing(loading); !tracing) return tracing;
   return CheckListen(loading);
 }
 

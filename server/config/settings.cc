@@ -241,6 +241,33 @@ std::vector<Setting> MakeSettings() {
        "answer the API of Judge0 (/submissions); its programs run in this profile",
        BELLJAR_FIELD(config.fronts.judge0), 0, 0, PathViolation},
 
+      {"events.enabled", "", "", "", "", "",
+       "offer the events of a token's executions and sessions at /v1/events",
+       BELLJAR_FIELD(config.events.enabled)},
+      {"events.kept", "", "", "N", "", "",
+       "number of the latest events of a token that are kept for clients that connect again",
+       BELLJAR_FIELD(config.events.kept), 1, 1'000'000},
+      {"events.kept_size", "", "", "SIZE", "", "",
+       "their size in memory, and that of output for streams that ask for it",
+       BELLJAR_FIELD(config.events.kept_size), 64 * kKibi, kGibi},
+      {"events.streams", "", "", "N", "", "", "maximum number of streams of a token",
+       BELLJAR_FIELD(config.events.streams), 1, 10'000},
+      {"events.heartbeat", "", "", "TIME", "", "",
+       "time after which a silent stream gets a comment", BELLJAR_FIELD(config.events.heartbeat),
+       100, kHour},
+
+      {"tracing.endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", "", "URL", "off",
+       "\"http://127.0.0.1:4318\"",
+       "collector of OpenTelemetry (OTLP over HTTP) that gets a span of each execution; plain "
+       "HTTP, "
+       "on this machine or in tracing.allow_private",
+       BELLJAR_FIELD(config.tracing.endpoint)},
+      {"tracing.service", "OTEL_SERVICE_NAME", "", "NAME", "", "", "service.name of the spans",
+       BELLJAR_FIELD(config.tracing.service)},
+      {"tracing.allow_private", "", "", "NETWORK", "", "",
+       "addresses besides this machine's that the collector may have: 10.1.0.0/16",
+       BELLJAR_FIELD(config.tracing.allow_private), 0, 0, PrivateViolation},
+
       {"log.level", "", "--log-level", "debug|info|warning|error|off", "", "",
        "log level; the log goes to standard error", BELLJAR_FIELD(config.log.level)},
       {"log.format", "", "--log-format", "json|text", "", "",

@@ -118,6 +118,34 @@ struct FrontsConfig {
   std::string judge0;
 };
 
+// What happens to executions and sessions, as streams for their owners (docs/events.md).
+struct EventsConfig {
+  bool enabled = true;
+  size_t kept = 1000;  // latest events of one token, for clients that connect again
+  core::Bytes kept_size = core::Bytes::Mebi(1);
+  size_t streams = 16;  // of one token
+  std::chrono::milliseconds heartbeat{15'000};
+};
+
+// An endpoint that is told about events.
+struct WebhookConfig {
+  std::string name;                           // for logs and metrics
+  std::string url;                            // http://
+  std::string secret;                         // the key itself; never printed, never logged
+  std::vector<std::string> events;            // patterns; empty: all
+  std::vector<std::string> tokens;            // whose events; empty: everyone's
+  std::vector<std::string> allow_private;     // addresses besides loopback
+  unsigned attempts = 8;                      // of each event
+  std::chrono::milliseconds timeout{10'000};  // of an attempt
+};
+
+// Spans of executions, for a collector of OpenTelemetry.
+struct TracingConfig {
+  std::string endpoint;  // "http://127.0.0.1:4318"; empty: none
+  std::string service = "belljar";
+  std::vector<std::string> allow_private;  // addresses besides loopback
+};
+
 struct LogConfig {
   std::string level = "info";   // "debug", "info", "warning", "error", "off"
   std::string format = "json";  // or "text"
@@ -150,6 +178,9 @@ struct ServerConfig {
   SessionsConfig sessions;
   JobsConfig jobs;
   AnswersConfig answers;
+  EventsConfig events;
+  std::vector<WebhookConfig> webhooks;
+  TracingConfig tracing;
   LogConfig log;
   AuditConfig audit;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM

@@ -134,8 +134,9 @@ bool SessionRegistry::MakeRoom(const std::string& owner, size_t held_by_owner) {
   }
   if (longest == entries_.end()) return false;
   const std::string idle = DurationInWords(clocks_.steady() - longest->second->last_used);
-  Remove(longest, "the server was full, and nobody had used it for " + idle +
-                      ": another caller needed room");
+  Remove(longest,
+         "the server was full, and nobody had used it for " + idle + ": another caller needed room",
+         Cause::kEvicted);
   return true;
 }
 
@@ -194,8 +195,10 @@ bool SessionRegistry::FreeMemory(const std::string& owner) {
     }
     if (longest == entries_.end()) return false;
     const std::string idle = DurationInWords(clocks_.steady() - longest->second->last_used);
-    Remove(longest, "the server's memory for sessions was full, and nobody had used it for " +
-                        idle + ": another caller needed room");
+    Remove(longest,
+           "the server's memory for sessions was full, and nobody had used it for " + idle +
+               ": another caller needed room",
+           Cause::kEvicted);
   }
 }
 
@@ -332,13 +335,13 @@ void SessionRegistry::CloseAll(const std::string& why) {
 }
 
 // Requires mutex_. Returns the next entry.
-SessionRegistry::Entries::iterator SessionRegistry::Remove(Entries::iterator entry,
-                                                           std::string why) {
+SessionRegistry::Entries::iterator SessionRegistry::Remove(Entries::iterator entry, std::string why,
+                                                           Cause cause) {
   Owner& own = owners_[entry->second->owner];
   --own.open;
   own.gone.push_back({entry->second->session->id(), clocks_.wall(), why});
   if (own.gone.size() > kRemembered) own.gone.pop_front();
-  removed_.push_back({std::move(entry->second), std::move(why)});
+  removed_.push_back({std::move(entry->second), std::move(why), cause});
   return entries_.erase(entry);
 }
 
@@ -367,9 +370,11 @@ void SessionRegistry::RemoveDue() {
     if (each.uses > 0 || now < EndOf(each)) {
       ++entry;
     } else if (now >= each.opened + config_.lifetime) {
-      entry = Remove(entry, "it had reached its lifetime of " + DurationInWords(config_.lifetime));
+      entry = Remove(entry, "it had reached its lifetime of " + DurationInWords(config_.lifetime),
+                     Cause::kEvicted);
     } else {
-      entry = Remove(entry, "nobody had used it for " + DurationInWords(config_.idle));
+      entry =
+          Remove(entry, "nobody had used it for " + DurationInWords(config_.idle), Cause::kEvicted);
     }
   }
 }
@@ -390,7 +395,9 @@ void SessionRegistry::CloseOne(std::unique_lock<std::mutex>& lock) {
   removed_.pop_front();
   lock.unlock();
   removed.entry->session->Close(removed.why);
-  if (on_close_) on_close_(removed.entry->owner, *removed.entry->session, removed.why);
+  if (on_close_) {
+    on_close_(removed.entry->owner, *removed.entry->session, removed.cause, removed.why);
+  }
   removed.entry.reset();
   lock.lock();
 }

@@ -75,9 +75,11 @@ class SessionRegistry {
   // does the same when it is called.
   core::Result<void> Start();
   void CloseDue();
+  // kEvicted: by the registry, for its age, to make room or for memory.
+  enum class Cause { kClosed, kEvicted };
   // Told about each session that has gone, with its reason, on any thread; at most once.
   using Listener = std::function<void(const std::string& owner, const RegisteredSession& session,
-                                      const std::string& why)>;
+                                      Cause cause, const std::string& why)>;
   void TellCloses(Listener listener) { on_close_ = std::move(listener); }
 
   // Places for sessions that are about to be opened. Those that are not used become free again.
@@ -161,7 +163,7 @@ class SessionRegistry {
   using Key = std::pair<std::string, std::string>;  // owner, id
   using Entries = std::map<Key, std::shared_ptr<Entry>>;
 
-  Entries::iterator Remove(Entries::iterator entry, std::string why);
+  Entries::iterator Remove(Entries::iterator entry, std::string why, Cause cause = Cause::kClosed);
   Entries::iterator FindOpen(const std::string& owner, const std::string& id);
   void RemoveDue();
   Time EndOf(const Entry& entry) const;
@@ -189,6 +191,7 @@ class SessionRegistry {
   struct Removed {
     std::shared_ptr<Entry> entry;
     std::string why;
+    Cause cause;
   };
   std::deque<Removed> removed_;  // to be closed, without the mutex
   bool stops_ = false;

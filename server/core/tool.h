@@ -16,6 +16,8 @@
 
 namespace belljar::server {
 
+class Execution;
+
 struct ToolCall {
   nlohmann::json arguments;  // as sent by the client: any JSON value; null: none were sent
   Caller caller;
@@ -29,6 +31,9 @@ struct ToolCall {
   // Borrowed for the call: runs work after the client has been answered; null: all work is done
   // before Call returns.
   host::DeferredTasks* deferred = nullptr;
+  // Borrowed until the deferred work is done: what observers are told about the call; null:
+  // nothing.
+  Execution* execution = nullptr;
 };
 
 struct ToolResult {
@@ -75,6 +80,8 @@ class Tool {
   // Whether a call runs in a worker and may take long; other calls are answered at once, even when
   // the server is busy.
   virtual bool uses_worker() const = 0;
+  // Whether a call is an execution, with an id (execution.h).
+  virtual bool runs_code() const { return false; }
   // Blocks; any thread, concurrently. What the caller can retry is a result; an error is left for
   // what no caller can do anything about.
   virtual core::Result<ToolResult> Call(const ToolCall& call) = 0;

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/host/deferred_tasks.h"
+#include "server/core/execution.h"
 
 namespace belljar::server {
 
@@ -17,39 +18,52 @@ core::Result<ToolResult> CallTool(Tool& tool, const ToolCall& call) {
   }
 }
 
+struct ToolCalls::Started {
+  Started(CallObserver* observer, const Tool& tool, Call the_call, OnEnd then)
+      : call(std::move(the_call)),
+        on_end(std::move(then)),
+        execution(observer, tool, call.caller.name, call.traceparent) {}
+  Call call;
+  OnEnd on_end;
+  Execution execution;
+};
+
 std::optional<CallQueue::Refusal> ToolCalls::Start(Tool& tool, Call call, OnEnd on_end) {
+  auto started = std::make_shared<Started>(observer_, tool, std::move(call), std::move(on_end));
   if (!tool.uses_worker()) {
-    Run(tool, call, on_end);
+    Run(tool, *started);
     return std::nullopt;
   }
-  const Caller caller = call.caller;
-  const std::shared_ptr<Cancellation> cancellation = call.cancellation;
+  const Caller& caller = started->call.caller;
   {
     std::lock_guard lock(mutex_);
-    pending_.insert(cancellation);
+    pending_.insert(started->call.cancellation);
   }
-  auto shared = std::make_shared<std::pair<Call, OnEnd>>(std::move(call), std::move(on_end));
-  const auto refusal = queue_.Submit(caller.name, caller.concurrency, [this, &tool, shared] {
-    Run(tool, shared->first, shared->second);
-  });
+  started->execution.Submit();
+  const auto refusal = queue_.Submit(caller.name, caller.concurrency,
+                                     [this, &tool, started] { Run(tool, *started); });
   if (refusal) {
     {
       std::lock_guard lock(mutex_);
-      pending_.erase(cancellation);
+      pending_.erase(started->call.cancellation);
     }
+    started->execution.Refuse(refusal->reason);
     if (on_refusal_) on_refusal_(caller, *refusal);
   }
   return refusal;
 }
 
-void ToolCalls::Run(Tool& tool, Call& call, const OnEnd& on_end) {
+void ToolCalls::Run(Tool& tool, Started& started) {
   host::DeferredTasks deferred;  // executed when this function returns, after the answer
+  Call& call = started.call;
   ToolCall tool_call;
   tool_call.deferred = &deferred;
+  tool_call.execution = &started.execution;
   tool_call.arguments = std::move(call.arguments);
   tool_call.caller = call.caller;
   tool_call.cancellation = call.cancellation.get();
   tool_call.on_output = call.on_output;
+  started.execution.Start();
   core::Result<ToolResult> result = call.cancellation->cancelled()
                                         ? core::Result<ToolResult>(core::SystemErrorOf(
                                               ECANCELED, "call " + tool.description().name))
@@ -58,7 +72,8 @@ void ToolCalls::Run(Tool& tool, Call& call, const OnEnd& on_end) {
     std::lock_guard lock(mutex_);
     pending_.erase(call.cancellation);
   }
-  on_end(std::move(result));
+  started.execution.End(result, deferred);
+  started.on_end(std::move(result));
 }
 
 void ToolCalls::CancelAll() {

@@ -19,7 +19,7 @@ Tool* Named(const std::vector<std::unique_ptr<Tool>>& tools, std::string_view na
 }  // namespace
 
 Fronts::Fronts(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal)
-    : tools_(std::move(parts.tools)), calls_(queue, std::move(on_refusal)) {
+    : tools_(std::move(parts.tools)), calls_(queue, std::move(on_refusal), parts.observer) {
   const FrontTools tools{*Named(tools_, "execute_code"), Named(tools_, "open_session"),
                          Named(tools_, "close_session")};
   if (parts.sandbox_fusion) {

@@ -30,7 +30,8 @@ class Fronts {
     std::optional<FrontTerms> judge0;
     std::string version;
     std::string python_version;
-    size_t queue = 0;  // the most calls that may wait
+    size_t queue = 0;                  // the most calls that may wait
+    CallObserver* observer = nullptr;  // borrowed; may be null
   };
   // `queue` is borrowed. Drain it before this is destroyed.
   Fronts(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal);

@@ -262,7 +262,8 @@ MaybeRefusal CheckMcp(const Tokens& tokens, verb method, const KnownHeaders& kno
     verdict.action = Verdict::Action::kEndConversation;
     return std::nullopt;
   }
-  verdict.headers = {Copy(known.version), Copy(known.method), Copy(known.name)};
+  verdict.headers = {Copy(known.version), Copy(known.method), Copy(known.name),
+                     Copy(known.traceparent)};
   verdict.action = Verdict::Action::kMessage;
   return CheckMessage(known, verdict);
 }

@@ -170,6 +170,24 @@ void AddAudit(Page& page, const AuditFigures& audit) {
            "Whether the audit log cannot be written now: 1 or 0.", audit.is_failing);
 }
 
+void AddEvents(Page& page, const EventFigures& events) {
+  page.One(MetricType::Counter, "belljar_events_total", "Events of executions and sessions.",
+           events.published);
+  page.One(MetricType::Gauge, "belljar_event_streams", "Open streams of events.", events.streams);
+  if (events.receivers.empty()) return;
+  page.Begin(MetricType::Counter, "belljar_deliveries_total",
+             "Events delivered to webhooks and spans to the collector of traces; failed: attempts; "
+             "dropped: events or spans that were lost.");
+  for (const EventFigures::Receiver& each : events.receivers) {
+    const std::string receiver = each.name.empty() ? "tracing" : LabelValue("webhook " + each.name);
+    for (const auto& [result, count] : {std::pair("delivered", each.delivered),
+                                        {"failed", each.failed},
+                                        {"dropped", each.dropped}}) {
+      page.Add(static_cast<double>(count), {{"receiver", receiver}, {"result", result}});
+    }
+  }
+}
+
 void AddProcess(Page& page) {
   const ProcessFigures figures = ReadProcessFigures();
   page.One(MetricType::Counter, "process_cpu_seconds_total",
@@ -332,6 +350,7 @@ std::string Metrics::Text() const {
     page.One(MetricType::Gauge, "belljar_sessions_open", "Open sessions.", sources_.sessions());
   }
   if (sources_.audit) AddAudit(page, sources_.audit());
+  if (sources_.events) AddEvents(page, sources_.events());
   AddProcess(page);
   return page.Text();
 }

@@ -46,6 +46,19 @@ struct AuditFigures {
   bool is_failing = false;
 };
 
+// Events, and what was sent to whom.
+struct EventFigures {
+  uint64_t published = 0;
+  size_t streams = 0;
+  struct Receiver {
+    std::string name;  // a webhook; empty: the collector of traces
+    uint64_t delivered = 0;
+    uint64_t failed = 0;  // attempts
+    uint64_t dropped = 0;
+  };
+  std::vector<Receiver> receivers;
+};
+
 // Called at each scrape, on the scraping thread. Empty: the metric is omitted.
 struct MetricsSources {
   std::function<CallQueue::Counters()> calls;
@@ -53,6 +66,7 @@ struct MetricsSources {
   std::function<size_t()> http_connections;
   std::function<size_t()> sessions;
   std::function<AuditFigures()> audit;
+  std::function<EventFigures()> events;
 };
 
 class Metrics : public CallObserver {

@@ -142,7 +142,7 @@ RestService::RestService(Parts parts, CallQueue& queue, ToolCalls::RefusalListen
               .dump()),
       resources_(resources),
       sessions_(sessions),
-      calls_(queue, std::move(on_refusal)),
+      calls_(queue, std::move(on_refusal), parts_.observer),
       batches_(queue, parts_.batch_width) {}
 
 void RestService::CancelAll() {
@@ -304,11 +304,16 @@ void RestService::StartCall(std::shared_ptr<Pending> pending) {
       case IdempotencyStore::Found::kNew: pending->key = key; break;
     }
   }
-  const std::optional<CallQueue::Refusal> refusal = calls_.Start(
-      *pending->tool, {std::move(pending->arguments), request.caller, request.peer_gone, {}},
-      [this, pending](core::Result<ToolResult> result) {
-        Finish(*pending, AnswerOf(*pending, std::move(result)));
-      });
+  const std::optional<CallQueue::Refusal> refusal =
+      calls_.Start(*pending->tool,
+                   {std::move(pending->arguments),
+                    request.caller,
+                    request.peer_gone,
+                    {},
+                    request.headers.traceparent.value_or("")},
+                   [this, pending](core::Result<ToolResult> result) {
+                     Finish(*pending, AnswerOf(*pending, std::move(result)));
+                   });
   if (refusal) Finish(*pending, ProblemOf(*refusal));
 }
 

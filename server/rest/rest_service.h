@@ -35,9 +35,10 @@ class RestService final : public WebHandler {
     // Of the whole server, as JSON objects.
     nlohmann::ordered_json limits;
     std::function<nlohmann::ordered_json()> statistics;
-    bool has_tokens = false;     // whether requests need one
-    JobService* jobs = nullptr;  // borrowed; null: there are none
-    size_t batch_width = 1;      // programs of one batch that run at a time
+    bool has_tokens = false;           // whether requests need one
+    CallObserver* observer = nullptr;  // borrowed; may be null
+    JobService* jobs = nullptr;        // borrowed; null: there are none
+    size_t batch_width = 1;            // programs of one batch that run at a time
   };
 
   // `queue` must outlive every reply, and this object every call in `queue`: drain it first.

@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "server/core/execution.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {
@@ -77,6 +78,13 @@ void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, const Ena
     if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
     finding.hint = explained;
   }
+}
+
+// What only the server knows.
+void Complete(const Sandboxes& sandboxes, const ToolCall& call, const EnabledProfile& used,
+              bool in_session, host::Outcome& outcome) {
+  ExplainProfiles(sandboxes, call.caller, used, in_session, outcome);
+  if (call.execution && !call.execution->id().empty()) outcome.execution_id = call.execution->id();
 }
 
 core::Result<outside::RunOptions> OptionsOf(const outside::OutputSink* sink, const ToolCall& call) {
@@ -182,7 +190,7 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
   core::Result<outside::RunOptions> options = OptionsOf(sink, call);
   if (!options) return options.error();
   core::Result<host::Outcome> outcome = (*sandbox)->Run(request, *options);
-  if (outcome) ExplainProfiles(sandboxes, call.caller, profile, false, *outcome);
+  if (outcome) Complete(sandboxes, call, profile, false, *outcome);
   return outcome;
 }
 
@@ -200,7 +208,7 @@ core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& s
   if (!outcome && outcome.error().error_number == ECANCELED) {
     return CancelledBeforehand(sandboxes, profile, request);
   }
-  if (outcome) ExplainProfiles(sandboxes, call.caller, profile, true, *outcome);
+  if (outcome) Complete(sandboxes, call, profile, true, *outcome);
   return outcome;
 }
 
@@ -215,7 +223,7 @@ void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
   };
   auto entry = std::make_shared<const Entry>(
       Entry{call.caller.name, std::move(request), std::move(outcome)});
-  const auto enter = [observer, tool, &profile, entry] {
+  const auto enter = [observer, tool, &profile, execution = call.execution, entry] {
     CallRecord record;
     record.tool = tool;
     record.caller = entry->caller;
@@ -226,6 +234,10 @@ void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
       record.outcome = &*entry->outcome;
     } else {
       record.failure = entry->outcome.error().ToString();
+    }
+    if (execution) {
+      record.execution = execution->id();
+      execution->SetRecorded();
     }
     observer->Called(record);
   };

@@ -33,7 +33,9 @@ def free_port() -> int:
 
 def environment(**more: str) -> dict[str, str]:
     """Ours without what would configure a server."""
-    ours = {k: v for k, v in os.environ.items() if not k.startswith(("SANDBOX_", "BELLJAR_"))}
+    ours = {
+        k: v for k, v in os.environ.items() if not k.startswith(("SANDBOX_", "BELLJAR_", "OTEL_"))
+    }
     return ours | more
 
 

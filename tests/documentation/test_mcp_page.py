@@ -268,5 +268,13 @@ def test_every_log_event_is_described():
     text = source("server/operations/log.cc")
     written = set(re.findall(r'(?:Write|Entry)\([^"{]*?"(\w+)"', text))
     assert len(written) >= 8
+    # Calls and sessions have the names of events.
+    written |= set(re.findall(r'"((?:call|execution)\.\w+)"', text))
+    actions = {"closed", "evicted"}
+    for path in (ROOT / "server/tools").glob("*.cc"):
+        actions |= set(re.findall(r'RecordSession\(\w+, "(\w+)"', path.read_text("utf-8")))
+    assert len(actions) >= 9
+    renamed = {"branched": "opened", "rolled_back": "restored"}
+    written |= {f"session.{renamed.get(action, action)}" for action in actions}
     rows = table(PAGE, "event", "level", "content")
     assert {name for row in rows for name in names(row[0])} == written

@@ -28,6 +28,8 @@ Sample SampleOf(const Setting& setting) {
   const tests::Strings choices = setting.choices();
   if (!choices.empty()) return {choices.back(), "\"" + choices.back() + "\"", choices.back()};
   if (setting.key == "http.listen") return {"127.0.0.1:1", "\"127.0.0.1:1\"", "127.0.0.1:1"};
+  if (setting.key == "tracing.endpoint")
+    return {"http://[::1]:4318", "\"http://[::1]:4318\"", "http://[::1]:4318"};
   if (setting.value_type == "URL")
     return {"https://a.org/x", "\"https://a.org/x\"", "https://a.org/x"};
   if (setting.key == "packages.folder" || setting.key == "container.socket")

@@ -298,11 +298,12 @@ TEST(SessionRegistryThread, ClosesInTimeAndAtTheEnd) {
   auto kept = std::make_shared<FakeSession>("kept");
   {
     SessionRegistry registry(config);
-    registry.TellCloses(
-        [&](const std::string& owner, const RegisteredSession&, const std::string&) {
-          EXPECT_EQ(owner, "a");
-          ++told;
-        });
+    registry.TellCloses([&](const std::string& owner, const RegisteredSession& session,
+                            SessionRegistry::Cause cause, const std::string&) {
+      EXPECT_EQ(owner, "a");
+      EXPECT_EQ(cause == SessionRegistry::Cause::kEvicted, session.id() == "idle");
+      ++told;
+    });
     ASSERT_TRUE(registry.Start());
     auto places = registry.Reserve("a", 2);
     ASSERT_TRUE(places);
