@@ -100,10 +100,25 @@ bool JobRunner::RunNext() {
     end = {is_interrupted ? JobState::kInterrupted : JobState::kCancelled, "",
            is_interrupted ? "the server was stopped while it ran" : "cancelled while it ran"};
   }
-  if (const core::Result<bool> finished = store_.Finish(job, end); !finished) {
-    Report(finished.error());
-  }
+  Finish(job, std::move(end));
   return true;
+}
+
+void JobRunner::Finish(Job job, JobEnd end) {
+  const core::Result<bool> finished = store_.Finish(job, end);
+  if (finished) return;
+  Report(finished.error());
+  std::lock_guard lock(mutex_);
+  unfinished_.emplace_back(std::move(job), std::move(end));
+}
+
+void JobRunner::FinishKept() {
+  std::vector<std::pair<Job, JobEnd>> kept;
+  {
+    std::lock_guard lock(mutex_);
+    kept.swap(unfinished_);
+  }
+  for (auto& [job, end] : kept) Finish(std::move(job), std::move(end));
 }
 
 JobEnd JobRunner::Run(const Job& job, const server::Cancellation& cancellation) const {
@@ -163,6 +178,7 @@ void JobRunner::Upkeep() {
   while (!wake_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
     lock.unlock();
     const RunnerClock::time_point now = RunnerClock::now();
+    FinishKept();
     if (now - renewed >= options_.renewal) {
       renewed = now;
       core::Result<Renewal> renewal = store_.Renew();

@@ -20,6 +20,8 @@
 #include <optional>
 #include <string>
 #include <thread>
+#include <utility>
+#include <vector>
 
 #include "engine/core/result.h"
 #include "server/core/call_queue.h"
@@ -74,6 +76,9 @@ class JobRunner {
   bool RunNext();
   JobEnd Run(const Job& job, const server::Cancellation& cancellation) const;
   void Forget(const std::string& id, bool& is_interrupted);
+  // Keeps what the store does not take now: otherwise the job would run as long as this server.
+  void Finish(Job job, JobEnd end);
+  void FinishKept();
   void Report(const core::Error& error) const;
 
   JobStore& store_;
@@ -86,6 +91,7 @@ class JobRunner {
   bool claiming_ = false;
   size_t turns_ = 0;                        // in the queue or running
   std::map<std::string, Running> running_;  // by id
+  std::vector<std::pair<Job, JobEnd>> unfinished_;
   std::thread upkeep_;
 };
 
