@@ -13,6 +13,7 @@ constexpr std::chrono::seconds kPatience{10};
 ToolResult Refusal(const std::string& tool, const char* what) {
   ToolResult result;
   result.is_error = true;
+  result.fault = ToolResult::Fault::kUnavailable;
   result.text =
       tool + ": " + what + " Call again later; the operator's log says why it cannot be written.";
   return result;
