@@ -23,7 +23,8 @@ word_mcpb() {
 declare -A RELEASES=([cp311]=deb12 [cp312]=ubuntu24.04)
 
 # deb: packages of the wheels in dist/ (./dev wheels), with man pages, completions, a systemd unit
-# and, where the release needs one, an AppArmor profile. Checked by lintian.
+# and, where the release needs one, an AppArmor profile. Checked by lintian. Only of wheels for this
+# machine's architecture: the command itself prints its completions and man pages.
 word_deb() {
   # shellcheck source=tools/wheels/debian.sh
   source "$ROOT/tools/wheels/debian.sh"
@@ -31,7 +32,7 @@ word_deb() {
   prepare_build_dir
   lock
   need_packages build wheels deb
-  for wheel in "$DIST/belljar_sandbox-$(version)"-cp*.whl; do
+  for wheel in "$DIST/belljar_sandbox-$(version)"-cp*"_$(uname -m).whl"; do
     tag="$(sed -E 's/.*-(cp[0-9]+)-cp.*/\1/' <<<"${wheel##*/}")"
     [[ -n "${RELEASES[$tag]:-}" ]] || continue
     make_deb "$wheel" "$tag" "${RELEASES[$tag]}"
@@ -42,12 +43,10 @@ word_deb() {
 }
 
 make_deb() { # WHEEL TAG RELEASE
-  local wheel=$1 tag=$2 release=$3 tree minor architecture apparmor=""
+  local wheel=$1 tag=$2 release=$3 tree minor apparmor=""
   [[ "$release" != ubuntu* ]] || apparmor=1
   tree="$BUILD/deb/$release"
   minor="3.${tag#cp3}"
-  architecture=amd64
-  [[ "$wheel" != *aarch64* ]] || architecture=arm64
   rm -rf -- "$tree"
   mkdir -p -- "$tree/belljar"
   cp -R -- "$ROOT/deploy/debian" "$tree/belljar/debian"
@@ -59,12 +58,12 @@ make_deb() { # WHEEL TAG RELEASE
   (
     cd -- "$tree/belljar"
     quietly "deb-$release" env WHEEL="$wheel" PYTHON_MINOR="$minor" APPARMOR="$apparmor" \
-      dpkg-buildpackage --build=binary --no-sign --host-arch "$architecture" --no-check-builddeps
+      dpkg-buildpackage --build=binary --no-sign --no-check-builddeps
     quietly "lintian-$release" lintian --fail-on error,warning ../*.changes
   ) || die "$EXIT_OURS" "the package failed; see $LOGS/deb-$release.txt"
   cp -- "$tree"/belljar_*.deb "$DIST/"
   # Of Ubuntu's releases there is no system here to try it on.
-  [[ "$release" != deb12 || "$architecture" != amd64 ]] || try_deb "$tree"/belljar_*.deb
+  [[ "$release" != deb12 ]] || try_deb "$tree"/belljar_*.deb
   say "$(printf '%s' "$DIST/"belljar_*"~${release}"_*.deb)"
 }
 
