@@ -74,8 +74,8 @@ ROOMS: dict[str, set[str]] = {
 # Tests and benchmarks may include any room, but not both sides in one program.
 FREE_ROOMS = ("tests", "bench")
 
-# Each brings libstdc++'s locales into each program that uses it: 150 kB, compressed. The command
-# has them from its libraries.
+# Each links libstdc++'s locales into every program that uses it: 150 kB, compressed. The command
+# has them anyway, through its libraries.
 STREAM_HEADER = re.compile(r"^(fstream|iomanip|iostream|istream|locale|ostream|regex|sstream)$")
 WITHOUT_STREAMS = ("engine", "container", "python")
 

@@ -166,7 +166,7 @@ def command(archive: zipfile.ZipFile) -> list[str]:
 
 
 def modules(archive: zipfile.ZipFile, wheel: str) -> list[str]:
-    """Modules are named for the processor of the wheel: no other Python finds them."""
+    """Extension modules are named for the wheel's processor: an interpreter finds no others."""
     found = [
         (name, match[1])
         for name in archive.namelist()

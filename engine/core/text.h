@@ -46,7 +46,7 @@ std::string LowerCase(std::string_view text);
 // The parts between the separators, which may be empty: one more than there are separators.
 std::vector<std::string_view> SplitAt(std::string_view text, char separator);
 
-// The parts between spaces, tabs and ends of lines, of which none is empty.
+// The parts between runs of white space; none is empty.
 std::vector<std::string_view> Words(std::string_view text);
 
 bool Contains(const std::vector<std::string>& names, std::string_view name);

@@ -550,7 +550,7 @@ void Merge(nlohmann::json& into, const nlohmann::json& from) {
 struct ProfileFile {
   toml::table root;
   Exports spelled_out;
-  std::optional<core::Profile> alone;  // once read: what a file makes that extends no other
+  std::optional<core::Profile> as_base;  // cached: the profile before tiers are added
 };
 
 nlohmann::json DocumentOf(const ProfileFile& file) {
@@ -620,11 +620,11 @@ class ProfileReader {
     }
     const bool first = read_.empty();
     if (!first && !tier) throw Malformed(root, "it does not extend another profile: \"extends\"");
-    if (first && content.alone) {
-      profile_ = *content.alone;
+    if (first && content.as_base) {
+      profile_ = *content.as_base;
     } else {
       Read(content, first);
-      if (first) content.alone = profile_;
+      if (first) content.as_base = profile_;
     }
     if (has_document_ && first) {
       document_ = DocumentOf(content);

@@ -55,7 +55,6 @@ while True:
         pass
 """,
     "loop with all signals ignored and blocked": """
-import platform
 import signal
 for number in range(1, 31):
     try: signal.signal(number, signal.SIG_IGN)
@@ -378,7 +377,6 @@ def test_a_write_beyond_the_limit_of_files_is_an_exception(jail, host):
     """Also where the kernel does not spare the worker, as the first process of a PID namespace."""
     code = f"""
 import os
-import platform
 file = os.open({host.facts["spoil"]!r}, os.O_WRONLY)
 try:
     os.write(file, b"x")

@@ -165,14 +165,16 @@ def test_what_does_not_belong_is_found(wheel, tmp_path, name, content, check):
         assert [each for each in check(archive) if name in each or "x.cpython" in each]
 
 
-# --- versions -------------------------------------------------------------------------------------
-
-
 def test_a_module_for_another_processor_is_found(tmp_path):
+    name = "belljar/_host.cpython-311-x86_64-linux-gnu.so"
     with zipfile.ZipFile(tmp_path / "wheel.zip", "w") as archive:
-        archive.writestr("belljar/_host.cpython-311-x86_64-linux-gnu.so", b"")
+        archive.writestr(name, b"")
         assert check_wheel.modules(archive, "belljar-1-cp311-cp311-manylinux_2_28_x86_64.whl") == []
-        assert check_wheel.modules(archive, "belljar-1-cp311-cp311-manylinux_2_28_aarch64.whl")
+        other = "belljar-1-cp311-cp311-manylinux_2_28_aarch64.whl"
+        assert check_wheel.modules(archive, other) == [f"{name}: is for x86_64"]
+
+
+# --- versions -------------------------------------------------------------------------------------
 
 
 def test_an_older_python_is_told_what_is_needed(tmp_path):

@@ -60,7 +60,7 @@ def test_python_stays_inside(tmp_path):
     assert [line.split(":")[0] for line in found] == ["cli/e.cc", "engine/outside/d.cc"]
 
 
-def test_streams_are_the_commands(tmp_path):
+def test_only_the_command_uses_iostreams(tmp_path):
     found = findings(
         tmp_path,
         {

@@ -36,6 +36,13 @@ def test_an_unknown_word_is_answered_with_the_nearest(typed, meant):
     assert done.stdout == ""
 
 
+def test_a_word_explains_itself_instead_of_starting(tmp_path):
+    for word in ("arm64", "wheels", "test"):
+        done = dev(word, "--help", BELLJAR_BUILD_DIR=str(tmp_path / "build"))
+        assert (done.returncode, done.stdout) == (0, dev().stdout)
+    assert not (tmp_path / "build").exists()
+
+
 def test_a_word_like_no_other_gets_no_suggestion():
     done = dev("transmogrify")
     assert done.returncode == 2

@@ -43,21 +43,19 @@ else()
   add_compile_options("$<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE;-D_FORTIFY_SOURCE=2>")
 endif()
 
-# belljar_compile_for_size(TARGET...): for code that no run and no call waits for, such as the commands
-# and the start of containers. Most of the program is such code, and -Os makes it a quarter smaller.
-# In each optimised build, so that what is tested and measured is what a wheel has.
-function(belljar_compile_for_size)
+# belljar_compile_for_size(TARGET): -Os for code that no run and no call waits for, such as the commands
+# and the start of containers (docs/packaging.md, "Size"). In each optimised build, so that what is
+# tested and measured is what a wheel has.
+function(belljar_compile_for_size target)
   if(BELLJAR_SANITIZE)
     return()
   endif()
-  foreach(target IN LISTS ARGN)
-    target_compile_options(${target} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:-Os>")
-  endforeach()
+  target_compile_options(${target} PRIVATE "$<$<NOT:$<CONFIG:Debug>>:-Os>")
 endfunction()
 
-# belljar_link_first(PROGRAM LIBRARY...): of an inline function or template that several sources have,
-# a linker keeps the first that it meets. So the libraries that runs and calls wait for come before what
-# is compiled for size: JSON is read and written a quarter slower with -Os.
+# belljar_link_first(PROGRAM LIBRARY...): of several copies of an inline function or template
+# instantiation a linker keeps the first. So the libraries on the path of runs and calls are linked
+# before what is compiled for size: reading and writing JSON is slower with -Os.
 function(belljar_link_first program)
   if(BELLJAR_SANITIZE)
     return()

@@ -19,7 +19,7 @@ function(belljar_static_library name target header archive)
 endfunction()
 
 belljar_static_library(tomlplusplus tomlplusplus::tomlplusplus toml++/toml.h "")
-# Otherwise it reads floating-point numbers with a stream: 150 kB of locales in each program.
+# Otherwise it parses floating-point numbers with an iostream: 150 kB of locales in each program.
 target_compile_definitions(tomlplusplus::tomlplusplus INTERFACE TOML_FLOAT_CHARCONV=1)
 belljar_static_library(spdlog spdlog::spdlog spdlog/spdlog.h "")
 target_compile_definitions(spdlog::spdlog INTERFACE SPDLOG_FMT_EXTERNAL FMT_HEADER_ONLY)

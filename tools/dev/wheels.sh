@@ -87,7 +87,7 @@ repair_wheel() {
   local repaired="$WHEELS/repaired" platform wanted found
   platform="$(wheel_setting platform)_$PROCESSOR"
   wanted="$platform"
-  # It offers the platforms of this machine only, and finds those of others by itself.
+  # auditwheel accepts only this machine's platforms by name; for others it has to detect them.
   ! is_cross || wanted=auto
   rm -rf -- "$repaired"
   quietly wheels-repair env PATH="$WHEELS_VENV/bin:$PATH" "$WHEELS_VENV/bin/auditwheel" \

@@ -24,9 +24,10 @@ COMPILERS = ("cc", "gcc", "g++", "clang", "cmake", "ninja", "make", "pkg-config"
 
 PACKAGE = """
 import asyncio
+import sys
 from belljar import AsyncSandbox, Sandbox
 
-with Sandbox(timeout=30, memory="64m") as box:
+with Sandbox(timeout=5 * float(sys.argv[1]), memory="64m") as box:
     result = box.run("sum(prices)", inputs={"prices": [1.5, 2.5]})
     assert result.ok and result.value == 4.0, result
     assert not box.run("import ctypes").ok
@@ -144,7 +145,7 @@ def main() -> None:
         folder = Path(name, "environment")
         install(wheel, folder)
         use_the_command(folder / "bin/belljar", Path(name))
-        call(folder / "bin/python", "-I", "-c", PACKAGE)
+        call(folder / "bin/python", "-I", "-c", PACKAGE, str(SLOWNESS))
         print("ok: import belljar: a run, a session, asyncio")
 
 
