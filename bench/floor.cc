@@ -64,6 +64,8 @@ double Floor::Sample(char kind) {
   return nanoseconds == 0 ? -1 : static_cast<double>(nanoseconds) / 1e6;
 }
 
+std::vector<std::string> BarePythonFloor() { return {ProgramBeside("belljar-bench-floor-python")}; }
+
 std::vector<std::string> PythonFloor(const core::Profile& profile) {
   std::vector<std::string> command = {ProgramBeside("belljar-bench-floor-python")};
   // Without modules that replace a library module: the zygote does not import the library's

@@ -29,6 +29,9 @@ class Floor {
   core::UniqueFd samples_;
 };
 
+// The command of the floor B: CPython as it starts, without site and without another module.
+std::vector<std::string> BarePythonFloor();
+
 // The command of the floor that has imported the same modules as a zygote of `profile`.
 std::vector<std::string> PythonFloor(const core::Profile& profile);
 

@@ -9,6 +9,7 @@
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
+#include <mutex>
 #include <sstream>
 #include <string>
 #include <thread>
@@ -96,13 +97,14 @@ host::Request WithDefaults(const core::Profile& profile, std::string source) {
   return request;
 }
 
-RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request) {
+RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request, host::Status status) {
   const auto start = std::chrono::steady_clock::now();
   const core::Result<host::Outcome> outcome = sandbox.Run(request);
   const Milliseconds total = std::chrono::steady_clock::now() - start;
   if (!outcome) Exit(outcome.error().ToString());
-  if (!outcome->success() || !outcome->result_json)
-    Exit("a run failed: " + host::OutcomeToJson(*outcome));
+  const bool lacks_result = outcome->success() && !outcome->result_json;
+  if (outcome->status != status || lacks_result)
+    Exit("a run ended otherwise than expected: " + host::OutcomeToJson(*outcome));
   return {total.count(), Milliseconds(outcome->usage.wall_time).count()};
 }
 
@@ -135,6 +137,23 @@ Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int cl
     load.zygote_cpu = (CpuOfProcess(zygote) - zygote_before) / count;
   }
   return load;
+}
+
+void MeasureLatencies(outside::Sandbox& sandbox, const host::Request& request, int clients,
+                      std::chrono::milliseconds duration, Series& series) {
+  const auto start = std::chrono::steady_clock::now();
+  std::mutex mutex;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < clients; ++i) {
+    threads.emplace_back([&] {
+      while (std::chrono::steady_clock::now() - start < duration) {
+        const double time = TimeRun(sandbox, request).total;
+        const std::lock_guard lock(mutex);
+        series.Add(time);
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
 }
 
 double TimeBatch(outside::Sandbox& sandbox, const host::Request& request, int count) {

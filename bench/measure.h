@@ -9,7 +9,9 @@
 #include <string>
 #include <vector>
 
+#include "bench/report.h"
 #include "engine/core/profile.h"
+#include "engine/host/outcome.h"
 #include "engine/host/request.h"
 #include "engine/outside/sandbox.h"
 
@@ -26,8 +28,9 @@ struct RunTime {
   double total = 0;   // ms, as seen by the caller of Run
   double worker = 0;  // ms, the part from sending the request to reading the report
 };
-// Exits with a message if the guest's code fails.
-RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request);
+// Exits with a message if the guest's code does not end with `status`.
+RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request,
+                host::Status status = host::Status::kOk);
 
 // `source` with the profile's default limits.
 host::Request WithDefaults(const core::Profile& profile, std::string source);
@@ -40,6 +43,10 @@ struct Load {
 };
 Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int clients,
                  std::chrono::milliseconds duration);
+
+// Adds the milliseconds of each run, seen by `clients` that start their next run at once.
+void MeasureLatencies(outside::Sandbox& sandbox, const host::Request& request, int clients,
+                      std::chrono::milliseconds duration, Series& series);
 
 // Milliseconds for `count` runs, with one client more than there are cores.
 double TimeBatch(outside::Sandbox& sandbox, const host::Request& request, int count);

@@ -3,7 +3,8 @@
     python_package.py BUILD [--rounds N] [--seconds S] [--json]
 
 BUILD is a build tree with the benchmarks: its package is imported and alternates with its
-belljar-bench-library. pydantic-monty is measured if it is installed.
+belljar-bench-library and with fork + exit + wait of a bare CPython (B). pydantic-monty is measured
+if it is installed.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ import argparse
 import json
 import os
 import statistics
+import struct
 import subprocess
 import sys
 import time
@@ -21,6 +23,7 @@ from pathlib import Path
 SPARES = 4  # the default of Sandbox
 # Python cannot tell when all spares are ready again: about ten times as long as that takes.
 SETTLE = 0.015
+FLOOR = "fork + exit + wait of a bare CPython (B), ms"
 
 SNIPPETS = {
     "1+1": "1+1",
@@ -50,28 +53,47 @@ ISOLATION = {
 }
 
 
-class Library:
-    """The C++ library, in a separate process."""
+class Program:
+    """One that answers each request on its standard input with a sample."""
 
-    def __init__(self, build: Path) -> None:
+    def __init__(self, path: Path) -> None:
+        self._name = path.name
         self._process = subprocess.Popen(
-            [build / "bin/belljar-bench-library"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
+            [path], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0
         )
-
-    def sample(self, what: str) -> float:
         assert self._process.stdin and self._process.stdout
-        self._process.stdin.write(what + "\n")
-        self._process.stdin.flush()
-        answer = self._process.stdout.readline()
+        self._stdin, self._stdout = self._process.stdin, self._process.stdout
+
+    def checked(self, answer: bytes) -> bytes:
         if not answer:
-            sys.exit("python_package.py: belljar-bench-library has ended")
-        return float(answer)
+            sys.exit(f"python_package.py: {self._name} has ended")
+        return answer
 
     def close(self) -> None:
         self._process.communicate()
+
+
+class Library(Program):
+    """The C++ library, in a separate process."""
+
+    def __init__(self, build: Path) -> None:
+        super().__init__(build / "bin/belljar-bench-library")
+
+    def sample(self, what: str) -> float:
+        self._stdin.write(f"{what}\n".encode())
+        return float(self.checked(self._stdout.readline()))
+
+
+class Floor(Program):
+    """A bare CPython, which forks, exits and waits (bench/floor_python.cc)."""
+
+    def __init__(self, build: Path) -> None:
+        super().__init__(build / "bin/belljar-bench-floor-python")
+
+    def sample(self) -> float:
+        self._stdin.write(b"f")
+        (nanoseconds,) = struct.unpack("=Q", self.checked(self._stdout.read(8)))
+        return nanoseconds / 1e6
 
 
 def milliseconds(call: Callable[[], object]) -> float:
@@ -130,17 +152,21 @@ def measure(build: Path, rounds: int, seconds: float) -> dict[str, list[float]]:
         samples.setdefault(name, []).append(sample)
 
     library = Library(build)
+    floor = Floor(build)
     monty = monty_runner()
     with belljar.Sandbox(spares=SPARES) as box:
         for source in SNIPPETS.values():  # also waits for the first worker
             assert box.run(source).ok
         for turn in range(rounds):
             time.sleep(SETTLE)
+            add(FLOOR, floor.sample())
+            time.sleep(SETTLE)
             add("library, 1+1, ms", library.sample("run"))
             for name, source in SNIPPETS.items():
                 time.sleep(SETTLE)
                 add(f"box.run, {name}, ms", milliseconds(lambda source=source: box.run(source)))
                 if monty is not None:
+                    time.sleep(SETTLE)
                     add(f"monty, {name}, ms", milliseconds(lambda source=source: monty(source)))
                 if turn % 8 == 0:
                     cold = [sys.executable, "-I", "-c", source]
@@ -157,6 +183,7 @@ def measure(build: Path, rounds: int, seconds: float) -> dict[str, list[float]]:
             time.sleep(10 * SETTLE)
             add(f"run_many, concurrency {clients}, runs/s", many(box, clients, seconds))
     library.close()
+    floor.close()
     return samples
 
 
@@ -183,12 +210,29 @@ def goals(medians: dict[str, float]) -> list[tuple[str, float, str, float]]:
             if name.startswith(beginning) and name.endswith("runs/s")
         )
 
+    beside_monty = [
+        (
+            f"p50 of box.run({name}), as a multiple of monty's checkout and feed_run",
+            medians[f"box.run, {name}, ms"] / medians[f"monty, {name}, ms"],
+            "<=",
+            1.0,
+        )
+        for name in SNIPPETS
+        if f"monty, {name}, ms" in medians
+    ]
     return [
+        *beside_monty,
         (
             "p50 of box.run('1+1'), as a multiple of the library's",
             medians["box.run, 1+1, ms"] / medians["library, 1+1, ms"],
             "<=",
             1.1,
+        ),
+        (
+            "p50 of box.run('1+1'), x B",
+            medians["box.run, 1+1, ms"] / medians[FLOOR],
+            "<=",
+            1.0,
         ),
         (
             "run_many, as a fraction of the library's executions per second",

@@ -22,11 +22,19 @@ double Series::Quantile(double q) const {
 
 namespace {
 
-double Base(const BenchReport& report) {
+// Of the row of that name; 0 if there is none.
+double MedianOf(const BenchReport& report, const std::string& name) {
   for (const Row& row : report.rows) {
-    if (row.name == report.base) return row.series.median();
+    if (row.name == name) return row.series.median();
   }
   return 0;
+}
+
+std::string Multiple(const Row& row, double base) {
+  char ratio[32] = "";
+  if (row.unit == "ms" && base > 0)
+    snprintf(ratio, sizeof ratio, "%.2f", row.series.median() / base);
+  return ratio;
 }
 
 }  // namespace
@@ -56,21 +64,20 @@ void WarnWhenBusy() {
 
 void PrintTable(const BenchReport& report) {
   printf("%s\n\n", report.machine.c_str());
-  printf("%-58s %9s %9s %9s %8s %6s  %s\n", "", "least", "median", "p99", "x floor", "n", "unit");
-  const double base = Base(report);
+  printf("%-58s %9s %9s %9s %8s %6s %6s  %s\n", "", "least", "median", "p99", "x floor", "x B", "n",
+         "unit");
+  const double base = MedianOf(report, report.base), fixed = MedianOf(report, report.fixed);
   for (const Row& row : report.rows) {
     if (row.series.count() == 0) {
       printf("%-58s %10s\n", row.name.c_str(), "not available");
       continue;
     }
-    char ratio[32] = "";
-    if (row.unit == "ms" && base > 0)
-      snprintf(ratio, sizeof ratio, "%.2f", row.series.median() / base);
-    printf("%-58s %9.3f %9.3f %9.3f %8s %6zu  %s\n", row.name.c_str(), row.series.Quantile(0),
-           row.series.median(), row.series.Quantile(0.99), ratio, row.series.count(),
-           row.unit.c_str());
+    printf("%-58s %9.3f %9.3f %9.3f %8s %6s %6zu  %s\n", row.name.c_str(), row.series.Quantile(0),
+           row.series.median(), row.series.Quantile(0.99), Multiple(row, base).c_str(),
+           Multiple(row, fixed).c_str(), row.series.count(), row.unit.c_str());
   }
   if (!report.base.empty()) printf("\nx floor: multiple of \"%s\"\n", report.base.c_str());
+  if (!report.fixed.empty()) printf("x B: multiple of \"%s\"\n", report.fixed.c_str());
   printf("\n");
   for (const Goal& goal : report.goals) {
     printf("%-58s %10.3f  goal %s %.3f %s  %s\n", goal.name.c_str(), goal.value,
@@ -84,7 +91,8 @@ void PrintJson(const BenchReport& report) {
   Json json;
   json["machine"] = report.machine;
   json["base"] = report.base;
-  const double base = Base(report);
+  json["fixed"] = report.fixed;
+  const double base = MedianOf(report, report.base), fixed = MedianOf(report, report.fixed);
   for (const Row& row : report.rows) {
     Json entry = {{"name", row.name}, {"unit", row.unit}, {"samples", row.series.count()}};
     if (row.series.count() > 0) {
@@ -92,6 +100,7 @@ void PrintJson(const BenchReport& report) {
       entry["median"] = row.series.median();
       entry["p99"] = row.series.Quantile(0.99);
       if (row.unit == "ms" && base > 0) entry["times_floor"] = row.series.median() / base;
+      if (row.unit == "ms" && fixed > 0) entry["times_b"] = row.series.median() / fixed;
     }
     json["rows"].push_back(entry);
   }

@@ -41,7 +41,8 @@ struct BenchReport {
   std::string machine;
   std::vector<Row> rows;
   std::vector<Goal> goals;
-  std::string base;  // the row that others are shown as multiples of
+  std::string base;   // the row that others are shown as multiples of
+  std::string fixed;  // likewise, a floor that Belljar's design does not move (B)
 };
 
 // Processor, kernel and user, for the header of a report; `python` names the interpreter.

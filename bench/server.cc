@@ -17,7 +17,6 @@
 #include <filesystem>
 #include <fstream>
 #include <map>
-#include <optional>
 #include <set>
 #include <string_view>
 #include <thread>
@@ -50,6 +49,12 @@ constexpr char kInitialized[] = R"({"jsonrpc":"2.0","method":"notifications/init
 constexpr char kCall[] =
     R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"execute_code",)"
     R"("arguments":{"code":"result = 2 + 2"}}})";
+constexpr char kPing[] = R"({"jsonrpc":"2.0","id":2,"method":"ping"})";
+constexpr char kValidate[] =
+    R"({"jsonrpc":"2.0","id":3,"method":"tools/call","params":{"name":"validate_code",)"
+    R"("arguments":{"code":"import math\n\nclass Circle:\n    def __init__(self, radius):\n)"
+    R"(        self.radius = radius\n\n    def area(self):\n)"
+    R"(        return math.pi * self.radius ** 2\n\nprint(Circle(2).area())\n"}}})";
 constexpr char kStatelessCall[] =
     R"({"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"_meta":{)"
     R"("io.modelcontextprotocol/protocolVersion":"2026-07-28",)"
@@ -115,10 +120,9 @@ core::UniqueFd Connect(uint16_t port) {
   return socket;
 }
 
-// The length of the whole answer, once its header has been received.
-std::optional<size_t> AnswerSize(const std::string& answer) {
+// The length of the whole answer, whose header has been received.
+size_t AnswerSize(const std::string& answer) {
   const size_t end = answer.find("\r\n\r\n");
-  if (end == std::string::npos) return std::nullopt;
   constexpr std::string_view kLength = "\r\ncontent-length:";
   std::string header = answer.substr(0, end);
   for (char& c : header) c = static_cast<char>(tolower(c));
@@ -127,13 +131,19 @@ std::optional<size_t> AnswerSize(const std::string& answer) {
   return end + 4 + strtoull(header.c_str() + at + kLength.size(), nullptr, 10);
 }
 
+bool IsStream(const std::string& answer) {
+  return answer.substr(0, answer.find("\r\n\r\n")).find("chunked") != std::string::npos;
+}
+
 void ReadAnswer(int socket, std::string& answer) {
   answer.clear();
-  std::optional<size_t> size;
-  while (!size || answer.size() < *size) {
-    ReadMore(socket, answer);
-    if (!size) size = AnswerSize(answer);
+  while (answer.find("\r\n\r\n") == std::string::npos) ReadMore(socket, answer);
+  if (IsStream(answer)) {
+    while (!answer.ends_with("\r\n0\r\n\r\n")) ReadMore(socket, answer);
+    return;
   }
+  const size_t size = AnswerSize(answer);
+  while (answer.size() < size) ReadMore(socket, answer);
 }
 
 bool IsReady(const ServerProcess& server) {
@@ -176,12 +186,14 @@ std::set<pid_t> Tree(pid_t root) {
 
 }  // namespace
 
-ServerProcess::ServerProcess(const std::string& command, Transport transport) {
+ServerProcess::ServerProcess(const std::string& command, Transport transport,
+                             const std::vector<std::string>& options) {
   std::vector<std::string> words = {command, "serve"};
   if (transport == Transport::kHttp) {
     port_ = FreePort();
     words.insert(words.end(), {"--http", "127.0.0.1:" + std::to_string(port_)});
   }
+  words.insert(words.end(), options.begin(), options.end());
   std::vector<char*> arguments;
   for (std::string& word : words) arguments.push_back(word.data());
   arguments.push_back(nullptr);
@@ -234,7 +246,22 @@ void StdioClient::Call() {
   if (answer.find(kRight) == std::string::npos) Exit("unexpected answer to a call: " + answer);
 }
 
-HttpClient::HttpClient(const ServerProcess& server) : request_(HttpRequest(server)) {
+void StdioClient::Ping() {
+  Send(kPing);
+  const std::string answer = Receive();
+  if (answer.find("\"result\":{}") == std::string::npos)
+    Exit("unexpected answer to ping: " + answer);
+}
+
+void StdioClient::Validate() {
+  Send(kValidate);
+  const std::string answer = Receive();
+  if (answer.find("\"valid\":true") == std::string::npos) {
+    Exit("unexpected answer to validate_code: " + answer);
+  }
+}
+
+HttpConnection::HttpConnection(const ServerProcess& server) {
   const auto deadline = Clock::now() + kTimeout;
   while (!IsReady(server)) {
     if (Clock::now() > deadline) Exit("the server does not become ready");
@@ -244,10 +271,18 @@ HttpClient::HttpClient(const ServerProcess& server) : request_(HttpRequest(serve
   if (!socket_) Exit("the server does not accept connections");
 }
 
-void HttpClient::Call() {
-  WriteAll(socket_.get(), request_);
+const std::string& HttpConnection::Ask(const std::string& request) {
+  WriteAll(socket_.get(), request);
   ReadAnswer(socket_.get(), answer_);
-  if (answer_.find(kRight) == std::string::npos) Exit("unexpected answer to a call: " + answer_);
+  return answer_;
+}
+
+HttpClient::HttpClient(const ServerProcess& server)
+    : connection_(server), request_(HttpRequest(server)) {}
+
+void HttpClient::Call() {
+  const std::string& answer = connection_.Ask(request_);
+  if (answer.find(kRight) == std::string::npos) Exit("unexpected answer to a call: " + answer);
 }
 
 ServerLoad MeasureServerLoad(const ServerProcess& server, int clients,
@@ -270,6 +305,11 @@ ServerLoad MeasureServerLoad(const ServerProcess& server, int clients,
   const Milliseconds elapsed = Clock::now() - start;
   const double count = calls;
   return {count / elapsed.count() * 1e3, (CpuOfProcess(server.pid()) - cpu_before) / count};
+}
+
+double OwnMemory(const ServerProcess& server) {
+  const double size = FieldOf("/proc/" + std::to_string(server.pid()) + "/smaps_rollup", "Pss:");
+  return size < 0 ? -1 : size / 1024;
 }
 
 double ProportionalMemory(const ServerProcess& server) {

@@ -19,8 +19,10 @@ class ServerProcess {
  public:
   enum class Transport { kStdio, kHttp };
 
-  // `command` is the path of belljar. Does not wait until the server is ready.
-  ServerProcess(const std::string& command, Transport transport);
+  // `command` is the path of belljar; `options` are more of its arguments. Does not wait until the
+  // server is ready.
+  ServerProcess(const std::string& command, Transport transport,
+                const std::vector<std::string>& options = {});
   ~ServerProcess();
   ServerProcess(const ServerProcess&) = delete;
 
@@ -43,6 +45,10 @@ class StdioClient {
   explicit StdioClient(const ServerProcess& server);
   // Calls execute_code("result = 2 + 2") and checks the answer.
   void Call();
+  // Asks for what the server answers at once.
+  void Ping();
+  // Calls validate_code with ten lines and checks the answer.
+  void Validate();
 
  private:
   void Send(const std::string& line) const;
@@ -53,7 +59,20 @@ class StdioClient {
   std::string unread_;
 };
 
-// One keep-alive connection.
+// One keep-alive connection for requests of any kind.
+class HttpConnection {
+ public:
+  // Returns once the server is ready (GET /readyz) and connected.
+  explicit HttpConnection(const ServerProcess& server);
+  // The whole answer, with its header. `request` is complete, and may be answered by a stream.
+  const std::string& Ask(const std::string& request);
+
+ private:
+  core::UniqueFd socket_;
+  std::string answer_;
+};
+
+// One that calls execute_code over MCP.
 class HttpClient {
  public:
   // Returns once the server is ready (GET /readyz) and connected.
@@ -61,9 +80,8 @@ class HttpClient {
   void Call();
 
  private:
-  core::UniqueFd socket_;
+  HttpConnection connection_;
   const std::string request_;
-  std::string answer_;
 };
 
 // Calls per second with several connections, each of which sends the next call at once.
@@ -77,6 +95,8 @@ ServerLoad MeasureServerLoad(const ServerProcess& server, int clients,
 // Proportional set sizes of the server and its descendants in MiB; negative if not readable. Other
 // processes with the same libraries reduce it, so measure it first.
 double ProportionalMemory(const ServerProcess& server);
+// The same of the server's own process alone.
+double OwnMemory(const ServerProcess& server);
 
 // Milliseconds from the start of a new server.
 struct ServerStart {

@@ -46,12 +46,18 @@ std::string ShareOf(const server::Caller& caller) {
     share += ", rate: " + Json(caller.rate).dump() + "/s, burst: " + std::to_string(caller.burst);
   }
   if (caller.concurrency > 0) share += ", concurrency: " + std::to_string(caller.concurrency);
+  if (caller.is_operator) share += ", operator";
   return share;
 }
 
 Row TokenRow(const server::config::TokenValue& token) {
   return {"token " + token.caller.name, "set, from " + token.from + ShareOf(token.caller),
           token.source};
+}
+
+Row WebhookRow(const server::config::WebhookValue& value) {
+  return {"webhook " + value.webhook.name,
+          core::Printable(value.webhook.url) + ", secret set, from " + value.from, value.source};
 }
 
 std::string Table(const std::vector<Row>& rows) {
@@ -79,6 +85,9 @@ std::string AsText(const server::config::LoadedConfig& loaded) {
   for (const server::config::SettingValue& setting : loaded.settings)
     rows.push_back(SettingRow(setting));
   for (const server::config::TokenValue& token : loaded.tokens) rows.push_back(TokenRow(token));
+  for (const server::config::WebhookValue& webhook : loaded.webhooks) {
+    rows.push_back(WebhookRow(webhook));
+  }
   const std::string file = loaded.file.empty() ? "none" : core::Printable(loaded.file);
   return "configuration file: " + file + "\n\n" + Table(rows);
 }
@@ -111,7 +120,21 @@ Json ToJson(const server::config::TokenValue& token) {
           {"profiles", caller.profiles ? Json(*caller.profiles) : Json()},
           {"rate", caller.rate},
           {"burst", caller.burst},
-          {"concurrency", caller.concurrency}};
+          {"concurrency", caller.concurrency},
+          {"operator", caller.is_operator}};
+}
+
+Json ToJson(const server::config::WebhookValue& value) {
+  const server::WebhookConfig& webhook = value.webhook;
+  return {{"name", webhook.name},
+          {"url", webhook.url},
+          {"from", value.from},
+          {"source", value.source},
+          {"events", webhook.events},
+          {"tokens", webhook.tokens},
+          {"allow_private", webhook.allow_private},
+          {"attempts", webhook.attempts},
+          {"timeout", std::chrono::duration<double>(webhook.timeout).count()}};
 }
 
 std::string AsJson(const server::config::LoadedConfig& loaded) {
@@ -120,9 +143,14 @@ std::string AsJson(const server::config::LoadedConfig& loaded) {
     settings.push_back(ToJson(setting));
   Json tokens = Json::array();
   for (const server::config::TokenValue& token : loaded.tokens) tokens.push_back(ToJson(token));
+  Json webhooks = Json::array();
+  for (const server::config::WebhookValue& webhook : loaded.webhooks) {
+    webhooks.push_back(ToJson(webhook));
+  }
   const Json object = {{"file", OrNull(loaded.file)},
                        {"settings", settings},
                        {"tokens", tokens},
+                       {"webhooks", webhooks},
                        {"warnings", loaded.warnings}};
   const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
   return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";

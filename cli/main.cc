@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "cli/audit.h"
 #include "cli/completion.h"
 #include "cli/config.h"
 #include "cli/console.h"
@@ -19,6 +20,7 @@
 #include "cli/info.h"
 #include "cli/kernel.h"
 #include "cli/parse.h"
+#include "cli/receipt.h"
 #include "cli/repl/command.h"
 #include "cli/rules.h"
 #include "cli/run.h"
@@ -36,6 +38,8 @@ int Main(const std::vector<std::string>& arguments) {
   std::vector<Command> commands = {
       MakeRunCommand(app),   repl::MakeReplCommand(app), validate::MakeValidateCommand(app),
       MakeRulesCommand(app), MakeServeCommand(app),      MakeConfigCommand(app)};
+  for (Command& command : MakeAuditCommands(app)) commands.push_back(std::move(command));
+  for (Command& command : MakeReceiptCommands(app)) commands.push_back(std::move(command));
   for (Command& command : MakeImageCommands(app, DefaultImageLoaders()))
     commands.push_back(std::move(command));
   for (Command& command : MakeKernelCommands(app)) commands.push_back(std::move(command));

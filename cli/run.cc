@@ -16,6 +16,7 @@
 #include "cli/network_options.h"
 #include "cli/outcome_text.h"
 #include "cli/package_options.h"
+#include "cli/receipt.h"
 #include "cli/run_files.h"
 #include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
@@ -43,6 +44,8 @@ struct RunArguments {
   StringList files;
   std::optional<std::string> save_artifacts;
   bool force = false;
+  std::optional<std::string> receipt;
+  std::optional<std::string> receipt_key;
   SandboxChoice sandbox;
   const CLI::Option* isolation = nullptr;  // to distinguish its default from an explicit value
   ContainerArguments container;
@@ -68,6 +71,7 @@ struct Job {
   bool has_source = false;
   std::optional<host::Finding> refused;  // the source is too long to be sent to a worker
   std::optional<SaveDirectory> save_artifacts;
+  std::optional<server::audit::SigningKey> receipt_key;
 };
 
 // As for python: after -c CODE everything is an argument of the program, and after -- the first is
@@ -152,6 +156,18 @@ core::Result<void> TakeSaveDirectory(const RunArguments& arguments, Job& job) {
       SaveDirectory::Open(*arguments.save_artifacts, arguments.force);
   if (!directory) return directory.error();
   job.save_artifacts = std::move(*directory);
+  return {};
+}
+
+// A run whose receipt could not be signed must not start.
+core::Result<void> TakeReceiptKey(const RunArguments& arguments, Job& job) {
+  if (!arguments.receipt) {
+    return arguments.receipt_key ? UsersError("--receipt-key requires --receipt")
+                                 : core::Result<void>();
+  }
+  core::Result<server::audit::SigningKey> key = OpenReceiptKey(arguments.receipt_key);
+  if (!key) return key.error();
+  job.receipt_key.emplace(std::move(*key));
   return {};
 }
 
@@ -254,7 +270,7 @@ core::Result<Job> Prepare(const RunArguments& arguments,
   job.request.limits = *limits;
   for (const auto take :
        {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports, TakeSource,
-        TakeArguments, TakeStandardInput, TakeFiles, TakeSaveDirectory}) {
+        TakeArguments, TakeStandardInput, TakeFiles, TakeReceiptKey, TakeSaveDirectory}) {
     if (core::Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;
@@ -366,6 +382,11 @@ int RunJob(const RunArguments& arguments, Job job) {
   if (!outcome) return Fail(outcome.error(), arguments.json);
   NameProfiles(profile, *outcome);
   const int code = Report(*outcome, arguments, job);
+  if (job.receipt_key) {
+    const core::Result<void> receipt =
+        WriteReceipt(*arguments.receipt, *job.receipt_key, profile, job.request, *outcome);
+    if (!receipt) return OwnFailure(receipt.error());
+  }
   return ExitAfterOutput(written, code);
 }
 
@@ -375,7 +396,10 @@ int ExecuteRun(RunArguments arguments) {
   if (!catalogue) return Fail(catalogue.error(), arguments.json);
   core::Result<Job> job = Prepare(arguments, *catalogue);
   if (!job) return UsageError("run", job.error().ToString());
-  if (job->refused) return Report(Refusal(*job), arguments, *job);
+  if (job->refused) {
+    if (job->receipt_key) Say("belljar: no receipt: the program was not read\n");
+    return Report(Refusal(*job), arguments, *job);
+  }
   return RunJob(arguments, std::move(*job));
 }
 
@@ -407,6 +431,11 @@ Command MakeRunCommand(CLI::App& app) {
   AddText(parser, "--save-artifacts", arguments->save_artifacts, "DIR",
           "write the program's files into DIR, created if missing");
   parser->add_flag("--force", arguments->force, "let --save-artifacts overwrite existing files");
+  AddText(parser, "--receipt", arguments->receipt, kFileType,
+          "write a signed receipt: digests of what went in and came out, limits, the layers "
+          "observed; belljar receipt verify reads it");
+  AddText(parser, "--receipt-key", arguments->receipt_key, kFileType,
+          "Ed25519 key that signs it (default: this user's own, made on first use)");
   arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
   AddContainerOptions(parser, arguments->container);
   AddPackageOptions(parser, arguments->packages);
@@ -444,6 +473,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py --container  # also in a container: gVisor, or Docker",
                "belljar run a.py --container --package six  # from PIP_INDEX_URL",
                "belljar run program.py --json  # result, output, usage, isolation",
+               "belljar run program.py --receipt r.json  # what ran and what held it, signed",
                "belljar run program.py --lean  # as a model reads it"});
   return {parser, [arguments] { return ExecuteRun(*arguments); }, &arguments->arguments};
 }

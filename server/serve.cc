@@ -4,43 +4,27 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-#include <algorithm>
 #include <boost/asio/io_context.hpp>
-#include <boost/asio/posix/stream_descriptor.hpp>
-#include <boost/asio/steady_timer.hpp>
-#include <thread>
+#include <chrono>
+#include <memory>
 #include <utility>
 
 #include "engine/host/version.h"
-#include "engine/outside/machine.h"
-#include "server/core/resource_store.h"
-#include "server/core/session_registry.h"
-#include "server/http/http_server.h"
-#include "server/instructions.h"
-#include "server/mcp/service.h"
-#include "server/operations/call_observers.h"
+#include "server/audit/audit_log.h"
+#include "server/audit/log_folder.h"
+#include "server/events/event_service.h"
+#include "server/jobs/postgres_job_store.h"
+#include "server/jobs/sqlite_job_store.h"
 #include "server/operations/log.h"
-#include "server/operations/metrics.h"
+#include "server/serve_http.h"
+#include "server/server.h"
 #include "server/stdio/stdio_transport.h"
-#include "server/tools/opened_session.h"
-#include "server/tools/output_schemas.h"
-#include "server/tools/tools.h"
+#include "server/tools/sandboxes.h"
 
 namespace belljar::server {
 namespace {
 
 using Clock = std::chrono::steady_clock;
-
-// For cancelled calls to end and the last answers to be sent.
-constexpr std::chrono::seconds kLastMoment{5};
-
-// A call mostly waits for its worker, which needs a core: more concurrent calls would only make
-// each one slower.
-size_t RunningByDefault() { return std::max(4u, 2 * std::thread::hardware_concurrency()); }
-
-size_t Running(const ServerConfig& config) {
-  return config.execution.running ? config.execution.running : RunningByDefault();
-}
 
 // Connections and workers need descriptors, and the soft limit is often 1,024 while the hard limit
 // is far higher. Workers have their own limit.
@@ -51,26 +35,6 @@ void RaiseDescriptorLimit() {
   setrlimit(RLIMIT_NOFILE, &limit);
 }
 
-// Clients can connect without a token, so the descriptors that calls need are reserved: per call
-// the worker's socket, pipes and capture, and two events. A container's channels to the guest and
-// to the engine need no more. Sessions may need many, of which few servers have all: they get at
-// most half of what is left.
-size_t ConnectionsWithinLimit(const ServerConfig& config, size_t running) {
-  constexpr size_t kOfServer = 64, kOfWorker = 16, kOfWaiting = 2, kOfCheckpoint = 3, kMin = 16;
-  const ExecutionConfig& execution = config.execution;
-  const size_t containers = config.container.enabled ? config.container.max_containers : 0;
-  const size_t workers = running + (execution.spares + containers) *
-                                       (execution.profiles.size() + execution.combinations);
-  const size_t kept = kOfServer + kOfWorker * workers + kOfWaiting * execution.waiting;
-  rlimit limit;
-  if (getrlimit(RLIMIT_NOFILE, &limit) != 0) return config.http->max_connections;
-  const size_t left = std::max<size_t>(limit.rlim_cur, kept + kMin) - kept;
-  const SessionsConfig& sessions = config.sessions;
-  const size_t of_sessions =
-      sessions.enabled ? sessions.total * (kOfWorker + kOfCheckpoint * sessions.checkpoints) : 0;
-  return std::min(config.http->max_connections, left - std::min(of_sessions, left / 2));
-}
-
 // Returns the memory of large bodies and answers to the system at once. By default glibc raises its
 // threshold after the first one and keeps the memory: a 10 MB server would stay at a gigabyte after
 // one busy minute.
@@ -79,145 +43,39 @@ void ReturnLongTexts() {
   (void)mallopt(M_MMAP_THRESHOLD, kLong);
 }
 
-std::string Url(const HttpConfig& http, uint16_t port) {
-  const bool is_ipv6 = http.address.find(':') != std::string::npos;
-  const std::string host = is_ipv6 ? "[" + http.address + "]" : http.address;
-  return "http://" + host + ":" + std::to_string(port) + "/mcp";
+// Null: the operator wants none.
+core::Result<std::unique_ptr<jobs::JobStore>> OpenJobs(const JobsConfig& config) {
+  if (config.store.empty()) return std::unique_ptr<jobs::JobStore>();
+  jobs::JobLimits limits;
+  limits.owner_jobs = config.per_owner;
+  limits.jobs = config.total;
+  limits.retention = config.retention;
+  limits.retained = config.retained;
+  limits.lease = config.lease;
+  if (config.store.find("://") != std::string::npos) {
+    return jobs::OpenPostgresJobStore({.url = config.store, .limits = limits});
+  }
+  return jobs::OpenSqliteJobStore({.path = config.store, .limits = limits});
 }
 
-const char* ReasonName(CallQueue::Refusal::Reason reason) {
-  switch (reason) {
-    case CallQueue::Refusal::Reason::kFull: return "full";
-    case CallQueue::Refusal::Reason::kCallerFull: return "token_full";
-    case CallQueue::Refusal::Reason::kClosing: return "closing";
-  }
-  return "unknown";
+operations::Log::Fields FieldsOf(const audit::Notice& notice) {
+  operations::Log::Fields fields = operations::Log::Fields::object();
+  for (const auto& [name, value] : notice.facts) fields[std::string(name)] = value;
+  return fields;
 }
 
-// Every call would fail for these reasons, so they are logged at startup.
-std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
-  std::vector<std::string> reasons;
-  if (execution.isolation != "strict") return reasons;
-  for (const outside::MachineCheck& check : outside::CheckKernel()) {
-    if (check.found || check.need != outside::MachineCheck::Need::kStrict) continue;
-    reasons.push_back("every call without a container will fail: strict isolation needs " +
-                      check.name + " (" + check.detail + "). To provide it: " + check.how +
-                      ". To run without it: --isolation standard");
+// Null: the operator wants none. `log` is borrowed.
+core::Result<std::unique_ptr<audit::AuditLog>> OpenAudit(const AuditConfig& config,
+                                                         operations::Log& log) {
+  if (!config.enabled) return std::unique_ptr<audit::AuditLog>();
+  if (config.folder.empty()) {
+    return core::MakeError("open the audit log", "this user has no home: name audit.folder");
   }
-  return reasons;
+  return audit::AuditLog::Open(config, [&log](const audit::Notice& notice) {
+    log.Write(notice.is_fault ? operations::LogLevel::kError : operations::LogLevel::kInfo,
+              notice.event, FieldsOf(notice));
+  });
 }
-
-// Everything except the transport. Members are destroyed in reverse order: the queue first, so that
-// no call is left that uses the others.
-class Server {
- public:
-  Server(const ServerConfig& config, std::unique_ptr<operations::Log> log,
-         const outside::ProfileCatalogue& catalogue, std::unique_ptr<tools::Sandboxes> sandboxes)
-      : config_(config),
-        log_(std::move(log)),
-        metrics_({host::kBelljarVersion, host::kPythonVersion}),
-        observers_({&metrics_, log_.get()}),
-        sandboxes_(std::move(sandboxes)),
-        sessions_(config.sessions),
-        queue_({Running(config), config.execution.waiting}),
-        service_(
-            {.version = host::kBelljarVersion, .instructions = kInstructions},
-            tools::MakeTools(*sandboxes_, catalogue, config_.answers, resources_, &observers_,
-                             config_.sessions.enabled ? &sessions_ : nullptr),
-            queue_,
-            [this](const Caller& caller, const CallQueue::Refusal& refusal) {
-              log_->Overloaded(caller.name, ReasonName(refusal.reason), refusal.running,
-                               refusal.waiting);
-            },
-            &resources_) {
-    sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
-                                const std::string& why) {
-      observers_.SessionChanged({"closed", owner, session.id(), tools::ProfileOf(session), why});
-    });
-  }
-
-  // Sessions are closed in time from now on.
-  core::Result<void> WatchSessions() { return sessions_.Start(); }
-
-  ~Server() {
-    service_.CancelAll();
-    if (queue_.Drain(Clock::now() + kLastMoment)) return;
-    sessions_.CloseAll("the server was stopped");  // which calls may still wait for
-  }
-
-  mcp::McpService& service() { return service_; }
-  CallQueue& queue() { return queue_; }
-  operations::Log& log() { return *log_; }
-  operations::Metrics& metrics() { return metrics_; }
-
-  void ReadMetricsFrom(std::function<size_t()> http_connections) {
-    metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
-                       std::move(http_connections), SessionCount()});
-  }
-
-  // Calls are answered without delay once the first worker exists.
-  bool IsReady() const {
-    for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
-      if (each.counters.workers_spawned > 0) return true;
-    }
-    return false;
-  }
-
-  void LogStart(const std::string& listen) {
-    operations::StartRecord record;
-    record.version = host::kBelljarVersion;
-    record.python = host::kPythonVersion;
-    record.listen = listen;
-    record.profiles = config_.execution.profiles;
-    record.isolation = config_.execution.isolation;
-    record.language = config_.execution.language;
-    for (const TokenConfig& token : config_.tokens) record.tokens.push_back(token.caller.name);
-    if (record.isolation != "strict") {
-      record.warnings.push_back(
-          "isolation is \"standard\": layers that this machine lacks are skipped");
-    }
-    if (record.language != "restricted") {
-      record.warnings.push_back("language is \"full\": only the kernel layers contain the code");
-    }
-    for (const tools::EnabledProfile& each : sandboxes_->enabled()) {
-      if (!each.profile.full_language) continue;
-      record.warnings.push_back("profile " + each.profile.name +
-                                " has no language policy: calls may choose that only the kernel "
-                                "layers contain the code");
-    }
-    record.missing = WhyNothingRuns(config_.execution);
-    log_->Started(record);
-  }
-
-  void LogStopping(const char* reason) {
-    const CallQueue::Counters counters = queue_.counters();
-    log_->Stopping(reason, counters.running, counters.waiting);
-  }
-
- private:
-  std::function<size_t()> SessionCount() const {
-    if (!config_.sessions.enabled) return {};
-    return [this] { return sessions_.open(); };
-  }
-
-  std::vector<operations::SpareGauge> Spares() const {
-    std::vector<operations::SpareGauge> gauges;
-    for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
-      gauges.push_back({each.profile, each.counters.waiting, config_.execution.spares});
-    }
-    return gauges;
-  }
-
-  const ServerConfig config_;
-  const std::unique_ptr<operations::Log> log_;
-  operations::Metrics metrics_;
-  operations::CallObservers observers_;
-  const std::unique_ptr<tools::Sandboxes> sandboxes_;
-  ResourceStore resources_;
-  SessionRegistry sessions_;
-  CallQueue queue_;
-  mcp::McpService service_;
-};
 
 core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int stop_fd) {
   server.ReadMetricsFrom({});
@@ -230,93 +88,19 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
   bool drained =
       server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kLastMoment));
   if (!drained) {
-    server.service().CancelAll();
+    server.CancelAll();
     server.queue().Drain(Clock::now() + kLastMoment);
   }
   server.log().Stopped(drained);
   return {};
 }
 
-// Graceful shutdown, from the signal to the end of the event loop.
-class HttpShutdown {
- public:
-  HttpShutdown(boost::asio::io_context& io, Server& server, http::HttpServer& http,
-               std::chrono::milliseconds drain_timeout)
-      : io_(io), timer_(io), server_(server), http_(http), drain_timeout_(drain_timeout) {}
-
-  void Begin() {
-    deadline_ = Clock::now() + drain_timeout_;
-    server_.LogStopping("signal");
-    http_.StopAccepting();
-    server_.queue().Drain(Clock::now());
-    Look();
-  }
-
- private:
-  void Look() {
-    const CallQueue::Counters counters = server_.queue().counters();
-    const bool quiet = counters.running + counters.waiting == 0 && http_.connections() == 0;
-    const Clock::time_point now = Clock::now();
-    if (now >= deadline_ && !cancelled_) {
-      cancelled_ = true;
-      server_.service().CancelAll();
-    }
-    if (quiet || now >= deadline_ + kLastMoment) {
-      server_.log().Stopped(!cancelled_);
-      return io_.stop();
-    }
-    timer_.expires_after(std::chrono::milliseconds(20));
-    timer_.async_wait([this](const boost::system::error_code&) { Look(); });
-  }
-
-  boost::asio::io_context& io_;
-  boost::asio::steady_timer timer_;
-  Server& server_;
-  http::HttpServer& http_;
-  const std::chrono::milliseconds drain_timeout_;
-  Clock::time_point deadline_;
-  bool cancelled_ = false;
-};
-
-http::HttpMonitoring Monitor(Server& server) {
-  http::HttpMonitoring monitoring;
-  monitoring.metrics = [&server] { return server.metrics().Text(); };
-  monitoring.ready = [&server] { return server.IsReady(); };
-  monitoring.access = [&server](const http::HttpAccess& access) {
-    if (access.status == 0) return;
-    server.metrics().HttpAnswered(static_cast<int>(access.status));
-    if (access.status != 401) return;
-    server.metrics().AuthenticationFailed();
-    server.log().AuthenticationFailed(access.peer, "no valid token");
-  };
-  return monitoring;
-}
-
-core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
-                             const ServerConfig& config, int stop_fd) {
-  HttpConfig http_config = *config.http;
-  http_config.max_connections = ConnectionsWithinLimit(config, Running(config));
-  core::Result<std::unique_ptr<http::HttpServer>> listening =
-      http::HttpServer::Listen(io, http_config, config.tokens, server.service(), Monitor(server));
-  if (!listening) return listening.error();
-  http::HttpServer& http = **listening;
-  server.ReadMetricsFrom([&http] { return http.connections(); });
-  server.LogStart(Url(*config.http, http.port()));
-
-  HttpShutdown shutdown(io, server, http, config.drain_timeout);
-  boost::asio::posix::stream_descriptor stop(io, dup(stop_fd));
-  stop.async_wait(boost::asio::posix::stream_descriptor::wait_read,
-                  [&](const boost::system::error_code& error) {
-                    if (!error) shutdown.Begin();
-                  });
-  io.run();
-  return {};
-}
-
 }  // namespace
 
-core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatalogue& catalogue,
+core::Result<void> Serve(const ServerConfig& given, const outside::ProfileCatalogue& catalogue,
                          int stop_fd) {
+  ServerConfig config = given;
+  if (config.audit.folder.empty()) config.audit.folder = audit::DefaultFolder();
   RaiseDescriptorLimit();
   ReturnLongTexts();
   core::Result<std::unique_ptr<tools::Sandboxes>> sandboxes =
@@ -324,19 +108,29 @@ core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatal
   if (!sandboxes) return sandboxes.error();
   core::Result<std::unique_ptr<operations::Log>> log = operations::Log::Open(config.log);
   if (!log) return log.error();
+  core::Result<std::unique_ptr<audit::AuditLog>> audit = OpenAudit(config.audit, **log);
+  if (!audit) return audit.error();
+  core::Result<std::unique_ptr<jobs::JobStore>> job_store = OpenJobs(config.jobs);
+  if (!job_store) return job_store.error();
+  operations::Log& entries = **log;
+  core::Result<std::unique_ptr<events::EventService>> events = events::EventService::Open(
+      config, host::kBelljarVersion, [&entries](const events::EventService::Failure& failure) {
+        entries.DeliveryFailed(failure.receiver, failure.why, failure.attempts, failure.lost);
+      });
+  if (!events) return events.error();
   // Outlives the server, whose last calls may still use it for their answers.
   boost::asio::io_context io(1);
-  Server server(config, std::move(*log), catalogue, std::move(*sandboxes));
-  if (core::Result<void> watched = server.WatchSessions(); !watched) return watched.error();
+  Server server(config,
+                {.log = std::move(*log),
+                 .audit = std::move(*audit),
+                 .job_store = std::move(*job_store),
+                 .events = std::move(*events),
+                 .sandboxes = std::move(*sandboxes)},
+                catalogue);
+  if (core::Result<void> started = server.Start(); !started) return started.error();
   return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
 }
 
-std::string FullAnswerSchemas() {
-  nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
-                                    {"validate_code", tools::FullValidationSchema()},
-                                    {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
-  schemas.update(tools::SessionSchemas());
-  return schemas.dump();
-}
+std::string FullAnswerSchemas() { return AnswerSchemas().dump(); }
 
 }  // namespace belljar::server

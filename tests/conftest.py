@@ -6,6 +6,7 @@ import pytest
 # `pytest --durations`.
 LONGEST = (
     "jail/test_attacks.py",
+    "integrations/test_ray.py",
     "data_science/test_gallery.py",
     "places/test_behaviour.py",
     "packaging/test_wheel.py",
@@ -17,6 +18,9 @@ LONGEST = (
     "python/test_container_sessions.py",
     "programs/test_programs.py",
     "clients/test_official_clients.py",
+    "server/test_jobs.py",
+    "server/test_events.py",
+    "clients/test_openapi.py",
     "python/test_processes.py",
     "python/test_plain_data.py",
     "files/test_attacks.py",

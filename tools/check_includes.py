@@ -1,4 +1,4 @@
-"""Check the rooms of the C++ tree: their includes and their namespaces.
+"""Check the rooms of the C++ tree: their includes, their namespaces and the names of their types.
 
 ROOMS lists for each folder which other folders it may include, besides its own files. Lower rooms
 never include higher ones. The two sides of the trust boundary, engine/inside and engine/outside,
@@ -9,6 +9,9 @@ engine/host what only the host uses.
 The namespace of a file follows its folder: engine/core is belljar::core, container/wire is
 belljar::container::wire. The parts of the server meet in belljar::server, which is server/core.
 docs/design.md maps rooms to processes.
+
+No two files define a type of one name in one namespace: a program that linked both would break the
+one-definition rule, and no compiler reports that (`./dev odr` has the linker compare the types).
 """
 
 import re
@@ -40,7 +43,7 @@ CONTAINER_PARTS: dict[str, set[str]] = {
     | {"container/image", "container/backend"},
 }
 CONTAINERS_ON_THE_HOST = CONTAINER_PARTS.keys() - {"container/inside"}
-# Transports, JSON-RPC, MCP and tools do not depend on each other, only on server/core.
+# Transports, JSON-RPC, MCP, fronts and tools do not depend on each other, only on server/core.
 SERVER_PARTS: dict[str, set[str]] = {
     "server/core": HOST,
     "server/json_rpc": HOST,
@@ -48,10 +51,16 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/tools": ENGINE
     | {"engine/egress", "container/backend", "container/image", "container/packages"}
     | {"server/core"},
+    "server/fronts": HOST | {"server/core"},
+    "server/rest": HOST | {"server/audit", "server/core", "server/jobs"},
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},
+    "server/audit": HOST | {"server/core"},
     "server/operations": HOST | {"engine/outside", "server/core"},
-    "server/config": ENGINE | {"engine/egress", "server/core"},
+    "server/jobs": HOST | {"server/core"},
+    "server/events": HOST | {"engine/egress", "server/core"},
+    # What an operator may write about events is checked by what uses it.
+    "server/config": ENGINE | {"engine/egress", "server/core", "server/events"},
 }
 ROOMS: dict[str, set[str]] = {
     "engine/core": set(),
@@ -66,26 +75,30 @@ ROOMS: dict[str, set[str]] = {
     **SERVER_PARTS,
     "server": ENGINE | {"container/backend", *SERVER_PARTS},
     "cli": ENGINE
-    | {"engine/egress", "engine/seal", "server", "server/core", "server/config"}
+    | {"engine/egress", "engine/seal", "server", "server/core", "server/audit", "server/config"}
     | CONTAINERS_ON_THE_HOST,
     "python": ENGINE | {"engine/egress", "container/backend", "container/packages"},
 }
 
-# Tests and benchmarks may include any room, but not both sides in one program.
-FREE_ROOMS = ("tests", "bench")
+# Tests, benchmarks and the recorder may include any room, but not both sides in one program.
+FREE_ROOMS = ("tests", "bench", "tools/hot_blocks")
 
 # Each links libstdc++'s locales into every program that uses it: 150 kB, compressed. The command
 # has them anyway, through its libraries.
 STREAM_HEADER = re.compile(r"^(fstream|iomanip|iostream|istream|locale|ostream|regex|sstream)$")
 WITHOUT_STREAMS = ("engine", "container", "python")
 
-MAY_INCLUDE_PYTHON = ("engine/inside", "python", "tests/inside", "bench")
+MAY_INCLUDE_PYTHON = ("engine/inside", "python", "tests/inside", "bench", "tools/hot_blocks")
 PYTHON_HEADER = re.compile(r"^(Python\.h|pybind11/|structmember\.h|frameobject\.h|cpython/)")
 INCLUDE = re.compile(r'^\s*#\s*include\s*([<"])([^>"]+)[>"]')
 NAMESPACE = re.compile(r"^\s*(?:inline\s+)?namespace\s+(belljar[\w:]*)\s*\{", re.MULTILINE)
 # Forward declarations of names of another room.
 DECLARES = re.compile(r"\{\s*(?:(?:class|struct|enum class)\s+\w+(?:\s*:\s*\w+)?;\s*)+\}")
 USING = re.compile(r"^\s*using namespace (belljar[\w:]*);", re.MULTILINE)
+# Not indented, so not within another type; no specialization of a template.
+TYPE = re.compile(
+    r"^(?:struct|class|union|enum(?: class)?) (?:alignas\(\w+\) )?(\w+)(?: final)?(?: ?:[^:].*)? \{"
+)
 # The fuzz targets' pool without processes: it defines names that engine/outside declares.
 STANDS_IN = {"tests/fuzz/stand_in.cc": "belljar::outside"}
 SUFFIXES = {".h", ".cc", ".c", ".cpp", ".hpp"}
@@ -165,6 +178,33 @@ def check_namespaces(path: str, text: str) -> list[Finding]:
     return findings
 
 
+def types_of(text: str) -> list[tuple[str, str, int]]:
+    """The namespace, name and line of each type that other files could define as well."""
+    types = []
+    namespaces: list[str] = []
+    for number, line in enumerate(text.splitlines(), start=1):
+        if match := re.match(r"(?:inline )?namespace ?([\w:]*) \{$", line):
+            namespaces.append(match[1])
+        elif line.startswith("}  // namespace") and namespaces:
+            namespaces.pop()
+        elif "" not in namespaces and (match := TYPE.match(line)):
+            types.append(("::".join(namespaces), match[1], number))
+    return types
+
+
+def check_types(texts: dict[str, str]) -> list[Finding]:
+    findings = []
+    first: dict[tuple[str, str], str] = {}
+    for path, text in texts.items():
+        if is_under(path, FREE_ROOMS):
+            continue  # of programs of their own
+        for namespace, name, line in types_of(text):
+            other = first.setdefault((namespace, name), path)
+            if other != path:
+                findings.append(Finding(path, line, f"{namespace}::{name} is also in {other}"))
+    return findings
+
+
 def check_core(root: Path) -> list[Finding]:
     """Files of engine/core that neither engine/inside nor engine/seal uses."""
     reached: set[str] = set()
@@ -191,9 +231,8 @@ def check_core(root: Path) -> list[Finding]:
     ]
 
 
-def check_file(root: Path, path: str) -> list[Finding]:
+def check_file(root: Path, path: str, text: str) -> list[Finding]:
     findings = []
-    text = (root / path).read_text(encoding="utf-8", errors="replace")
     for number, line in enumerate(text.splitlines(), start=1):
         if match := INCLUDE.match(line):
             message = check_include(root, path, match[1], match[2])
@@ -204,11 +243,15 @@ def check_file(root: Path, path: str) -> list[Finding]:
 
 def check(root: Path) -> list[Finding]:
     findings = check_core(root) if (root / "engine/inside").is_dir() else []
-    for folder in sorted({room.split("/")[0] for room in ROOMS} | set(FREE_ROOMS)):
-        for file in sorted((root / folder).rglob("*")):
-            if file.suffix in SUFFIXES and file.is_file():
-                findings += check_file(root, file.relative_to(root).as_posix())
-    return findings
+    texts = {
+        file.relative_to(root).as_posix(): file.read_text(encoding="utf-8", errors="replace")
+        for folder in sorted({room.split("/")[0] for room in ROOMS} | set(FREE_ROOMS))
+        for file in sorted((root / folder).rglob("*"))
+        if file.suffix in SUFFIXES and file.is_file()
+    }
+    for path, text in texts.items():
+        findings += check_file(root, path, text)
+    return findings + check_types(texts)
 
 
 def main() -> int:

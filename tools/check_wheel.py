@@ -38,9 +38,9 @@ SYSTEM_LIBRARIES = {
 # Statically linked: the licence of each is in the wheel, under the name of Debian's package.
 LICENSED = {
     *("libboost1.74-dev", "libbsd-dev", "libcli11-dev", "libedit-dev", "libelf-dev", "libfmt-dev"),
-    *("libncurses-dev", "libpugixml-dev", "libseccomp-dev", "libspdlog-dev", "libssl-dev"),
-    *("libstdc++-12-dev", "libtomlplusplus-dev", "nlohmann-json3-dev", "prometheus-cpp-dev"),
-    *("pybind11-dev", "zlib1g-dev", "libc6-dev"),
+    *("libncurses-dev", "libpugixml-dev", "libseccomp-dev", "libsodium-dev", "libspdlog-dev"),
+    *("libsqlite3-dev", "libssl-dev", "libstdc++-12-dev", "libtomlplusplus-dev"),
+    *("nlohmann-json3-dev", "prometheus-cpp-dev", "pybind11-dev", "zlib1g-dev", "libc6-dev"),
 }
 # The lowest bits of a .pyc file's flags: it has a hash, and the source is not compared with it.
 UNCHECKED_HASH = 0b01

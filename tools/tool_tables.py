@@ -62,8 +62,10 @@ def type_text(schema: dict[str, Any]) -> str:
 def bounds(schema: dict[str, Any]) -> list[str]:
     """Each bound as text."""
     found = []
-    if "minimum" in schema:
+    if "maximum" in schema:
         found.append(f"{schema['minimum']:,} to {schema['maximum']:,}")
+    elif "minimum" in schema:
+        found.append(f"from {schema['minimum']:,}")
     if "maxLength" in schema and "enum" not in schema:
         found.append(f"up to {schema['maxLength']:,} characters")
     if "pattern" in schema:
@@ -92,16 +94,17 @@ def argument_table(schema: dict[str, Any]) -> str:
 
 
 def argument_rows(schema: dict[str, Any], path: str = "") -> str:
-    """Rows for arguments and for the members of objects in lists: `files[].path`."""
+    """Rows for arguments and for the members of objects: `sessions.idle`, `files[].path`."""
     text = ""
     for name, each in schema["properties"].items():
         default = f"`{json.dumps(each['default'])}`" if "default" in each else "none"
         if name in schema.get("required", ()):
             default = "**required**"
         key = path + name
-        text += row(
-            f"`{key}`", type_text(each), "; ".join(bounds(each)), default, each["description"]
-        )
+        limits, meaning = "; ".join(bounds(each)), each.get("description", "")
+        text += row(f"`{key}`", type_text(each), limits, default, meaning)
+        if "properties" in each:
+            text += argument_rows(each, f"{key}.")
         if "properties" in each.get("items", {}):
             text += argument_rows(each["items"], f"{key}[].")
     return text

@@ -129,12 +129,12 @@ class Collection {
   core::Result<void> AddBelljar() {
     const std::string share = Below(kImagePrefix, "share/belljar");
     const outside::Installation& from = request_.installation;
-    if (core::Result<void> done = AddTree(from.policy, share + "/policy", WantsAll); !done)
-      return done;
-    if (core::Result<void> done = AddTree(from.runner, share + "/runner", WantsAll); !done)
-      return done;
-    if (core::Result<void> done = AddTree(from.profiles, share + "/profiles", WantsAll); !done) {
-      return done;
+    const std::pair<const std::string&, const char*> trees[] = {{from.policy, "/policy"},
+                                                                {from.runner, "/runner"},
+                                                                {from.hot_blocks, "/hot_blocks"},
+                                                                {from.profiles, "/profiles"}};
+    for (const auto& [folder, name] : trees) {
+      if (core::Result<void> done = AddTree(folder, share + name, WantsAll); !done) return done;
     }
     if (!request_.profile_file.empty()) {
       Add(share + "/profiles/" + request_.profile.name + ".toml", request_.profile_file);

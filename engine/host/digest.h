@@ -1,4 +1,4 @@
-// SHA-256, in hexadecimal.
+// SHA-256.
 #ifndef BELLJAR_ENGINE_HOST_DIGEST_H_
 #define BELLJAR_ENGINE_HOST_DIGEST_H_
 
@@ -8,10 +8,13 @@
 
 namespace belljar::host {
 
-// 64 lower-case digits.
+// 64 lower-case hexadecimal digits.
 std::string Sha256(std::string_view bytes);
 
-// The same for bytes that arrive in pieces.
+// HMAC (RFC 2104): 32 bytes, not in hexadecimal.
+std::string HmacSha256(std::string_view key, std::string_view bytes);
+
+// The same as Sha256 for bytes that arrive in pieces.
 class Sha256Stream {
  public:
   Sha256Stream();

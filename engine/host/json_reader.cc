@@ -116,4 +116,19 @@ JsonReading ReadJson(std::string_view text, const JsonBounds& bounds) {
   return std::move(builder.root());
 }
 
+std::string Describe(const JsonFailure& failure, const JsonBounds& bounds) {
+  switch (failure.reason) {
+    case JsonFailure::Reason::kNotJson:
+      return "not valid JSON at byte " + std::to_string(failure.byte);
+    case JsonFailure::Reason::kNumber: return "a number is out of range";
+    case JsonFailure::Reason::kTooDeep:
+      return "nested deeper than " + std::to_string(bounds.depth) + " levels";
+    case JsonFailure::Reason::kTooMany:
+      return "more than " + std::to_string(bounds.values) +
+             " values in one message: send long data as one string";
+    case JsonFailure::Reason::kRepeatedKey: return "an object has a duplicate key";
+  }
+  return "not valid JSON";
+}
+
 }  // namespace belljar::host

@@ -57,6 +57,9 @@ using JsonReading = std::variant<nlohmann::json, JsonFailure>;
 
 JsonReading ReadJson(std::string_view text, const JsonBounds& bounds);
 
+// "not valid JSON at byte 7": for the sender. Never quotes the text, which may be secret.
+std::string Describe(const JsonFailure& failure, const JsonBounds& bounds);
+
 }  // namespace belljar::host
 
 #endif  // BELLJAR_ENGINE_HOST_JSON_READER_H_

@@ -11,20 +11,17 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
-#include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/core/mapping.h"
 #include "engine/core/process.h"
-#include "engine/core/text.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
+#include "engine/inside/memory_map.h"
 
 namespace belljar::inside {
 namespace {
 
-constexpr size_t kMaxMapsSize = 1 << 20;
 // No worker needs more than this, and every spare would hold it.
 constexpr size_t kMaxPinnedBytes = 4 << 20;
 // On aarch64 4, 16 or 64 KiB, as the kernel was built.
@@ -34,11 +31,6 @@ const auto kPageSize = static_cast<size_t>(sysconf(_SC_PAGESIZE));
 constexpr uint64_t kPresent = uint64_t{1} << 63;
 constexpr uint64_t kFileOrShared = uint64_t{1} << 61;
 constexpr uint64_t kMappedByUsAlone = uint64_t{1} << 56;
-
-struct Range {
-  uintptr_t begin;
-  uintptr_t end;
-};
 
 // Set once, in the zygote.
 const std::vector<iovec>* g_hot_pages = nullptr;
@@ -51,33 +43,16 @@ uintptr_t EndOf(const iovec& part) {
 // shadow memory. Reading their pagemap took two thirds of the time of sanitized tests.
 constexpr uintptr_t kMaxMapping = uintptr_t{1} << 30;
 
-// The private writable mappings, from lines such as "55d0-55d4 rw-p 00000000 00:00 0 [heap]".
-core::Result<std::vector<Range>> WritableMappings() {
-  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMapsSize);
-  if (!maps) return maps.error();
-  std::vector<Range> ranges;
-  for (const std::string_view each : core::SplitAt(*maps, '\n')) {
-    const std::string line(each);
-    Range range;
-    char permissions[5] = {};
-    if (sscanf(line.c_str(), "%lx-%lx %4s", &range.begin, &range.end, permissions) == 3 &&
-        std::string_view(permissions) == "rw-p" && range.end - range.begin <= kMaxMapping) {
-      ranges.push_back(range);
-    }
-  }
-  return ranges;
-}
-
 // One pagemap word for every page of `mappings`, in shared memory: writing to private memory would
 // make those pages look as if the rehearsal had written to them.
 class PageMap {
  public:
-  static core::Result<PageMap> Prepare(std::vector<Range> mappings) {
+  static core::Result<PageMap> Prepare(std::vector<WritableMapping> mappings) {
     PageMap map;
     map.file_ = core::UniqueFd(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
     if (!map.file_) return core::SystemError("open /proc/self/pagemap");
     size_t pages = 0;
-    for (const Range& range : mappings) pages += PagesIn(range);
+    for (const WritableMapping& range : mappings) pages += PagesIn(range);
     core::Result<core::UniqueFd> memory =
         core::CreateSealedMemory("belljar-pagemap", pages * sizeof(uint64_t));
     if (!memory) return memory.error();
@@ -90,7 +65,7 @@ class PageMap {
 
   core::Result<void> Read() const {
     std::byte* to = words_.data();
-    for (const Range& range : mappings_) {
+    for (const WritableMapping& range : mappings_) {
       const size_t size = PagesIn(range) * sizeof(uint64_t);
       const auto from = static_cast<off_t>(range.begin / kPageSize * sizeof(uint64_t));
       if (pread(file_.get(), to, size, from) != static_cast<ssize_t>(size)) {
@@ -106,7 +81,7 @@ class PageMap {
   std::vector<uintptr_t> OwnPages() const {
     std::vector<uintptr_t> own;
     const auto* word = reinterpret_cast<const uint64_t*>(words_.data());
-    for (const Range& range : mappings_) {
+    for (const WritableMapping& range : mappings_) {
       for (uintptr_t page = range.begin; page < range.end; page += kPageSize, ++word) {
         if (!(*word & kPresent) || (*word & kFileOrShared) || !(*word & kMappedByUsAlone)) continue;
         own.push_back(page);
@@ -116,11 +91,11 @@ class PageMap {
   }
 
  private:
-  static size_t PagesIn(const Range& range) { return (range.end - range.begin) / kPageSize; }
+  static size_t PagesIn(const WritableMapping& range) { return range.size() / kPageSize; }
 
   core::UniqueFd file_;
   core::Mapping words_;
-  std::vector<Range> mappings_;
+  std::vector<WritableMapping> mappings_;
 };
 
 // The ranges of those of `pages` (ascending) that have enough others nearby, neighbours joined.
@@ -188,8 +163,9 @@ core::Result<core::Process> Rehearse(const std::function<void()>& rehearse) {
 
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together) {
-  core::Result<std::vector<Range>> mappings = WritableMappings();
+  core::Result<std::vector<WritableMapping>> mappings = WritableMappings();
   if (!mappings) return mappings.error();
+  std::erase_if(*mappings, [](const WritableMapping& each) { return each.size() > kMaxMapping; });
   core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
   if (!map) return map.error();
   core::Result<core::Process> clone = Rehearse(rehearse);

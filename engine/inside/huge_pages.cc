@@ -4,13 +4,10 @@
 #include <unistd.h>
 
 #include <cstdint>
-#include <cstdio>
-#include <string>
-#include <string_view>
+#include <vector>
 
-#include "engine/core/fd.h"
 #include "engine/core/result.h"
-#include "engine/core/text.h"
+#include "engine/inside/memory_map.h"
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
@@ -18,8 +15,6 @@
 
 namespace belljar::inside {
 namespace {
-
-constexpr size_t kMaxMapsText = 4 << 20;
 
 size_t Collapse(uintptr_t begin, uintptr_t end) {
   const uintptr_t huge = HugePageSize();
@@ -42,22 +37,11 @@ size_t HugePageSize() {
 }
 
 size_t CollapseIntoHugePages() {
-  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMapsText);
-  if (!maps) return 0;
+  const core::Result<std::vector<WritableMapping>> mappings = WritableMappings();
+  if (!mappings) return 0;
   size_t moved = 0;
-  for (const std::string_view each : core::SplitAt(*maps, '\n')) {
-    const std::string line(each);
-    uintptr_t begin = 0;
-    uintptr_t end = 0;
-    char permissions[5] = {};
-    unsigned long inode = 1;
-    // "55d0-55d4 rw-p 00000000 00:00 0 [heap]"; with an inode it is a library's data.
-    if (sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &begin, &end, permissions, &inode) != 4 ||
-        std::string_view(permissions) != "rw-p" || inode != 0 ||
-        line.find("[stack]") != line.npos) {
-      continue;
-    }
-    moved += Collapse(begin, end);
+  for (const WritableMapping& mapping : *mappings) {
+    if (!mapping.is_file && !mapping.is_stack) moved += Collapse(mapping.begin, mapping.end);
   }
   return moved;
 }

@@ -8,6 +8,7 @@
 #include "engine/core/text.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/heap.h"
+#include "engine/inside/hot_blocks.h"
 #include "engine/inside/hot_pages.h"
 #include "engine/inside/memory.h"
 
@@ -20,7 +21,7 @@ namespace py = pybind11;
 
 // Looked up once in the zygote and never released: a worker ends by being killed.
 struct Runner {
-  py::object rehearse, reseed, execute;
+  py::object rehearse, reseed, execute, specialise_further;
   py::object begin_session, execute_cell, answer_question, after_copy;
   py::object loads;
   py::object keep_artifact;  // None: artifacts are not kept
@@ -154,13 +155,13 @@ void Prepare(const InterpreterOptions& options) {
       runner.attr("add_package_folders")(loads(options.profile_packages));
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules), loads(options.named_modules));
-  g_runner =
-      new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"),
-                 runner.attr("begin_session"), runner.attr("execute_cell"),
-                 // Where the program is known, it is no session's.
-                 options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
-                 runner.attr("after_copy"), loads,
-                 options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
+  g_runner = new Runner{
+      runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"),
+      runner.attr("specialise_further"), runner.attr("begin_session"), runner.attr("execute_cell"),
+      // Where the program is known, it is no session's.
+      options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
+      runner.attr("after_copy"), loads,
+      options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
   if (options.single_run) {
     runner.attr("warm")();
     RunForkHooks();
@@ -231,11 +232,20 @@ std::string Execute(const py::object& function, const RequestParts& parts) {
 constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restricted",
     "filename":"main.py","allowed_imports":null,"max_source":1,"max_result":1,"max_report":1})";
 
+// Without a record for this Python workers are only slower.
+void PlaceRecordedBlocks(const InterpreterOptions& options) {
+  const core::Result<std::vector<HotBlock>> blocks = ReadHotBlocks(options.hot_blocks);
+  if (blocks || options.block_listener) {
+    PlaceHotBlocks(blocks ? *blocks : std::vector<HotBlock>(), options.block_listener);
+  }
+}
+
 }  // namespace
 
 core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   if (options.huge_pages) GatherHeap();
   InstallMemoryGuard(options.huge_pages);
+  if (!options.single_run) PlaceRecordedBlocks(options);
   PopulateArenas(options.single_run);
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
     return core::MakeError("start Python", "no memory for the module table");
@@ -251,6 +261,7 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   // Imported objects stay: until FreezeInterpreter() a collection would only traverse them again.
   PyGC_Disable();
   core::Result<void> prepared = Translate("prepare the profile", [&] { Prepare(options); });
+  StopPlacing();
   PopulateArenas(false);  // the seal refuses it
   return prepared;
 }
@@ -262,6 +273,12 @@ void FreezeInterpreter() {
   // thousand takes 5 ms before the first worker.
   py::module_::import("gc").attr("freeze")();
   PyGC_Enable();
+}
+
+bool SpecialiseFurther() {
+  bool is_left = false;
+  return Translate("specialise", [&] { is_left = g_runner->specialise_further().cast<bool>(); }) &&
+         is_left;
 }
 
 void BeforeClone() { PyOS_BeforeFork(); }

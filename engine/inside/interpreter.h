@@ -11,6 +11,7 @@
 
 #include "engine/core/result.h"
 #include "engine/core/wire.h"
+#include "engine/inside/hot_blocks.h"
 
 namespace belljar::inside {
 
@@ -25,6 +26,8 @@ struct InterpreterOptions {
   std::string other_profiles;    // JSON: profile name -> module names
   bool single_run = false;       // no clone follows: nothing is prepared for one
   std::string named_modules = "null";  // JSON: modules that the program names, or null: load all
+  std::string hot_blocks;              // folder of the records, see hot_blocks.h
+  BlockListener* block_listener = nullptr;  // hears of all blocks; not in a single run
   bool loads_all_modules() const { return named_modules == "null"; }
 };
 
@@ -38,6 +41,10 @@ std::string StandardLibraryPath();
 // Zygote, last before the first clone: freezes all objects, so that a worker's collector never
 // touches shared pages.
 void FreezeInterpreter();
+
+// Zygote, between clones: about a millisecond of preparation for what workers do less often. False
+// once there is nothing left to do, or if it fails; workers are only slower without it.
+bool SpecialiseFurther();
 
 // Around clone3: what os.fork does around fork.
 void BeforeClone();

@@ -49,6 +49,7 @@ core::Result<Start> ReceiveStart(int control) {
     Start start;
     json.at("interpreter").get_to(start.interpreter.program);
     json.at("package_paths").get_to(start.interpreter.package_paths);
+    json.at("hot_blocks").get_to(start.interpreter.hot_blocks);
     json.at("profile_packages").get_to(start.interpreter.profile_packages);
     json.at("missing_modules").get_to(start.interpreter.missing_modules);
     json.at("huge_pages").get_to(start.interpreter.huge_pages);
@@ -175,7 +176,11 @@ std::optional<core::SpawnMessage::Kind> KindOf(const core::Message& message) {
 }
 
 core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared, int control) {
+  bool is_work_left = !start.interpreter.single_run;
   for (;;) {
+    while (is_work_left && !core::WaitReadable(control, core::Clock::now())) {
+      is_work_left = SpecialiseFurther();
+    }
     core::Result<core::Message> message = core::ReceiveMessage(control, sizeof(core::SpawnMessage));
     if (!message) return message.error();
     if (message->bytes.empty()) return {};

@@ -20,12 +20,6 @@ bool IsOfWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
-// Whether nobody could notice that it runs twice.
-bool MayStartOver(const SandboxOptions& options, const host::Request& request) {
-  return request.mode == host::Request::Mode::kRun && request.functions.empty() &&
-         !options.profile.egress;
-}
-
 core::Result<host::Outcome> RunIn(SandboxOptions options, const host::Request& request,
                                   const RunOptions& run) {
   core::Result<std::unique_ptr<Sandbox>> sandbox = Sandbox::Open(std::move(options));
@@ -34,6 +28,11 @@ core::Result<host::Outcome> RunIn(SandboxOptions options, const host::Request& r
 }
 
 }  // namespace
+
+bool MayStartOver(const SandboxOptions& options, const host::Request& request) {
+  return request.mode == host::Request::Mode::kRun && request.functions.empty() &&
+         !options.profile.egress;
+}
 
 std::vector<std::string> NamedModules(const core::Profile& profile, std::string_view source) {
   std::set<std::string_view> known, named;
@@ -79,21 +78,30 @@ void OutputOfBoth::Show(Stream& stream, const std::function<void(std::string_vie
   if (!bytes.empty()) show(bytes);
 }
 
+core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Request& request,
+                                         const RunOptions& run, const Runner& whole) {
+  std::optional<OutputOfBoth> output;
+  RunOptions through = run;
+  if (run.sink) through.sink = &output.emplace(*run.sink).sink();
+  options.single_run = true;
+  options.named_modules = NamedModules(options.profile, request.source);
+  // Such a program may import any module of the standard library, and those import each other.
+  if (LanguageOf(options) == Language::kFull) options.named_modules->push_back(kWholeLibrary);
+  RunOptions first = through;
+  first.deferred = nullptr;  // its sandbox ends here
+  core::Result<host::Outcome> outcome = RunIn(std::move(options), request, first);
+  if (outcome || outcome.error().operation != kStartOver) return outcome;
+  if (output) output->StartOver();
+  return whole(through);
+}
+
 core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request& request,
                                     const RunOptions& run) {
   options.single_run = true;
   if (!MayStartOver(options, request)) return RunIn(std::move(options), request, run);
-  std::optional<OutputOfBoth> output;
-  RunOptions through = run;
-  if (run.sink) through.sink = &output.emplace(*run.sink).sink();
-  SandboxOptions partly = options;
-  partly.named_modules = NamedModules(options.profile, request.source);
-  // Such a program may import any module of the standard library, and those import each other.
-  if (LanguageOf(options) == Language::kFull) partly.named_modules->push_back(kWholeLibrary);
-  core::Result<host::Outcome> outcome = RunIn(std::move(partly), request, through);
-  if (outcome || outcome.error().operation != kStartOver) return outcome;
-  if (output) output->StartOver();
-  return RunIn(std::move(options), request, through);
+  return RunWithNamed(options, request, run, [&](const RunOptions& through) {
+    return RunIn(std::move(options), request, through);
+  });
 }
 
 }  // namespace belljar::outside

@@ -1,4 +1,5 @@
-// RunOnce: one program in a sandbox of its own, for callers that somebody waits for: `belljar run`.
+// RunOnce: one program in a sandbox of its own, for callers that somebody waits for: `belljar run`,
+// and the first run of a sandbox whose zygote still loads its packages.
 //
 // Loading all modules of a profile takes most of the time of such a run, and a program uses few of
 // them. So the zygote loads those that the program's text names. The names are the profile's own;
@@ -10,6 +11,7 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_RUN_ONCE_H_
 #define BELLJAR_ENGINE_OUTSIDE_RUN_ONCE_H_
 
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,6 +28,15 @@ namespace belljar::outside {
 // Opens a sandbox for a single run, runs the request and closes it. Any thread.
 core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request& request,
                                     const RunOptions& run = {});
+
+// Whether nobody could notice that the request runs twice.
+bool MayStartOver(const SandboxOptions& options, const host::Request& request);
+
+// Of a request that may start over: runs it with the modules that it names. If it needs another
+// one, `whole` runs it, with the given options.
+using Runner = std::function<core::Result<host::Outcome>(const RunOptions& run)>;
+core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Request& request,
+                                         const RunOptions& run, const Runner& whole);
 
 // The outermost names of the profile's modules that occur in `source` as words, in code or not,
 // sorted.

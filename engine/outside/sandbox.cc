@@ -1,7 +1,6 @@
 #include "engine/outside/sandbox.h"
 
 #include <algorithm>
-#include <array>
 #include <cerrno>
 #include <iterator>
 
@@ -13,6 +12,7 @@
 #include "engine/host/random.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
+#include "engine/outside/run_once.h"
 #include "engine/outside/workspace.h"
 #include "engine/seal/landlock.h"
 #include "engine/seal/seal.h"
@@ -23,16 +23,6 @@ namespace {
 
 // In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReportHeadroom = core::Bytes::Mebi(1);
-
-// RFC 9562 version 4.
-std::string NewExecutionId() {
-  std::array<unsigned char, 16> bytes = host::RandomBytes();
-  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
-  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
-  std::string id = core::Hex(bytes);
-  for (const unsigned dash : {8u, 13u, 18u, 23u}) id.insert(dash, 1, '-');
-  return id;
-}
 
 // Of the full language's leaf: as many as a hundred programs with all the threads they may have.
 constexpr uint64_t kThreadsPerProcess = 16;
@@ -270,10 +260,14 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   auto backend = std::make_unique<LocalBackend>(std::move(*started), ModeName(options.isolation),
                                                 LanguageName(LanguageOf(options)),
                                                 std::move(*egress_service), options.egress_handler);
-  return Over(std::move(options), std::move(backend));
+  // A workspace that a container has mounted is for one worker.
+  options.early_runs &=
+      !options.single_run && !options.profile.packages.empty() && !options.has_workspace;
+  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(backend)));
 }
 
 std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<Backend> backend) {
+  options.early_runs = false;
   return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(backend)));
 }
 
@@ -308,15 +302,32 @@ core::Result<void> Sandbox::Check(const host::Request& request, const RunOptions
 }
 
 void Sandbox::Finish(host::Outcome& outcome) const {
-  outcome.execution_id = NewExecutionId();
+  outcome.execution_id = host::NewUuid();
   if (LanguageOf(options_) == Language::kFull) {
     outcome.limits.processes = std::max(outcome.limits.processes, core::kMaxThreads);
   }
 }
 
+bool Sandbox::RunsEarly(const host::Request& request) const {
+  return options_.early_runs && MayStartOver(options_, request) && !is_running_early_ &&
+         backend_->counters().workers_spawned == 0;
+}
+
+core::Result<host::Outcome> Sandbox::RunSomewhere(const host::Request& request,
+                                                  const RunOptions& options) {
+  if (!RunsEarly(request) || is_running_early_.exchange(true)) {
+    return backend_->Run(request, options);
+  }
+  core::Result<host::Outcome> outcome =
+      RunWithNamed(options_, request, options,
+                   [&](const RunOptions& through) { return backend_->Run(request, through); });
+  is_running_early_ = false;
+  return outcome;
+}
+
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
   if (core::Result<void> checked = Check(request, options); !checked) return checked.error();
-  core::Result<host::Outcome> outcome = backend_->Run(request, options);
+  core::Result<host::Outcome> outcome = RunSomewhere(request, options);
   if (outcome) Finish(*outcome);
   return outcome;
 }

@@ -12,6 +12,7 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_SANDBOX_H_
 #define BELLJAR_ENGINE_OUTSIDE_SANDBOX_H_
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -69,13 +70,19 @@ struct SandboxOptions {
   bool has_workspace = false;
   // For a program that waits for its own children (engine/outside/child_reaper.h).
   bool hides_children = false;
+  // Until the zygote has loaded a profile with packages, which takes seconds, one run at a time
+  // gets a zygote of its own, which loads what the program names (run_once.h).
+  bool early_runs = true;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
 };
 
 // Full if the operator's option or the profile says so.
+inline Language LanguageOf(const core::Profile& profile, Language chosen) {
+  return profile.full_language ? Language::kFull : chosen;
+}
 inline Language LanguageOf(const SandboxOptions& options) {
-  return options.profile.full_language ? Language::kFull : options.language;
+  return LanguageOf(options.profile, options.language);
 }
 
 inline const char* LanguageName(Language language) {
@@ -104,6 +111,9 @@ class Sandbox {
   // Limits above the profile's maximum are an error that names them.
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options = {});
 
+  // Whether Run would not wait for the zygote although that still loads its profile.
+  bool RunsEarly(const host::Request& request) const;
+
   // A live Python that stays (session.h), with these limits. Those above the profile's maximum are
   // an error that names them. It is closed with the sandbox.
   core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
@@ -125,8 +135,10 @@ class Sandbox {
   core::Result<void> CheckLimits(const core::Limits& limits) const;
   core::Result<void> Check(const host::Request& request, const RunOptions& options) const;
   void Finish(host::Outcome& outcome) const;
+  core::Result<host::Outcome> RunSomewhere(const host::Request& request, const RunOptions& options);
 
   const SandboxOptions options_;
+  std::atomic<bool> is_running_early_ = false;
   const std::unique_ptr<Backend> backend_;
 };
 

@@ -165,6 +165,7 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
                           {"package_paths",
                            {options.installation.runner, options.installation.policy,
                             options.installation.site_packages}},
+                          {"hot_blocks", options.installation.hot_blocks},
                           {"profile_packages", ProfilePackages(options)},
                           {"missing_modules", MissingModules(options)},
                           {"huge_pages", options.huge_pages},

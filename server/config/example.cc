@@ -45,14 +45,32 @@ std::string TokenText(const TokenValue& token) {
   if (caller.concurrency > 0) {
     text += "concurrency = " + std::to_string(caller.concurrency) + "\n";
   }
+  if (caller.is_operator) text += "operator = true\n";
   return text;
+}
+
+std::string WebhookText(const WebhookValue& value) {
+  const WebhookConfig& webhook = value.webhook;
+  std::string text = "\n[[webhooks]]\nname = " + TextLiteral(webhook.name) +
+                     "\nurl = " + TextLiteral(webhook.url) + "\n";
+  text += value.file.empty() ? "env = " + TextLiteral(value.variable) + "\n"
+                             : "file = " + TextLiteral(value.file) + "\n";
+  const auto add = [&](const char* key, const std::vector<std::string>& list) {
+    if (!list.empty()) text += std::string(key) + " = " + ListLiteral(list) + "\n";
+  };
+  add("events", webhook.events);
+  add("tokens", webhook.tokens);
+  add("allow_private", webhook.allow_private);
+  text += "attempts = " + std::to_string(webhook.attempts) + "\n";
+  return text + "timeout = \"" + std::to_string(webhook.timeout.count()) + "ms\"\n";
 }
 
 constexpr char kTokensHead[] = R"(
 # Additional bearer tokens, each with its own limits. The secret is never in this file: it is in a
 # file of mode 600 (`file`) or in a variable (`env`). `profiles`: profiles that the token may use
 # (default: all enabled ones); `rate`: messages per second; `burst`: burst size; `concurrency`:
-# maximum number of running and waiting calls (default: no limit besides the server's).
+# maximum number of running and waiting calls (default: no limit besides the server's); `operator`:
+# may change limits while the server runs, and read all of the audit log over HTTP (default: false).
 )";
 constexpr char kTokensExample[] = R"(# [[tokens]]
 # name = "team-a"
@@ -61,6 +79,21 @@ constexpr char kTokensExample[] = R"(# [[tokens]]
 # rate = 50
 # burst = 100
 # concurrency = 8
+)";
+constexpr char kWebhooksHead[] = R"(
+# Endpoints that are told about events, over plain HTTP: on this machine, or in `allow_private`. The
+# secret (whsec_…) is in a file (`file`) or in a variable (`env`). `events`: names, or beginnings such
+# as "execution.*" (default: all); `tokens`: whose events (default: everyone's).
+)";
+constexpr char kWebhooksExample[] = R"(# [[webhooks]]
+# name = "dashboard"
+# url = "http://127.0.0.1:8080/belljar"
+# file = "/etc/belljar/dashboard.secret"
+# events = ["execution.ended", "execution.refused"]
+# tokens = ["team-a"]
+# allow_private = ["10.1.0.0/16"]
+# attempts = 8
+# timeout = "10s"
 )";
 
 }  // namespace
@@ -84,7 +117,10 @@ std::string ConfigAsToml(const LoadedConfig& loaded) {
     text += TokenText(token);
     has_entry = true;
   }
-  return has_entry ? text : text + kTokensExample;
+  if (!has_entry) text += kTokensExample;
+  text += kWebhooksHead;
+  for (const WebhookValue& webhook : loaded.webhooks) text += WebhookText(webhook);
+  return loaded.webhooks.empty() ? text + kWebhooksExample : text;
 }
 
 }  // namespace belljar::server::config

@@ -10,6 +10,7 @@
 #include "server/config/settings.h"
 #include "server/config/tokens.h"
 #include "server/config/toml_file.h"
+#include "server/config/webhooks.h"
 
 namespace belljar::server::config {
 namespace {
@@ -80,6 +81,9 @@ core::Result<Inputs> ReadInputs(const ConfigSources& sources) {
 core::Result<void> CheckVariables(const Inputs& inputs, Strings& warnings) {
   Strings chosen;
   for (const TokenEntry& entry : inputs.toml.tokens) {
+    if (!entry.variable.empty()) chosen.push_back(entry.variable);
+  }
+  for (const WebhookEntry& entry : inputs.toml.webhooks) {
     if (!entry.variable.empty()) chosen.push_back(entry.variable);
   }
   const Strings unknown = UnknownVariables(inputs.from_env_file, chosen);
@@ -169,7 +173,8 @@ core::Result<void> AddDefaultToken(const Inputs& inputs, Loading& loading) {
   return has_file ? AddFileToken(file, loading) : core::Result<void>();
 }
 
-core::Result<void> AddTokens(const Inputs& inputs, Loading& loading) {
+// Tokens, and webhooks for their events.
+core::Result<void> AddEntries(const Inputs& inputs, Loading& loading) {
   if (core::Result<void> added = AddDefaultToken(inputs, loading); !added) return added;
   std::vector<Variable> variables = inputs.from_env_file;
   variables.insert(variables.end(), inputs.from_environment.begin(), inputs.from_environment.end());
@@ -178,7 +183,13 @@ core::Result<void> AddTokens(const Inputs& inputs, Loading& loading) {
     if (!loaded) return loaded.error();
     loading.tokens.push_back(std::move(*loaded));
   }
-  return CheckTokens(loading.tokens);
+  if (core::Result<void> checked = CheckTokens(loading.tokens); !checked) return checked;
+  for (const WebhookEntry& entry : inputs.toml.webhooks) {
+    core::Result<LoadedWebhook> loaded = LoadWebhook(entry, variables, loading.warnings);
+    if (!loaded) return loaded.error();
+    loading.webhooks.push_back(std::move(*loaded));
+  }
+  return CheckWebhooks(loading.webhooks, loading.tokens);
 }
 
 // --- the result -------------------------------------------------------------------------------
@@ -215,6 +226,12 @@ LoadedConfig Finish(Loading loading, std::string file) {
                              token.variable, !token.file.empty() || !token.variable.empty()});
     loaded.config.tokens.push_back(std::move(token.token));
   }
+  for (LoadedWebhook& webhook : loading.webhooks) {
+    loaded.webhooks.push_back(
+        {webhook.webhook, webhook.from, webhook.origin.source, webhook.file, webhook.variable});
+    loaded.webhooks.back().webhook.secret.clear();
+    loaded.config.webhooks.push_back(std::move(webhook.webhook));
+  }
   loaded.warnings = std::move(loading.warnings);
   return loaded;
 }
@@ -239,7 +256,7 @@ core::Result<LoadedConfig> LoadConfig(const ConfigSources& sources,
       !applied) {
     return applied.error();
   }
-  if (core::Result<void> added = AddTokens(inputs, loading); !added) return added.error();
+  if (core::Result<void> added = AddEntries(inputs, loading); !added) return added.error();
   if (core::Result<void> resolved = Resolve(loading, catalogue); !resolved) return resolved.error();
   return Finish(std::move(loading), std::move(inputs.file));
 }

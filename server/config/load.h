@@ -53,11 +53,21 @@ struct TokenValue {
   bool is_entry = false;  // whether it is a [[tokens]] entry
 };
 
+// A webhook without its secret.
+struct WebhookValue {
+  WebhookConfig webhook;  // its secret is empty
+  std::string from;       // of the secret: "file /path", "environment NAME"
+  std::string source;     // where it was configured: "file /path:12"
+  std::string file;       // of the secret; or empty
+  std::string variable;   // the same
+};
+
 struct LoadedConfig {
   ServerConfig config;
   std::string file;                    // the TOML that was read; empty: none
   std::vector<SettingValue> settings;  // in the order of the table
   std::vector<TokenValue> tokens;
+  std::vector<WebhookValue> webhooks;
   std::vector<std::string> warnings;  // one line each
 };
 

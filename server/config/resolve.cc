@@ -7,6 +7,7 @@
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "server/config/values.h"
+#include "server/events/http_post.h"
 
 namespace belljar::server::config {
 namespace {
@@ -54,8 +55,24 @@ void MakePathsAbsolute(Loading& loading) {
   if (!socket.empty()) socket = AbsolutePath(socket, loading.OriginOf("container.socket"));
   std::string& packages = draft.config.packages.folder;
   if (!packages.empty()) packages = AbsolutePath(packages, loading.OriginOf("packages.folder"));
+  std::string& store = draft.config.jobs.store;
+  const bool is_file = !store.empty() && store.find("://") == std::string::npos;
+  if (is_file) store = AbsolutePath(store, loading.OriginOf("jobs.store"));
+  AuditConfig& audit = draft.config.audit;
+  if (!audit.folder.empty()) {
+    audit.folder = AbsolutePath(audit.folder, loading.OriginOf("audit.folder"));
+  }
+  if (!audit.key_file.empty()) {
+    audit.key_file = AbsolutePath(audit.key_file, loading.OriginOf("audit.key_file"));
+  }
   std::string& profile = draft.config.execution.profile;
   if (IsOwnFile(profile)) profile = AbsolutePath(profile, loading.OriginOf("execution.profile"));
+  FrontsConfig& fronts = draft.config.fronts;
+  for (const auto& [name, key] : {std::pair(&fronts.sandbox_fusion, "fronts.sandbox_fusion"),
+                                  {&fronts.piston, "fronts.piston"},
+                                  {&fronts.judge0, "fronts.judge0"}}) {
+    if (IsOwnFile(*name)) *name = AbsolutePath(*name, loading.OriginOf(key));
+  }
   if (!draft.profiles) return;
   for (std::string& name : *draft.profiles) {
     if (IsOwnFile(name)) name = AbsolutePath(name, loading.OriginOf("execution.profiles"));
@@ -292,6 +309,40 @@ void CheckPackages(Loading& loading) {
   }
 }
 
+core::Result<void> CheckFronts(Loading& loading) {
+  const ServerConfig& config = loading.draft.config;
+  const std::pair<const char*, const std::string&> fronts[] = {
+      {"fronts.sandbox_fusion", config.fronts.sandbox_fusion},
+      {"fronts.piston", config.fronts.piston},
+      {"fronts.judge0", config.fronts.judge0},
+  };
+  const Strings& enabled = config.execution.profiles;
+  for (const auto& [key, profile] : fronts) {
+    if (profile.empty()) continue;
+    const std::string place = loading.OriginOf(key).place;
+    if (!IsEnabled(profile, enabled)) {
+      return core::MakeError(place, "profile " + core::Quoted(profile) +
+                                        " is not enabled; add it to execution.profiles" +
+                                        host::Suggestion(profile, enabled));
+    }
+    if (!loading.draft.listen) {
+      loading.warnings.push_back(place + " has no effect without http.listen (--http)");
+    }
+  }
+  return {};
+}
+
+core::Result<void> CheckTracing(const Loading& loading) {
+  const TracingConfig& tracing = loading.draft.config.tracing;
+  if (tracing.endpoint.empty()) return {};
+  const core::Result<events::HttpTarget> target =
+      events::HttpTarget::Parse(tracing.endpoint, tracing.allow_private);
+  if (target) return {};
+  return core::MakeError(
+      loading.OriginOf("tracing.endpoint").place + " " + core::Quoted(tracing.endpoint),
+      target.error().detail);
+}
+
 core::Result<void> CheckListen(Loading& loading) {
   const std::optional<ListenAddress>& listen = loading.draft.listen;
   for (const auto& [key, origin] : loading.origins) {
@@ -335,6 +386,8 @@ core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& ca
   if (core::Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
   if (core::Result<void> container = CheckContainer(loading); !container) return container;
   CheckPackages(loading);
+  if (core::Result<void> fronts = CheckFronts(loading); !fronts) return fronts;
+  if (core::Result<void> tracing = CheckTracing(loading); !tracing) return tracing;
   return CheckListen(loading);
 }
 

@@ -11,6 +11,7 @@
 #include "engine/outside/profile_catalogue.h"
 #include "server/config/settings.h"
 #include "server/config/tokens.h"
+#include "server/config/webhooks.h"
 
 namespace belljar::server::config {
 
@@ -20,6 +21,7 @@ struct Loading {
   std::map<std::string, Origin> origins;     // by key; missing keys have defaults
   std::map<std::string, std::string> notes;  // by key: additional information
   std::vector<LoadedToken> tokens;
+  std::vector<LoadedWebhook> webhooks;
   std::vector<std::string> warnings;
 
   Origin OriginOf(const std::string& key) const;

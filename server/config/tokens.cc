@@ -13,15 +13,7 @@ namespace belljar::server::config {
 namespace {
 
 constexpr size_t kMaxSecret = 4096;
-constexpr size_t kMaxName = 64;
 constexpr char kHowToMake[] = "create one with: openssl rand -hex 32";
-
-bool IsName(const std::string& name) {
-  return name.size() <= kMaxName && std::all_of(name.begin(), name.end(), [](char c) {
-           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                  c == '.' || c == '_' || c == '-';
-         });
-}
 
 // Whether `name`, which does not exist, may be the secret itself instead of a file or variable
 // name.
@@ -48,6 +40,40 @@ core::Result<void> CheckMode(int fd, const std::string& path, const std::string&
 }
 
 }  // namespace
+
+bool IsEntryName(const std::string& name) {
+  return name.size() <= kMaxEntryName && std::all_of(name.begin(), name.end(), [](char c) {
+           return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
+                  c == '.' || c == '_' || c == '-';
+         });
+}
+
+core::Result<EntrySecret> LoadSecret(const std::string& file, const std::string& variable_name,
+                                     const Origin& origin, const std::string& place,
+                                     const std::vector<Variable>& variables,
+                                     std::vector<std::string>& warnings) {
+  EntrySecret loaded;
+  if (!variable_name.empty()) {
+    const Variable* variable = FindVariable(variables, variable_name);
+    if (!variable && MayBeSecret(variable_name)) {
+      return core::MakeError(place, "env names a variable that is not set");
+    }
+    if (!variable) {
+      return core::MakeError(place, "the variable " + core::Quoted(variable_name) + " is not set");
+    }
+    core::Result<std::string> secret = CheckSecret(variable->value, place);
+    if (!secret) return secret.error();
+    loaded.secret = std::move(*secret);
+    loaded.from = "environment " + core::Printable(variable_name);
+    return loaded;
+  }
+  loaded.file = std::filesystem::path(origin.folder) / file;
+  core::Result<std::string> secret = ReadTokenFile(loaded.file, place, warnings);
+  if (!secret) return secret.error();
+  loaded.secret = std::move(*secret);
+  loaded.from = "file " + core::Printable(loaded.file);
+  return loaded;
+}
 
 core::Result<std::string> CheckSecret(std::string secret, const std::string& place) {
   if (secret.ends_with('\n')) secret.pop_back();
@@ -98,33 +124,20 @@ core::Result<LoadedToken> LoadToken(const TokenEntry& entry, const std::vector<V
                                     std::vector<std::string>& warnings) {
   const std::string& name = entry.caller.name;
   const std::string place = entry.origin.place + " " + core::Quoted(name);
-  if (!IsName(name) || name == Caller().name) {
-    return core::MakeError(place, "a name is up to " + std::to_string(kMaxName) +
+  if (!IsEntryName(name) || name == Caller().name) {
+    return core::MakeError(place, "a name is up to " + std::to_string(kMaxEntryName) +
                                       " letters, digits, dots, dashes and underscores, and not \"" +
                                       Caller().name +
                                       "\", which is reserved for callers without a token");
   }
-  LoadedToken loaded{{"", entry.caller}, "", entry.origin, "", entry.variable};
-  if (!entry.variable.empty()) {
-    const Variable* variable = FindVariable(variables, entry.variable);
-    if (!variable && MayBeSecret(entry.variable)) {
-      return core::MakeError(place, "env names a variable that is not set");
-    }
-    if (!variable) {
-      return core::MakeError(place, "the variable " + core::Quoted(entry.variable) + " is not set");
-    }
-    core::Result<std::string> secret = CheckSecret(variable->value, place);
-    if (!secret) return secret.error();
-    loaded.token.secret = std::move(*secret);
-    loaded.from = "environment " + core::Printable(entry.variable);
-    return loaded;
-  }
-  loaded.file = std::filesystem::path(entry.origin.folder) / entry.file;
-  core::Result<std::string> secret = ReadTokenFile(loaded.file, place, warnings);
+  core::Result<EntrySecret> secret =
+      LoadSecret(entry.file, entry.variable, entry.origin, place, variables, warnings);
   if (!secret) return secret.error();
-  loaded.token.secret = std::move(*secret);
-  loaded.from = "file " + core::Printable(loaded.file);
-  return loaded;
+  return LoadedToken{{std::move(secret->secret), entry.caller},
+                     std::move(secret->from),
+                     entry.origin,
+                     std::move(secret->file),
+                     entry.variable};
 }
 
 core::Result<void> CheckTokens(const std::vector<LoadedToken>& tokens) {

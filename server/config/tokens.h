@@ -26,6 +26,21 @@ struct LoadedToken {
   std::string variable;  // or empty
 };
 
+// Names of entries: letters, digits, dots, dashes, underscores.
+inline constexpr size_t kMaxEntryName = 64;
+bool IsEntryName(const std::string& name);
+
+// The secret of an entry, from its file or its variable.
+struct EntrySecret {
+  std::string secret;
+  std::string from;  // "file /etc/belljar/hook.secret"
+  std::string file;  // absolute; or empty
+};
+core::Result<EntrySecret> LoadSecret(const std::string& file, const std::string& variable,
+                                     const Origin& origin, const std::string& place,
+                                     const std::vector<Variable>& variables,
+                                     std::vector<std::string>& warnings);
+
 // Drops one trailing newline. Rejects secrets with fewer than kMinSecret characters or with
 // anything but visible ASCII. Messages begin with `place`.
 core::Result<std::string> CheckSecret(std::string secret, const std::string& place);

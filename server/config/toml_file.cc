@@ -9,6 +9,7 @@
 #include <stdexcept>
 
 #include "engine/core/fd.h"
+#include "engine/core/limits.h"
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "server/config/values.h"
@@ -20,11 +21,17 @@ using Strings = std::vector<std::string>;
 
 constexpr size_t kMaxTomlFile = 1 << 20;
 constexpr char kTokens[] = "tokens";
-const Strings kTokenKeys = {"name", "file", "env", "profiles", "rate", "burst", "concurrency"};
+constexpr char kWebhooks[] = "webhooks";
+const Strings kTokenKeys = {"name", "file",  "env",         "profiles",
+                            "rate", "burst", "concurrency", "operator"};
+const Strings kWebhookKeys = {"name",   "url",           "file",     "env",    "events",
+                              "tokens", "allow_private", "attempts", "timeout"};
 // Keys under which users might write the secret itself.
 const Strings kSecretKeys = {"secret", "token", "api_token", "value", "password", "key", "bearer"};
 constexpr double kHighestRate = 1'000'000;
 constexpr int64_t kHighestCount = 1'000'000;
+constexpr int64_t kMostAttempts = 100;
+constexpr std::chrono::milliseconds kLongestTimeout{300'000};
 
 // Thrown only within this file.
 class Malformed : public std::runtime_error {
@@ -52,10 +59,16 @@ class Reader {
   Strings ReadList(const std::string& key, const toml::node& node) const;
   void ReadTokens(const toml::node& node, TomlFile& file) const;
   TokenEntry ReadToken(const toml::table& table) const;
-  void CheckTokenKeys(const toml::table& table) const;
-  std::string TokenText(const toml::table& table, const char* key) const;
-  size_t TokenCount(const toml::table& table, const char* key) const;
+  void ReadWebhooks(const toml::node& node, TomlFile& file) const;
+  WebhookEntry ReadWebhook(const toml::table& table) const;
+  // Of entries, which are in `section`.
+  void CheckKeys(const char* section, const Strings& known, const toml::table& table) const;
+  std::string EntryText(const char* section, const toml::table& table, const char* key) const;
+  size_t EntryCount(const char* section, const toml::table& table, const char* key,
+                    int64_t most) const;
+  Strings EntryList(const char* section, const toml::table& table, const char* key) const;
   double TokenRate(const toml::table& table) const;
+  std::chrono::milliseconds WebhookTimeout(const toml::table& table) const;
 
   const std::string path_;
 };
@@ -172,43 +185,51 @@ void Reader::ReadSection(const std::string& section, const toml::table& table,
   }
 }
 
-// --- [[tokens]] -------------------------------------------------------------------------------
+// --- entries -----------------------------------------------------------------------------------
 // No message here shows a value: it may be a secret in the wrong place.
 
-void Reader::CheckTokenKeys(const toml::table& table) const {
+void Reader::CheckKeys(const char* section, const Strings& known, const toml::table& table) const {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    if (core::Contains(kTokenKeys, name)) continue;
+    if (core::Contains(known, name)) continue;
+    const std::string full = std::string(section) + "." + name;
     if (core::Contains(kSecretKeys, name)) {
-      Refuse(key.source(), "tokens." + name +
+      Refuse(key.source(), full +
                                ": do not put a secret into this file, which may be copied and "
                                "displayed: put it into a separate file of mode 600 and write "
                                "file = \"/path/of/it\", or env = \"NAME\" for a variable");
     }
-    Refuse(key.source(),
-           "unknown key " + core::Quoted("tokens." + name) + host::Suggestion(name, kTokenKeys));
+    Refuse(key.source(), "unknown key " + core::Quoted(full) + host::Suggestion(name, known));
   }
 }
 
-std::string Reader::TokenText(const toml::table& table, const char* key) const {
+std::string Reader::EntryText(const char* section, const toml::table& table,
+                              const char* key) const {
   const toml::node* node = table.get(key);
   if (!node) return "";
   const auto text = node->value_exact<std::string>();
   if (!text || text->empty() || !IsPlainText(*text)) {
-    Refuse(node->source(), std::string("tokens.") + key + ": write a quoted string");
+    Refuse(node->source(), std::string(section) + "." + key + ": write a quoted string");
   }
   return *text;
 }
 
-size_t Reader::TokenCount(const toml::table& table, const char* key) const {
+size_t Reader::EntryCount(const char* section, const toml::table& table, const char* key,
+                          int64_t most) const {
   const toml::node* node = table.get(key);
   if (!node) return 0;
   const auto count = node->value_exact<int64_t>();
-  if (!count || *count < 1 || *count > kHighestCount) {
-    Refuse(node->source(), std::string("tokens.") + key + ": write a whole number from 1 to " +
-                               std::to_string(kHighestCount) + ", or omit it for no limit");
+  if (!count || *count < 1 || *count > most) {
+    Refuse(node->source(), std::string(section) + "." + key + ": write a whole number from 1 to " +
+                               std::to_string(most) + ", or omit it for " +
+                               (most == kHighestCount ? "no limit" : "the default"));
   }
   return static_cast<size_t>(*count);
+}
+
+Strings Reader::EntryList(const char* section, const toml::table& table, const char* key) const {
+  const toml::node* node = table.get(key);
+  return node ? ReadList(std::string(section) + "." + key, *node) : Strings();
 }
 
 double Reader::TokenRate(const toml::table& table) const {
@@ -224,12 +245,12 @@ double Reader::TokenRate(const toml::table& table) const {
 }
 
 TokenEntry Reader::ReadToken(const toml::table& table) const {
-  CheckTokenKeys(table);
+  CheckKeys(kTokens, kTokenKeys, table);
   TokenEntry entry;
   entry.origin = OriginOf(table.source(), "[[tokens]]");
-  entry.caller.name = TokenText(table, "name");
-  entry.file = TokenText(table, "file");
-  entry.variable = TokenText(table, "env");
+  entry.caller.name = EntryText(kTokens, table, "name");
+  entry.file = EntryText(kTokens, table, "file");
+  entry.variable = EntryText(kTokens, table, "env");
   if (entry.caller.name.empty()) Refuse(table.source(), "[[tokens]] has no name");
   if (entry.file.empty() == entry.variable.empty()) {
     Refuse(table.source(), "[[tokens]] " + core::Quoted(entry.caller.name) +
@@ -239,8 +260,13 @@ TokenEntry Reader::ReadToken(const toml::table& table) const {
     entry.caller.profiles = ReadList("tokens.profiles", *profiles);
   }
   entry.caller.rate = TokenRate(table);
-  entry.caller.burst = TokenCount(table, "burst");
-  entry.caller.concurrency = TokenCount(table, "concurrency");
+  entry.caller.burst = EntryCount(kTokens, table, "burst", kHighestCount);
+  entry.caller.concurrency = EntryCount(kTokens, table, "concurrency", kHighestCount);
+  if (const toml::node* is_operator = table.get("operator")) {
+    const std::optional<bool> value = is_operator->value_exact<bool>();
+    if (!value) Refuse(is_operator->source(), "tokens.operator: write true or false");
+    entry.caller.is_operator = *value;
+  }
   if (entry.caller.burst > 0 && !table.contains("rate")) {
     Refuse(table.source(),
            "tokens.burst: requires tokens.rate; to limit concurrent calls, use "
@@ -262,6 +288,59 @@ void Reader::ReadTokens(const toml::node& node, TomlFile& file) const {
   }
 }
 
+std::chrono::milliseconds Reader::WebhookTimeout(const toml::table& table) const {
+  const toml::node* node = table.get("timeout");
+  if (!node) return WebhookConfig().timeout;
+  std::string text;
+  if (const auto words = node->value_exact<std::string>()) {
+    text = *words;
+  } else if (node->is_number()) {
+    text = FormatNumber(node->value<double>().value_or(0));
+  }
+  const core::Result<std::chrono::milliseconds> time = core::ParseDuration(text);
+  if (!time || *time < std::chrono::milliseconds(1) || *time > kLongestTimeout) {
+    Refuse(node->source(),
+           "webhooks.timeout: write seconds, such as 10, or \"500ms\", up to five minutes");
+  }
+  return *time;
+}
+
+WebhookEntry Reader::ReadWebhook(const toml::table& table) const {
+  CheckKeys(kWebhooks, kWebhookKeys, table);
+  WebhookEntry entry;
+  entry.origin = OriginOf(table.source(), "[[webhooks]]");
+  WebhookConfig& webhook = entry.webhook;
+  webhook.name = EntryText(kWebhooks, table, "name");
+  webhook.url = EntryText(kWebhooks, table, "url");
+  entry.file = EntryText(kWebhooks, table, "file");
+  entry.variable = EntryText(kWebhooks, table, "env");
+  if (webhook.name.empty()) Refuse(table.source(), "[[webhooks]] has no name");
+  const std::string place = "[[webhooks]] " + core::Quoted(webhook.name);
+  if (webhook.url.empty()) Refuse(table.source(), place + " has no url");
+  if (entry.file.empty() == entry.variable.empty()) {
+    Refuse(table.source(),
+           place + ": write either file = \"/path\" or env = \"NAME\" for its secret");
+  }
+  webhook.events = EntryList(kWebhooks, table, "events");
+  webhook.tokens = EntryList(kWebhooks, table, "tokens");
+  webhook.allow_private = EntryList(kWebhooks, table, "allow_private");
+  if (const size_t attempts = EntryCount(kWebhooks, table, "attempts", kMostAttempts)) {
+    webhook.attempts = static_cast<unsigned>(attempts);
+  }
+  webhook.timeout = WebhookTimeout(table);
+  return entry;
+}
+
+void Reader::ReadWebhooks(const toml::node& node, TomlFile& file) const {
+  constexpr char kForm[] = "write [[webhooks]] above the keys of each webhook";
+  const toml::array* array = node.as_array();
+  if (!array) Refuse(node.source(), kForm);
+  for (const toml::node& item : *array) {
+    if (!item.is_table()) Refuse(item.source(), kForm);
+    file.webhooks.push_back(ReadWebhook(*item.as_table()));
+  }
+}
+
 // --- the whole file ---------------------------------------------------------------------------
 
 TomlFile Reader::Read() {
@@ -270,11 +349,14 @@ TomlFile Reader::Read() {
   const toml::table root = toml::parse(*text, path_);
   Strings known = Sections();
   known.push_back(kTokens);
+  known.push_back(kWebhooks);
   TomlFile file;
   for (const auto& [key, node] : root) {
     const std::string name(key.str());
     if (name == kTokens) {
       ReadTokens(node, file);
+    } else if (name == kWebhooks) {
+      ReadWebhooks(node, file);
     } else if (!core::Contains(known, name)) {
       Refuse(key.source(), "unknown key " + core::Quoted(name) + SuggestKey(name, known));
     } else if (!node.is_table()) {

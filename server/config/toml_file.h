@@ -10,6 +10,7 @@
 #include "engine/core/result.h"
 #include "server/config/settings.h"
 #include "server/core/caller.h"
+#include "server/core/config.h"
 
 namespace belljar::server::config {
 
@@ -21,9 +22,18 @@ struct TokenEntry {
   Origin origin;         // its place ends in [[tokens]]
 };
 
+// One [[webhooks]] entry: the same.
+struct WebhookEntry {
+  WebhookConfig webhook;  // without its secret
+  std::string file;
+  std::string variable;
+  Origin origin;  // its place ends in [[webhooks]]
+};
+
 struct TomlFile {
   std::vector<Given> given;
   std::vector<TokenEntry> tokens;
+  std::vector<WebhookEntry> webhooks;
 };
 
 // `path` is absolute.

@@ -80,6 +80,25 @@ std::string PathViolation(std::string_view path) {
   return path.empty() ? "write a name or a path" : "";
 }
 
+std::string JobStoreViolation(std::string_view store) {
+  if (store.empty()) return "write a path, or a postgresql:// URL";
+  const size_t scheme = store.find("://");
+  if (scheme == store.npos) return "";
+  const bool is_postgres = store.starts_with("postgresql://") || store.starts_with("postgres://");
+  if (!is_postgres) return "write a path, or a postgresql:// URL";
+  // Settings are displayed.
+  const std::string_view authority =
+      store.substr(scheme + 3, store.find('/', scheme + 3) - scheme - 3);
+  const size_t at = authority.rfind('@');
+  const bool has_password =
+      (at != authority.npos && authority.substr(0, at).find(':') != authority.npos) ||
+      store.find("password=") != store.npos;
+  return has_password
+             ? "do not put a password into this setting, which is displayed: put it into the "
+               "variable PGPASSWORD or the file ~/.pgpass"
+             : "";
+}
+
 std::string ImageViolation(std::string_view image) {
   // It becomes an argument of a container engine, so it must not look like an option.
   const bool is_image = !image.empty() && IsGraphic(image) && image[0] != '-';

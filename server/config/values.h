@@ -13,6 +13,7 @@ namespace belljar::server::config {
 
 // Each returns what is wrong and what to write, or an empty string if the value is valid.
 std::string PathViolation(std::string_view path);
+std::string JobStoreViolation(std::string_view store);
 std::string ImageViolation(std::string_view image);
 std::string IndexViolation(std::string_view index);
 std::string PackageViolation(std::string_view pattern);

@@ -2,11 +2,13 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
 
 namespace belljar::server {
 
 CallQueue::CallQueue(Options options) : options_(options) {
-  for (size_t i = 0; i < options_.running; ++i) threads_.emplace_back([this] { Work(); });
+  threads_.reserve(options.running);
+  for (size_t i = 0; i < options.running; ++i) threads_.emplace_back([this] { Work(); });
 }
 
 CallQueue::~CallQueue() {
@@ -36,7 +38,7 @@ std::optional<CallQueue::Refusal> CallQueue::Submit(const std::string& caller, s
     };
     if (draining_) return refuse(Refusal::Reason::kClosing);
     // An entry counts as waiting until a thread has taken it.
-    const size_t idle = options_.running - running_;
+    const size_t idle = options_.running - std::min(running_, options_.running);
     if (entries_.size() >= options_.waiting + idle) return refuse(Refusal::Reason::kFull);
     size_t& of_caller = by_caller_[caller];
     if (caller_limit > 0 && of_caller >= caller_limit) {
@@ -52,8 +54,9 @@ std::optional<CallQueue::Refusal> CallQueue::Submit(const std::string& caller, s
 void CallQueue::Work() {
   std::unique_lock lock(mutex_);
   for (;;) {
-    wake_.wait(lock, [&] { return closing_ || !entries_.empty(); });
-    if (entries_.empty()) return;
+    wake_.wait(lock,
+               [&] { return closing_ || (!entries_.empty() && running_ < options_.running); });
+    if (closing_) return;
     Entry entry = std::move(entries_.front());
     entries_.pop_front();
     ++running_;
@@ -69,6 +72,20 @@ void CallQueue::Work() {
     if (--of_caller->second == 0) by_caller_.erase(of_caller);
     if (running_ == 0 && entries_.empty()) idle_.notify_all();
   }
+}
+
+void CallQueue::SetOptions(Options options) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (options.running == 0 || options.running > threads_.size()) std::abort();
+    options_ = options;
+  }
+  wake_.notify_all();
+}
+
+CallQueue::Options CallQueue::options() const {
+  const std::lock_guard lock(mutex_);
+  return options_;
 }
 
 bool CallQueue::Drain(std::chrono::steady_clock::time_point deadline) {

@@ -37,6 +37,7 @@ class CallQueue {
     std::chrono::seconds retry_after{1};  // derived from recent call durations
   };
 
+  // Makes its threads.
   explicit CallQueue(Options options);
   // Call Drain first; calls that are still waiting are dropped.
   ~CallQueue();
@@ -45,6 +46,12 @@ class CallQueue {
   // or waiting (0: no per-caller limit). Any thread; never blocks. `call` must not throw.
   std::optional<Refusal> Submit(const std::string& caller, size_t caller_limit,
                                 std::function<void()> call);
+
+  // From now on; calls that were accepted are not refused any more. `running`: at least 1, and at
+  // most as at the start, since there are so many threads.
+  void SetOptions(Options options);
+  Options options() const;
+  size_t threads() const { return threads_.size(); }
 
   // Refuses new calls from now on and waits for the calls already accepted. False: some were still
   // running at `deadline`.
@@ -60,8 +67,8 @@ class CallQueue {
   void Work();
   std::chrono::seconds RetryAfter() const;
 
-  const Options options_;
   mutable std::mutex mutex_;
+  Options options_;
   std::condition_variable wake_;
   std::condition_variable idle_;
   std::deque<Entry> entries_;

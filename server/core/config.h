@@ -34,6 +34,7 @@ struct HttpConfig {
   std::chrono::milliseconds write_timeout{30'000};   // for the client to receive the response
   std::chrono::milliseconds idle_timeout{120'000};   // between requests on one connection
   size_t max_connections = 4096;
+  bool rest = true;  // the HTTP API at /v1, besides MCP (docs/http.md)
 };
 
 struct ExecutionConfig {
@@ -91,6 +92,16 @@ struct SessionsConfig {
   std::optional<core::Bytes> total_memory;
 };
 
+// Jobs: executions that are accepted now and run later, also by the next server (docs/http.md).
+struct JobsConfig {
+  std::string store;  // a file for SQLite, or postgresql://…; empty: there are none
+  std::chrono::milliseconds retention{24 * 60 * 60'000};  // of what has ended
+  core::Bytes retained = core::Bytes::Mebi(1024);         // requests and results of those
+  size_t per_owner = 10'000;                              // queued or running, of one token
+  size_t total = 100'000;
+  std::chrono::milliseconds lease{30'000};  // of a server that does not answer
+};
+
 // The form of the tools' answers.
 struct AnswersConfig {
   // Of each part of an answer that a program makes as long as it likes: stdout, stderr, the value,
@@ -99,10 +110,63 @@ struct AnswersConfig {
   std::string detail = "lean";  // or "full"; for calls that do not say
 };
 
+// APIs of other services (docs/http.md): each is the profile that its programs run in; empty: this
+// server does not have that API.
+struct FrontsConfig {
+  std::string sandbox_fusion;
+  std::string piston;
+  std::string judge0;
+};
+
+// What happens to executions and sessions, as streams for their owners (docs/events.md).
+struct EventsConfig {
+  bool enabled = true;
+  size_t kept = 1000;  // latest events of one token, for clients that connect again
+  core::Bytes kept_size = core::Bytes::Mebi(1);
+  size_t streams = 16;  // of one token
+  std::chrono::milliseconds heartbeat{15'000};
+};
+
+// An endpoint that is told about events.
+struct WebhookConfig {
+  std::string name;                           // for logs and metrics
+  std::string url;                            // http://
+  std::string secret;                         // the key itself; never printed, never logged
+  std::vector<std::string> events;            // patterns; empty: all
+  std::vector<std::string> tokens;            // whose events; empty: everyone's
+  std::vector<std::string> allow_private;     // addresses besides loopback
+  unsigned attempts = 8;                      // of each event
+  std::chrono::milliseconds timeout{10'000};  // of an attempt
+};
+
+// Spans of executions, for a collector of OpenTelemetry.
+struct TracingConfig {
+  std::string endpoint;  // "http://127.0.0.1:4318"; empty: none
+  std::string service = "belljar";
+  std::vector<std::string> allow_private;  // addresses besides loopback
+};
+
 struct LogConfig {
   std::string level = "info";   // "debug", "info", "warning", "error", "off"
   std::string format = "json";  // or "text"
   bool code = false;            // whether entries may contain the executed code
+};
+
+// The audit log (docs/audit.md).
+struct AuditConfig {
+  bool enabled = false;
+  std::string folder;    // empty: this user's state folder
+  std::string key_file;  // the private key; empty: key.pem in the folder, made at the first start
+  bool code = false;     // whether entries may contain the executed code
+  bool output = false;   // whether entries may contain its output
+  // A segment is signed and closed after this size, or this time, and when the server stops.
+  core::Bytes segment_size = core::Bytes::Mebi(64);
+  std::chrono::milliseconds segment_age{24 * 60 * 60'000};
+  size_t keep_days = 0;                 // older segments are removed; 0: none
+  std::optional<core::Bytes> max_size;  // of all segments; beyond it the oldest are removed
+  std::string sync = "interval";        // or "always": before a call is answered
+  std::chrono::milliseconds sync_interval{1000};
+  std::string on_failure = "refuse";  // calls while it cannot be written; or "continue"
 };
 
 struct ServerConfig {
@@ -112,9 +176,15 @@ struct ServerConfig {
   ContainerConfig container;
   PackagesConfig packages;
   SessionsConfig sessions;
+  JobsConfig jobs;
   AnswersConfig answers;
+  EventsConfig events;
+  std::vector<WebhookConfig> webhooks;
+  TracingConfig tracing;
   LogConfig log;
+  AuditConfig audit;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM
+  FrontsConfig fronts;
 };
 
 }  // namespace belljar::server

@@ -45,11 +45,12 @@ class Reply {
   virtual void Finish(Answer answer) = 0;
 };
 
-// HTTP headers that describe the message; nullopt: the header was absent.
+// HTTP headers that describe the message or its trace; nullopt: the header was absent.
 struct MessageHeaders {
   std::optional<std::string> protocol_version;  // MCP-Protocol-Version
   std::optional<std::string> method;            // Mcp-Method
   std::optional<std::string> name;              // Mcp-Name
+  std::optional<std::string> traceparent = {};
 };
 
 struct IncomingMessage {

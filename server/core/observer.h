@@ -1,5 +1,5 @@
-// CallObserver: receives a record of each finished call from the tools; implemented by metrics and
-// the log.
+// CallObserver: receives a record of each finished call from the tools, and of how a call that runs
+// code gets there; implemented by metrics, the log, the audit log and events.
 #ifndef BELLJAR_SERVER_CORE_OBSERVER_H_
 #define BELLJAR_SERVER_CORE_OBSERVER_H_
 
@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "engine/host/outcome.h"
+#include "engine/host/request.h"
 
 namespace belljar::server {
 
@@ -18,14 +19,26 @@ struct CallRecord {
   std::string_view caller;
   std::string_view profile;
   std::string_view code;                   // for logs that may contain it
+  const host::Request* request = nullptr;  // as it was run, for its digests; null: not known
   const host::Outcome* outcome = nullptr;  // null: the call failed without one
   std::optional<std::string> failure;      // Belljar's own failure, instead of an outcome
+  std::string_view execution;              // of a call that runs code: its id; else empty
+};
+
+// A call that runs code, on its way to its CallRecord or its refusal. The views are valid only
+// while the observer is called.
+struct ExecutionRecord {
+  std::string_view execution;  // its id
+  std::string_view tool;
+  std::string_view caller;
+  std::string_view traceparent;  // of Submitted: as sent by the client; may be empty
+  std::string_view reason;       // of Refused: "queue_full", "arguments", …
 };
 
 // What has happened to a session, besides its cells. The views are valid only during
 // SessionChanged.
 struct SessionRecord {
-  std::string_view action;  // "opened", "closed", "branched", "rolled_back", …
+  std::string_view action;  // "opened", "closed", "evicted", "branched", "rolled_back", …
   std::string_view caller;
   std::string_view session;
   std::string_view profile;
@@ -38,6 +51,21 @@ class CallObserver {
   // Any thread, concurrently; must not block for long.
   virtual void Called(const CallRecord& record) = 0;
   virtual void SessionChanged(const SessionRecord& record) { (void)record; }
+  // In this order, each at most once; then either Called or Refused. A job whose server ended while
+  // it ran may be started again.
+  virtual void Submitted(const ExecutionRecord& record) { (void)record; }
+  virtual void Started(const ExecutionRecord& record) { (void)record; }
+  // The call has ended without a CallRecord: nothing ran.
+  virtual void Refused(const ExecutionRecord& record) { (void)record; }
+  // What the code printed so far, in whole characters, while it runs. Asked for once per call.
+  virtual bool WantsOutput(std::string_view caller) const {
+    (void)caller;
+    return false;
+  }
+  virtual void Printed(const ExecutionRecord& record, std::string_view text) {
+    (void)record;
+    (void)text;
+  }
 };
 
 }  // namespace belljar::server

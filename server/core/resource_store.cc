@@ -75,18 +75,22 @@ void ResourceStore::DropOldest(Shelf& shelf) {
   shelf.oldest_first.pop_front();
 }
 
-std::string ArtifactUri(std::string_view execution_id, std::string_view path) {
+std::string PercentEncoded(std::string_view text) {
   constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string uri = "belljar://executions/" + std::string(execution_id) + "/";
-  for (const char c : path) {
+  std::string encoded;
+  for (const char c : text) {
     if (StandsAsItIs(c)) {
-      uri += c;
+      encoded += c;
       continue;
     }
     const auto byte = static_cast<unsigned char>(c);
-    uri += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
+    encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
   }
-  return uri;
+  return encoded;
+}
+
+std::string ArtifactUri(std::string_view execution_id, std::string_view path) {
+  return "belljar://executions/" + std::string(execution_id) + "/" + PercentEncoded(path);
 }
 
 }  // namespace belljar::server

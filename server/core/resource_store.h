@@ -65,6 +65,9 @@ class ResourceStore {
   size_t count_ = 0;
 };
 
+// Percent-encodes all but the unreserved characters (RFC 3986, 2.3) and "/".
+std::string PercentEncoded(std::string_view text);
+
 // "belljar://executions/<execution_id>/<path>", the path percent-encoded (RFC 3986).
 std::string ArtifactUri(std::string_view execution_id, std::string_view path);
 

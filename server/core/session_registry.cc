@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <charconv>
-#include <system_error>
 
 #include "engine/core/fd.h"
 #include "engine/core/limits.h"
 #include "engine/core/text.h"
+#include "server/core/thread.h"
 
 namespace belljar::server {
 namespace {
@@ -65,7 +65,8 @@ struct SessionRegistry::Entry {
 SessionRegistry::SessionRegistry(const SessionsConfig& config, Clocks clocks)
     : config_(config),
       max_memory_(config.total_memory ? *config.total_memory : HalfOfMemory()),
-      clocks_(std::move(clocks)) {}
+      clocks_(std::move(clocks)),
+      limits_{config.per_owner, config.total, config.idle, config.lifetime} {}
 
 SessionRegistry::~SessionRegistry() {
   {
@@ -93,16 +94,16 @@ core::Result<SessionRegistry::Places> SessionRegistry::Reserve(const std::string
   Measure(lock);
   Owner& own = owners_[owner];
   const size_t held = own.open + own.reserved;
-  if (held + count > config_.per_owner) {
+  if (held + count > limits_.per_owner) {
     CloseRemoved(lock);
-    return Refusal("the limit is " + SessionsText(config_.per_owner) + " for each caller, and " +
+    return Refusal("the limit is " + SessionsText(limits_.per_owner) + " for each caller, and " +
                    std::to_string(held) + (held == 1 ? " is" : " are") +
                    " open: close_session closes one, and list_sessions lists them");
   }
-  while (entries_.size() + reserved_ + count > config_.total) {
+  while (entries_.size() + reserved_ + count > limits_.total) {
     if (MakeRoom(owner, held + count)) continue;
     CloseRemoved(lock);
-    return Refusal("the limit of this server is " + SessionsText(config_.total) +
+    return Refusal("the limit of this server is " + SessionsText(limits_.total) +
                    ", and none is idle that could be closed: call again later");
   }
   if (!FreeMemory(owner)) {
@@ -134,8 +135,9 @@ bool SessionRegistry::MakeRoom(const std::string& owner, size_t held_by_owner) {
   }
   if (longest == entries_.end()) return false;
   const std::string idle = DurationInWords(clocks_.steady() - longest->second->last_used);
-  Remove(longest, "the server was full, and nobody had used it for " + idle +
-                      ": another caller needed room");
+  Remove(longest,
+         "the server was full, and nobody had used it for " + idle + ": another caller needed room",
+         Cause::kEvicted);
   return true;
 }
 
@@ -194,8 +196,10 @@ bool SessionRegistry::FreeMemory(const std::string& owner) {
     }
     if (longest == entries_.end()) return false;
     const std::string idle = DurationInWords(clocks_.steady() - longest->second->last_used);
-    Remove(longest, "the server's memory for sessions was full, and nobody had used it for " +
-                        idle + ": another caller needed room");
+    Remove(longest,
+           "the server's memory for sessions was full, and nobody had used it for " + idle +
+               ": another caller needed room",
+           Cause::kEvicted);
   }
 }
 
@@ -251,10 +255,10 @@ core::Result<SessionRegistry::Use> SessionRegistry::Find(const std::string& owne
     return none;
   }
   Entry& entry = *found->second;
-  if (clocks_.steady() >= entry.opened + config_.lifetime) {
+  if (clocks_.steady() >= entry.opened + limits_.lifetime) {
     CloseRemoved(lock);
     return Refusal("session " + core::Quoted(id) + " has reached its lifetime of " +
-                   DurationInWords(config_.lifetime) + " and closes when its last call ends");
+                   DurationInWords(limits_.lifetime) + " and closes when its last call ends");
   }
   ++entry.uses;
   Use use(*this, found->second);
@@ -304,6 +308,19 @@ std::vector<SessionRegistry::Listed> SessionRegistry::List(const std::string& ow
   return list;
 }
 
+void SessionRegistry::SetLimits(const Limits& limits) {
+  std::unique_lock lock(mutex_);
+  limits_ = limits;
+  RemoveDue();
+  CloseRemoved(lock);
+  wake_.notify_all();  // sessions have another time at which they are due
+}
+
+SessionRegistry::Limits SessionRegistry::limits() const {
+  const std::lock_guard lock(mutex_);
+  return limits_;
+}
+
 size_t SessionRegistry::open() const {
   const std::lock_guard lock(mutex_);
   return entries_.size();
@@ -332,13 +349,13 @@ void SessionRegistry::CloseAll(const std::string& why) {
 }
 
 // Requires mutex_. Returns the next entry.
-SessionRegistry::Entries::iterator SessionRegistry::Remove(Entries::iterator entry,
-                                                           std::string why) {
+SessionRegistry::Entries::iterator SessionRegistry::Remove(Entries::iterator entry, std::string why,
+                                                           Cause cause) {
   Owner& own = owners_[entry->second->owner];
   --own.open;
   own.gone.push_back({entry->second->session->id(), clocks_.wall(), why});
   if (own.gone.size() > kRemembered) own.gone.pop_front();
-  removed_.push_back({std::move(entry->second), std::move(why)});
+  removed_.push_back({std::move(entry->second), std::move(why), cause});
   return entries_.erase(entry);
 }
 
@@ -356,7 +373,7 @@ SessionRegistry::Entries::iterator SessionRegistry::FindOpen(const std::string& 
 
 // Requires mutex_. When it closes, if it is not used until then.
 SessionRegistry::Time SessionRegistry::EndOf(const Entry& entry) const {
-  return std::min(entry.last_used + config_.idle, entry.opened + config_.lifetime);
+  return std::min(entry.last_used + limits_.idle, entry.opened + limits_.lifetime);
 }
 
 // Requires mutex_.
@@ -366,10 +383,12 @@ void SessionRegistry::RemoveDue() {
     const Entry& each = *entry->second;
     if (each.uses > 0 || now < EndOf(each)) {
       ++entry;
-    } else if (now >= each.opened + config_.lifetime) {
-      entry = Remove(entry, "it had reached its lifetime of " + DurationInWords(config_.lifetime));
+    } else if (now >= each.opened + limits_.lifetime) {
+      entry = Remove(entry, "it had reached its lifetime of " + DurationInWords(limits_.lifetime),
+                     Cause::kEvicted);
     } else {
-      entry = Remove(entry, "nobody had used it for " + DurationInWords(config_.idle));
+      entry =
+          Remove(entry, "nobody had used it for " + DurationInWords(limits_.idle), Cause::kEvicted);
     }
   }
 }
@@ -390,7 +409,9 @@ void SessionRegistry::CloseOne(std::unique_lock<std::mutex>& lock) {
   removed_.pop_front();
   lock.unlock();
   removed.entry->session->Close(removed.why);
-  if (on_close_) on_close_(removed.entry->owner, *removed.entry->session, removed.why);
+  if (on_close_) {
+    on_close_(removed.entry->owner, *removed.entry->session, removed.cause, removed.why);
+  }
   removed.entry.reset();
   lock.lock();
 }
@@ -402,12 +423,9 @@ void SessionRegistry::CloseDue() {
 }
 
 core::Result<void> SessionRegistry::Start() {
-  try {
-    thread_ = std::thread([this] { Watch(); });
-  } catch (const std::system_error& error) {
-    return core::SystemErrorOf(error.code().value(), "watch the sessions",
-                               "no thread could be started");
-  }
+  core::Result<std::thread> thread = StartThread("watch the sessions", [this] { Watch(); });
+  if (!thread) return thread.error();
+  thread_ = std::move(*thread);
   return {};
 }
 

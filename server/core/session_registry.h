@@ -75,9 +75,11 @@ class SessionRegistry {
   // does the same when it is called.
   core::Result<void> Start();
   void CloseDue();
+  // kEvicted: by the registry, for its age, to make room or for memory.
+  enum class Cause { kClosed, kEvicted };
   // Told about each session that has gone, with its reason, on any thread; at most once.
   using Listener = std::function<void(const std::string& owner, const RegisteredSession& session,
-                                      const std::string& why)>;
+                                      Cause cause, const std::string& why)>;
   void TellCloses(Listener listener) { on_close_ = std::move(listener); }
 
   // Places for sessions that are about to be opened. Those that are not used become free again.
@@ -144,7 +146,19 @@ class SessionRegistry {
   std::vector<Listed> List(const std::string& owner);
 
   size_t open() const;
+  // As at the start, also after SetLimits.
   const SessionsConfig& config() const { return config_; }
+
+  struct Limits {
+    size_t per_owner = 0;
+    size_t total = 0;
+    std::chrono::milliseconds idle{0};
+    std::chrono::milliseconds lifetime{0};
+  };
+  // From now on, also for sessions that are open: those that have become due are closed, but none
+  // because there are now too many.
+  void SetLimits(const Limits& limits);
+  Limits limits() const;
 
  private:
   using Time = std::chrono::steady_clock::time_point;
@@ -161,7 +175,7 @@ class SessionRegistry {
   using Key = std::pair<std::string, std::string>;  // owner, id
   using Entries = std::map<Key, std::shared_ptr<Entry>>;
 
-  Entries::iterator Remove(Entries::iterator entry, std::string why);
+  Entries::iterator Remove(Entries::iterator entry, std::string why, Cause cause = Cause::kClosed);
   Entries::iterator FindOpen(const std::string& owner, const std::string& id);
   void RemoveDue();
   Time EndOf(const Entry& entry) const;
@@ -181,6 +195,7 @@ class SessionRegistry {
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
+  Limits limits_;
   Entries entries_;
   std::map<std::string, Owner> owners_;
   size_t reserved_ = 0;
@@ -189,6 +204,7 @@ class SessionRegistry {
   struct Removed {
     std::shared_ptr<Entry> entry;
     std::string why;
+    Cause cause;
   };
   std::deque<Removed> removed_;  // to be closed, without the mutex
   bool stops_ = false;

@@ -16,6 +16,8 @@
 
 namespace belljar::server {
 
+class Execution;
+
 struct ToolCall {
   nlohmann::json arguments;  // as sent by the client: any JSON value; null: none were sent
   Caller caller;
@@ -29,9 +31,21 @@ struct ToolCall {
   // Borrowed for the call: runs work after the client has been answered; null: all work is done
   // before Call returns.
   host::DeferredTasks* deferred = nullptr;
+  // Borrowed until the deferred work is done: what observers are told about the call; null:
+  // nothing.
+  Execution* execution = nullptr;
 };
 
 struct ToolResult {
+  // Why a call has no result of its code, for protocols that tell such failures apart.
+  enum class Fault {
+    kNone,         // it has one
+    kArguments,    // the arguments were invalid
+    kNotFound,     // what they name does not exist
+    kConflict,     // not in this state: a session is busy, closed, or has no such checkpoint
+    kUnavailable,  // the server could not run it, now or at all
+  };
+
   // A JSON object as text, as described by the tool's output schema; empty if there is none, for
   // example when the arguments were rejected.
   std::string structured;
@@ -40,6 +54,7 @@ struct ToolResult {
   // The call failed: the guest failed, or the arguments were invalid. Belljar's own failures are
   // reported as an Error instead.
   bool is_error = false;
+  Fault fault = Fault::kNone;
   // In the order in which clients see it, after the text.
   std::vector<Content> contents;
 };
@@ -65,6 +80,8 @@ class Tool {
   // Whether a call runs in a worker and may take long; other calls are answered at once, even when
   // the server is busy.
   virtual bool uses_worker() const = 0;
+  // Whether a call is an execution, with an id (execution.h).
+  virtual bool runs_code() const { return false; }
   // Blocks; any thread, concurrently. What the caller can retry is a result; an error is left for
   // what no caller can do anything about.
   virtual core::Result<ToolResult> Call(const ToolCall& call) = 0;

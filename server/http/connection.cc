@@ -62,6 +62,7 @@ void Connection::Close() {
   state_ = State::kClosed;
   if (exchange_) {
     if (exchange_->peer_gone) exchange_->peer_gone->Cancel();
+    if (exchange_->backlog) exchange_->backlog->Close();
     LogAccess(false);
     exchange_.reset();
   }
@@ -146,14 +147,17 @@ void Connection::OnHead() {
   exchange.began = Clock::now();
   exchange.method = MethodOf(head);
   Verdict& verdict = exchange.verdict;
-  verdict = CheckRequest(service_->hosts, service_->tokens, head);
-  if (verdict.action == Verdict::Action::kMessage && verdict.token) {
+  verdict = CheckRequest(service_->hosts, service_->tokens, service_->router, head);
+  const bool is_web = verdict.action == Verdict::Action::kWeb;
+  const bool has_handler = is_web || verdict.action == Verdict::Action::kMessage;
+  if (has_handler && verdict.token) {
     if (auto wait = service_->tokens.Take(*verdict.token, exchange.began)) {
       verdict.action = Verdict::Action::kRefuse;
       verdict.refusal = {
           429, "too many requests with this token: wait for the time given by Retry-After",
           "Retry-After: " + std::to_string(wait->count()) + "\r\n"};
     }
+    if (is_web) verdict.answer_headers += service_->tokens.RateHeaders(*verdict.token);
   }
   Response::Manner manner;
   manner.http_1_0 = head.version() < 11;
@@ -162,6 +166,9 @@ void Connection::OnHead() {
   manner.accepts_json = verdict.accepts_json;
   manner.accepts_stream = verdict.accepts_stream;
   manner.headers = verdict.answer_headers;
+  // An unknown path is more likely meant for the larger API.
+  manner.is_web = verdict.resource == Resource::kWeb ||
+                  (verdict.resource == Resource::kNothing && !service_->router.empty());
   exchange.response = Response(std::move(manner));
 
   state_ = State::kBody;
@@ -174,12 +181,20 @@ void Connection::OnHead() {
     exchange.response.CloseAfter();
     return Refuse(verdict.refusal);
   }
-  reader_.ReadBody(verdict.action == Verdict::Action::kMessage ? service_->config.max_body.count
-                                                               : kDiscardedBody);
+  reader_.ReadBody(MaxBody(verdict));
   if (verdict.expects_continue && reader_.stage() == http1::RequestReader::Stage::kBody &&
       input_.size() == 0) {
     Send({"HTTP/1.1 100 Continue\r\n\r\n"}, false);
   }
+}
+
+uint64_t Connection::MaxBody(const Verdict& verdict) const {
+  const uint64_t configured = service_->config.max_body.count;
+  if (verdict.action == Verdict::Action::kMessage) return configured;
+  if (verdict.action != Verdict::Action::kWeb) return kDiscardedBody;
+  const WebRoute& route = verdict.route->route();
+  if (route.body == WebRoute::Body::kNone) return kDiscardedBody;
+  return route.max_body ? route.max_body->count : configured;
 }
 
 bool Connection::HoldBody() {
@@ -200,6 +215,7 @@ void Connection::OnBody() {
     case Verdict::Action::kRefuse: return Refuse(verdict.refusal);
     case Verdict::Action::kMessage: return HandleMessage(std::move(reader_.body()));
     case Verdict::Action::kMonitor: return Monitor();
+    case Verdict::Action::kWeb: return HandleWeb(std::move(reader_.body()));
     case Verdict::Action::kEndConversation:
       if (!service_->handler.End(CallerOf(verdict), verdict.conversation)) {
         return Refuse({404, "unknown or ended session", ""});
@@ -208,10 +224,12 @@ void Connection::OnBody() {
     case Verdict::Action::kPreflight:
       return Send(exchange_->response.Whole(
                       204, "", "",
-                      "Access-Control-Allow-Methods: POST, DELETE\r\n"
-                      "Access-Control-Allow-Headers: Accept, Authorization, Content-Type, "
-                      "MCP-Protocol-Version, Mcp-Method, Mcp-Name, Mcp-Session-Id\r\n"
-                      "Access-Control-Max-Age: 600\r\n"),
+                      "Access-Control-Allow-Methods: " + verdict.allow +
+                          "\r\nAccess-Control-Allow-Headers: Accept, Authorization, "
+                          "Content-Type, Idempotency-Key, If-None-Match, If-Range, "
+                          "Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
+                          "Mcp-Session-Id, Prefer, Range, traceparent\r\n"
+                          "Access-Control-Max-Age: 600\r\n"),
                   true);
   }
 }
@@ -231,6 +249,23 @@ void Connection::HandleMessage(std::string body) {
   state_ = State::kAnswering;
   service_->handler.Handle(std::move(message),
                            service_->replies->MakeReply(weak_from_this(), exchange_number_));
+}
+
+void Connection::HandleWeb(std::string body) {
+  Verdict& verdict = exchange_->verdict;
+  const RouteMatch match = std::move(*verdict.route);
+  WebRequest request;
+  request.parameters = match.parameters;
+  request.query = std::move(verdict.query);
+  request.headers = std::move(verdict.web_headers);
+  if (match.route().body != WebRoute::Body::kNone) request.body = std::move(body);
+  request.caller = CallerOf(verdict);
+  exchange_->peer_gone = request.peer_gone;
+  exchange_->backlog = std::make_shared<Backlog>();
+  state_ = State::kAnswering;
+  match.handler->Handle(
+      match.index, std::move(request),
+      service_->replies->MakeWebReply(weak_from_this(), exchange_number_, exchange_->backlog));
 }
 
 void Connection::Monitor() {
@@ -286,6 +321,29 @@ void Connection::Receive(uint64_t exchange, std::optional<Answer> answer,
   Send(exchange_->response.Notification(std::move(notification)), false);
 }
 
+void Connection::ReceivePart(uint64_t exchange, WebPart part) {
+  if (!AwaitsAnswer(exchange)) return;
+  Response& response = exchange_->response;
+  WebAnswer& answer = part.answer;
+  switch (part.kind) {
+    case WebPart::Kind::kWhole:
+      if (service_->draining()) response.CloseAfter();
+      return Send(
+          response.Whole(answer.status, answer.type, std::move(answer.body), answer.headers), true);
+    case WebPart::Kind::kBegin:
+      exchange_->queued += answer.body.size();
+      if (!response.head_only()) return Send(response.Begin(answer), false);
+      exchange_->peer_gone->Cancel();
+      exchange_->backlog->Close();
+      return Send(response.Begin(answer), true);
+    case WebPart::Kind::kPiece:
+      exchange_->queued += answer.body.size();
+      if (unsent_bytes_ + answer.body.size() > kMaxUnsent) return Close();
+      return Send(response.Write(std::move(answer.body)), false);
+    case WebPart::Kind::kEnd: return Send(response.End(), true);
+  }
+}
+
 void Connection::Abandon(uint64_t exchange) {
   if (!AwaitsAnswer(exchange)) return;
   // An open stream can only be cut off.
@@ -337,6 +395,9 @@ void Connection::OnWritten(boost::system::error_code error, size_t size) {
   unsent_bytes_ -= size;
   service_->ReleaseUnsent(size);
   writing_.clear();
+  if (waiting_.empty() && exchange_->backlog) {
+    exchange_->backlog->Take(std::exchange(exchange_->queued, 0));
+  }
   if (!waiting_.empty()) {
     Write();
   } else if (exchange_->finished) {
@@ -377,7 +438,7 @@ void Connection::LogAccess(bool delivered) {
     access.caller = "local";
   }
   access.method = exchange.method;
-  access.path = PathOf(exchange.verdict.resource);
+  access.path = exchange.verdict.path;
   access.status = exchange.response.status();
   access.streamed = exchange.response.streaming();
   access.delivered = delivered;

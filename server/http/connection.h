@@ -48,6 +48,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   Clock::time_point write_deadline() const { return write_deadline_; }  // while is_writing()
 
   void Receive(uint64_t exchange, std::optional<Answer> answer, std::string notification) override;
+  void ReceivePart(uint64_t exchange, WebPart part) override;
   void Abandon(uint64_t exchange) override;
 
  private:
@@ -62,6 +63,9 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
     Response response{Response::Manner{}};
     std::string_view method = "other";
     std::shared_ptr<Cancellation> peer_gone;  // of a message that the handler is processing
+    // Of a web handler's stream, and how much of it is in the queue of this connection.
+    std::shared_ptr<Backlog> backlog;
+    size_t queued = 0;
     Clock::time_point began;
     uint64_t received = 0;
     uint64_t sent = 0;
@@ -74,11 +78,13 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   void Advance();
   void OnHead();
   bool AwaitsAnswer(uint64_t exchange) const;
+  uint64_t MaxBody(const Verdict& verdict) const;
   bool HoldBody();
   void ReleaseBody();
   void OnBody();
   Caller CallerOf(const Verdict& verdict) const;
   void HandleMessage(std::string body);
+  void HandleWeb(std::string body);
   void Monitor();
   void Refuse(const http1::Refusal& refusal);
   void RefuseBroken(const http1::Refusal& refusal);

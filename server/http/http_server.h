@@ -1,7 +1,7 @@
-// HttpServer: messages over Streamable HTTP at /mcp, and monitoring at /healthz, /readyz and
-// /metrics. One thread runs the io_context; all members are called on that thread, or while no
-// thread runs it. The handler may answer from any thread, even after the connection or the server
-// is gone.
+// HttpServer: messages over Streamable HTTP at /mcp, the routes of web handlers, and monitoring at
+// /healthz, /readyz and /metrics. One thread runs the io_context; all members are called on that
+// thread, or while no thread runs it. The handler may answer from any thread, even after the
+// connection or the server is gone.
 //
 //   Result<std::unique_ptr<HttpServer>> server =
 //       HttpServer::Listen(io, config, tokens, handler, monitoring);
@@ -27,6 +27,7 @@
 #include "engine/core/result.h"
 #include "server/core/config.h"
 #include "server/core/exchange.h"
+#include "server/core/web.h"
 
 namespace belljar::server::http {
 
@@ -36,7 +37,7 @@ struct HttpAccess {
   std::string_view peer;    // the client's address
   std::string_view caller;  // the token's name; "local" if no token is required; may be empty
   std::string_view method;  // "POST"; "other" for unknown methods
-  std::string_view path;    // a known path, or "other"
+  std::string_view path;    // a known path or pattern, or "other"
   unsigned status = 0;      // 0: the client disconnected before a status was sent
   bool streamed = false;
   bool delivered = false;                // the whole response was written in time
@@ -55,12 +56,10 @@ struct HttpMonitoring {
 class HttpServer {
  public:
   // Fails if the configuration is unsafe (a non-loopback address without a token) or the address is
-  // unavailable. `io` and `handler` must outlive the server.
-  static core::Result<std::unique_ptr<HttpServer>> Listen(boost::asio::io_context& io,
-                                                          const HttpConfig& config,
-                                                          const std::vector<TokenConfig>& tokens,
-                                                          MessageHandler& handler,
-                                                          HttpMonitoring monitoring = {});
+  // unavailable. `io`, `handler` and `web` must outlive the server.
+  static core::Result<std::unique_ptr<HttpServer>> Listen(
+      boost::asio::io_context& io, const HttpConfig& config, const std::vector<TokenConfig>& tokens,
+      MessageHandler& handler, HttpMonitoring monitoring = {}, std::vector<WebHandler*> web = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Drops all connections and cancels their pending requests.

@@ -13,8 +13,16 @@
 #include <vector>
 
 #include "server/core/exchange.h"
+#include "server/core/web.h"
+#include "server/http/backlog.h"
 
 namespace belljar::server::http {
+
+// A part of the answer of a web handler.
+struct WebPart {
+  enum class Kind { kWhole, kBegin, kPiece, kEnd } kind = Kind::kWhole;
+  WebAnswer answer;  // of a piece only the body
+};
 
 // Called on the thread that runs the io_context.
 class ReplyReceiver {
@@ -24,6 +32,7 @@ class ReplyReceiver {
   // final; otherwise `notification` is a message before the answer.
   virtual void Receive(uint64_t exchange, std::optional<Answer> answer,
                        std::string notification) = 0;
+  virtual void ReceivePart(uint64_t exchange, WebPart part) = 0;
   // The handler dropped the reply without answering.
   virtual void Abandon(uint64_t exchange) = 0;
 };
@@ -35,6 +44,9 @@ class ReplyQueue : public std::enable_shared_from_this<ReplyQueue> {
   // Creates the reply object for one message. A reply destroyed without Finish is reported as
   // abandoned, so that no client waits forever.
   std::shared_ptr<Reply> MakeReply(std::weak_ptr<ReplyReceiver> receiver, uint64_t exchange);
+  // The same for a web handler. `backlog` gets what is written; the receiver takes from it.
+  std::shared_ptr<WebReply> MakeWebReply(std::weak_ptr<ReplyReceiver> receiver, uint64_t exchange,
+                                         std::shared_ptr<Backlog> backlog);
 
   // Called on the thread that runs the io_context, or while none does. The io_context may be
   // destroyed afterwards.
@@ -42,11 +54,13 @@ class ReplyQueue : public std::enable_shared_from_this<ReplyQueue> {
 
  private:
   friend class QueuedReply;
+  friend class QueuedWebReply;
   struct Delivery {
     std::weak_ptr<ReplyReceiver> receiver;
     uint64_t exchange = 0;
     std::optional<Answer> answer;
     std::string notification;
+    std::optional<WebPart> part;
     bool abandoned = false;
   };
   void Push(Delivery delivery);

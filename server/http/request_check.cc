@@ -40,10 +40,11 @@ std::string_view NextPart(std::string_view& rest, char separator) {
 // The relevant headers, collected in one pass.
 struct KnownHeaders {
   std::optional<std::string_view> host, origin, authorization, content_type, content_encoding,
-      transfer_encoding, content_length, expect, preflight_method;
+      transfer_encoding, content_length, expect, preflight_method, if_none_match, if_range, range;
   std::optional<std::string_view> session, version, method, name;
-  std::string accept;  // all lines combined
-  bool has_accept = false;
+  std::optional<std::string_view> idempotency_key, last_event_id, traceparent;
+  std::string accept, prefer;  // all lines combined
+  bool has_accept = false, has_prefer = false;
   std::string_view repeated;  // the name of a duplicate header that must be unique
 };
 
@@ -58,6 +59,9 @@ std::optional<std::string_view>* Slot(KnownHeaders& known, field name, std::stri
     case field::content_length: return &known.content_length;
     case field::expect: return &known.expect;
     case field::access_control_request_method: return &known.preflight_method;
+    case field::if_none_match: return &known.if_none_match;
+    case field::if_range: return &known.if_range;
+    case field::range: return &known.range;
     case field::unknown: break;
     default: return nullptr;
   }
@@ -65,16 +69,27 @@ std::optional<std::string_view>* Slot(KnownHeaders& known, field name, std::stri
   if (Equal(text, "MCP-Protocol-Version")) return &known.version;
   if (Equal(text, "Mcp-Method")) return &known.method;
   if (Equal(text, "Mcp-Name")) return &known.name;
+  if (Equal(text, "Idempotency-Key")) return &known.idempotency_key;
+  if (Equal(text, "Last-Event-ID")) return &known.last_event_id;
+  if (Equal(text, "traceparent")) return &known.traceparent;
   return nullptr;
+}
+
+void Combine(std::string& lines, bool& has_lines, std::string_view line) {
+  if (has_lines) lines += ",";
+  lines += line;
+  has_lines = true;
 }
 
 KnownHeaders Collect(const http::request_header<>& head) {
   KnownHeaders known;
   for (const auto& line : head) {
     if (line.name() == field::accept) {
-      if (known.has_accept) known.accept += ",";
-      known.accept += View(line.value());
-      known.has_accept = true;
+      Combine(known.accept, known.has_accept, View(line.value()));
+      continue;
+    }
+    if (line.name() == field::prefer) {
+      Combine(known.prefer, known.has_prefer, View(line.value()));
       continue;
     }
     auto* slot = Slot(known, line.name(), View(line.name_string()));
@@ -139,8 +154,8 @@ http1::Refusal Refuse(unsigned status, std::string message, std::string headers 
 MaybeRefusal CheckForm(const http::request_header<>& head, const KnownHeaders& known) {
   if (!known.repeated.empty()) {
     return Refuse(400,
-                  "duplicate header; send Host, Authorization, Origin, Content-Type, the lengths "
-                  "and each Mcp header once");
+                  "duplicate header; send Host, Authorization, Origin, Content-Type, the lengths, "
+                  "conditions, Idempotency-Key, traceparent and each Mcp header once");
   }
   if (known.transfer_encoding) {
     if (!Equal(*known.transfer_encoding, "chunked") || head.version() < 11) {
@@ -176,7 +191,8 @@ MaybeRefusal CheckPeer(const HostRules& hosts, const KnownHeaders& known, Verdic
     case HostRules::Origin::kNamed:
       verdict.answer_headers = "Access-Control-Allow-Origin: " + std::string(*known.origin) +
                                "\r\nVary: Origin\r\nAccess-Control-Expose-Headers: "
-                               "Mcp-Session-Id, Retry-After, WWW-Authenticate\r\n";
+                               "Content-Range, ETag, Link, Location, Mcp-Session-Id, RateLimit, "
+                               "RateLimit-Policy, Retry-After, WWW-Authenticate\r\n";
       break;
   }
   return std::nullopt;
@@ -196,15 +212,23 @@ MaybeRefusal CheckToken(const Tokens& tokens, const KnownHeaders& known, Verdict
       "WWW-Authenticate: Bearer realm=\"belljar\"\r\n");
 }
 
-MaybeRefusal CheckMessage(const KnownHeaders& known, Verdict& verdict) {
+MaybeRefusal CheckJson(const KnownHeaders& known) {
   if (!known.content_type) return Refuse(415, "send Content-Type: application/json");
   std::string_view type = *known.content_type;
   if (!Equal(NextPart(type, ';'), kJson)) {
-    return Refuse(415, "the Content-Type of a message must be application/json");
+    return Refuse(415, "the Content-Type of this request must be application/json");
   }
-  if (known.content_encoding && !Equal(*known.content_encoding, "identity")) {
-    return Refuse(415, "send the body without Content-Encoding");
-  }
+  return std::nullopt;
+}
+
+MaybeRefusal CheckEncoding(const KnownHeaders& known) {
+  if (!known.content_encoding || Equal(*known.content_encoding, "identity")) return std::nullopt;
+  return Refuse(415, "send the body without Content-Encoding");
+}
+
+MaybeRefusal CheckMessage(const KnownHeaders& known, Verdict& verdict) {
+  if (auto refusal = CheckJson(known)) return refusal;
+  if (auto refusal = CheckEncoding(known)) return refusal;
   verdict.accepts_json = Accepts(known, kJson);
   verdict.accepts_stream = Accepts(known, kStream);
   if (!verdict.accepts_json && !verdict.accepts_stream) {
@@ -223,6 +247,7 @@ MaybeRefusal CheckMcp(const Tokens& tokens, verb method, const KnownHeaders& kno
   // Browsers send the preflight request without a token.
   if (method == verb::options && known.preflight_method && !verdict.answer_headers.empty()) {
     verdict.action = Verdict::Action::kPreflight;
+    verdict.allow = "POST, DELETE";
     return std::nullopt;
   }
   if (auto refusal = CheckToken(tokens, known, verdict)) return refusal;
@@ -237,7 +262,8 @@ MaybeRefusal CheckMcp(const Tokens& tokens, verb method, const KnownHeaders& kno
     verdict.action = Verdict::Action::kEndConversation;
     return std::nullopt;
   }
-  verdict.headers = {Copy(known.version), Copy(known.method), Copy(known.name)};
+  verdict.headers = {Copy(known.version), Copy(known.method), Copy(known.name),
+                     Copy(known.traceparent)};
   verdict.action = Verdict::Action::kMessage;
   return CheckMessage(known, verdict);
 }
@@ -254,11 +280,43 @@ MaybeRefusal CheckMonitor(const HostRules& hosts, const Tokens& tokens, verb met
   return std::nullopt;
 }
 
-MaybeRefusal Check(const HostRules& hosts, const Tokens& tokens, const http::request_header<>& head,
-                   Verdict& verdict) {
+MaybeRefusal CheckWeb(const Tokens& tokens, const http::request_header<>& head,
+                      const KnownHeaders& known, Router::Found& found, Verdict& verdict) {
+  if (head.method() == verb::options && known.preflight_method && !verdict.answer_headers.empty()) {
+    verdict.action = Verdict::Action::kPreflight;
+    verdict.allow = std::move(found.allow);
+    return std::nullopt;
+  }
+  // What there is here is told to those only who may know it.
+  if (auto refusal = CheckToken(tokens, known, verdict)) return refusal;
+  if (!found.match) return NotAllowed(found.allow);
+  if (auto refusal = CheckEncoding(known)) return refusal;
+  const bool has_body = known.transfer_encoding || known.content_length.value_or("0") != "0";
+  if (has_body && found.match->route().body == WebRoute::Body::kJson) {
+    if (auto refusal = CheckJson(known)) return refusal;
+  }
+  verdict.web_headers = {Copy(known.idempotency_key),
+                         Copy(known.if_none_match),
+                         Copy(known.if_range),
+                         Copy(known.last_event_id),
+                         Copy(known.range),
+                         Copy(known.traceparent),
+                         known.accept,
+                         known.prefer};
+  const std::string_view target = View(head.target());
+  verdict.query = target.substr(std::min(target.find('?'), target.size() - 1) + 1);
+  verdict.route = std::move(found.match);
+  verdict.action = Verdict::Action::kWeb;
+  return std::nullopt;
+}
+
+MaybeRefusal Check(const HostRules& hosts, const Tokens& tokens, const Router& router,
+                   const http::request_header<>& head, Verdict& verdict) {
   const KnownHeaders known = Collect(head);
   verdict.expects_continue = known.expect && head.version() >= 11;
-  if (known.accept.size() > kMaxAccept) return Refuse(400, "the Accept header is too long");
+  if (known.accept.size() > kMaxAccept || known.prefer.size() > kMaxAccept) {
+    return Refuse(400, "the Accept or Prefer header is too long");
+  }
   if (auto refusal = CheckForm(head, known)) {
     verdict.ends_in_doubt = true;
     return refusal;
@@ -266,9 +324,21 @@ MaybeRefusal Check(const HostRules& hosts, const Tokens& tokens, const http::req
   if (verdict.expects_continue && !Equal(*known.expect, "100-continue")) {
     return Refuse(417, "the only supported Expect is 100-continue");
   }
-  verdict.resource = ResourceAt(View(head.target()));
+  const std::string_view target = View(head.target());
+  verdict.resource = ResourceAt(target);
+  verdict.path = PathOf(verdict.resource);
+  if (verdict.resource == Resource::kNothing) {
+    Router::Found found = router.Find(head.method(), target.substr(0, target.find('?')));
+    if (!found.pattern.empty()) {
+      verdict.resource = Resource::kWeb;
+      verdict.path = found.pattern;
+      if (auto refusal = CheckPeer(hosts, known, verdict)) return refusal;
+      return CheckWeb(tokens, head, known, found, verdict);
+    }
+  }
   switch (verdict.resource) {
-    case Resource::kNothing: return Refuse(404, "not found: messages go to POST /mcp");
+    case Resource::kWeb:
+    case Resource::kNothing: return Refuse(404, "not found: MCP messages go to POST /mcp");
     case Resource::kMcp:
       if (auto refusal = CheckPeer(hosts, known, verdict)) return refusal;
       return CheckMcp(tokens, head.method(), known, verdict);
@@ -296,15 +366,16 @@ std::string_view PathOf(Resource resource) {
     case Resource::kHealth: return "/healthz";
     case Resource::kReady: return "/readyz";
     case Resource::kMetrics: return "/metrics";
+    case Resource::kWeb:
     case Resource::kNothing: break;
   }
   return "other";
 }
 
-Verdict CheckRequest(const HostRules& hosts, const Tokens& tokens,
+Verdict CheckRequest(const HostRules& hosts, const Tokens& tokens, const Router& router,
                      const http::request_header<>& head) {
   Verdict verdict;
-  if (MaybeRefusal refusal = Check(hosts, tokens, head, verdict)) {
+  if (MaybeRefusal refusal = Check(hosts, tokens, router, head, verdict)) {
     verdict.action = Verdict::Action::kRefuse;
     verdict.refusal = std::move(*refusal);
   }

@@ -142,6 +142,10 @@ std::string Response::Head(unsigned status, std::string_view headers) {
 }
 
 Pieces Response::Refused(const http1::Refusal& refusal) {
+  if (manner_.is_web) {
+    WebAnswer problem = Problem(refusal.status, refusal.message);
+    return Whole(problem.status, problem.type, std::move(problem.body), refusal.headers);
+  }
   return Whole(refusal.status, kJsonType, ErrorBody(refusal.message), refusal.headers);
 }
 
@@ -154,26 +158,52 @@ Pieces Response::Whole(unsigned status, std::string_view type, std::string body,
         Head(status, Join(status == 204 ? "" : "Content-Length: 0\r\n", more_headers)));
     return pieces;
   }
+  // What a handler says of caching is better known.
+  const bool is_cacheable = more_headers.find("Cache-Control:") != std::string_view::npos;
   pieces.push_back(
       Head(status, Join("Content-Type: ", type, "\r\nContent-Length: ", std::to_string(body.size()),
-                        "\r\nCache-Control: no-store\r\n", more_headers)));
+                        is_cacheable ? "\r\n" : "\r\nCache-Control: no-store\r\n", more_headers)));
   if (!manner_.head_only && !body.empty()) pieces.push_back(std::move(body));
   return pieces;
 }
 
 // HTTP/1.0 has no chunked encoding: the stream ends with the connection.
-void Response::AddEvent(Pieces& pieces, std::string text) const {
-  Pieces event = MessageEvent(std::move(text));
+void Response::AddChunk(Pieces& pieces, Pieces chunk) const {
+  size_t size = 0;
+  for (const std::string& piece : chunk) size += piece.size();
+  if (size == 0) return;
   if (!manner_.http_1_0) {
-    size_t size = 0;
-    for (const std::string& piece : event) size += piece.size();
     std::array<char, 16> digits{};
     const auto end = std::to_chars(digits.data(), digits.data() + digits.size(), size, 16).ptr;
-    event.front().insert(0, "\r\n");
-    event.front().insert(0, digits.data(), static_cast<size_t>(end - digits.data()));
-    event.back() += "\r\n";
+    chunk.front().insert(0, "\r\n");
+    chunk.front().insert(0, digits.data(), static_cast<size_t>(end - digits.data()));
+    chunk.back() += "\r\n";
   }
-  std::move(event.begin(), event.end(), std::back_inserter(pieces));
+  std::move(chunk.begin(), chunk.end(), std::back_inserter(pieces));
+}
+
+Pieces Response::Begin(const WebAnswer& head) {
+  streaming_ = true;
+  if (manner_.http_1_0) manner_.keep_alive = false;
+  Pieces pieces;
+  pieces.push_back(Head(
+      head.status, Join("Content-Type: ", head.type,
+                        "\r\nCache-Control: no-cache, no-transform\r\n"
+                        "X-Accel-Buffering: no\r\n",
+                        manner_.http_1_0 ? "" : "Transfer-Encoding: chunked\r\n", head.headers)));
+  if (!manner_.head_only) AddChunk(pieces, {head.body});
+  return pieces;
+}
+
+Pieces Response::Write(std::string piece) const {
+  Pieces pieces;
+  AddChunk(pieces, {std::move(piece)});
+  return pieces;
+}
+
+Pieces Response::End() const {
+  if (manner_.http_1_0) return {};
+  return {"0\r\n\r\n"};
 }
 
 void Response::BeginStream(Pieces& pieces) {
@@ -188,7 +218,7 @@ Pieces Response::Notification(std::string text) {
   Pieces pieces;
   if (!manner_.accepts_stream) return pieces;
   BeginStream(pieces);
-  AddEvent(pieces, std::move(text));
+  AddChunk(pieces, MessageEvent(std::move(text)));
   return pieces;
 }
 
@@ -203,8 +233,9 @@ Pieces Response::Finish(Answer answer) {
   Pieces pieces;
   if (!streaming_) manner_.headers += HeadersOf(answer);
   BeginStream(pieces);
-  if (!answer.text.empty()) AddEvent(pieces, std::move(answer.text));
-  if (!manner_.http_1_0) pieces.push_back("0\r\n\r\n");
+  if (!answer.text.empty()) AddChunk(pieces, MessageEvent(std::move(answer.text)));
+  Pieces end = End();
+  std::move(end.begin(), end.end(), std::back_inserter(pieces));
   return pieces;
 }
 

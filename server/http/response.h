@@ -14,6 +14,7 @@
 
 #include "engine/http1/request_reader.h"
 #include "server/core/exchange.h"
+#include "server/core/web.h"
 
 namespace belljar::server::http {
 
@@ -37,6 +38,7 @@ class Response {
     bool accepts_json = true;
     bool accepts_stream = true;
     std::string headers;  // additional complete header lines: CORS
+    bool is_web = false;  // refusals are problem details (RFC 9457), not JSON-RPC errors
   };
   explicit Response(Manner manner) : manner_(std::move(manner)) {}
 
@@ -45,6 +47,12 @@ class Response {
   // Empty `type`: no body and no Content-Type.
   Pieces Whole(unsigned status, std::string_view type, std::string body,
                std::string_view more_headers = {});
+
+  // A stream whose pieces are not server-sent events by themselves: Begin, then Write, then End.
+  Pieces Begin(const WebAnswer& head);
+  Pieces Write(std::string piece) const;
+  Pieces End() const;
+  bool head_only() const { return manner_.head_only; }
 
   // Empty if the client accepts no stream.
   Pieces Notification(std::string text);
@@ -60,7 +68,8 @@ class Response {
 
  private:
   std::string Head(unsigned status, std::string_view headers);
-  void AddEvent(Pieces& pieces, std::string text) const;
+  // Adds a chunk (RFC 9112, 7.1); nothing if it is empty, since that would end the stream.
+  void AddChunk(Pieces& pieces, Pieces chunk) const;
   void BeginStream(Pieces& pieces);
 
   Manner manner_;

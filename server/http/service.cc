@@ -28,11 +28,13 @@ milliseconds SweepInterval(const HttpConfig& config) {
 }  // namespace
 
 HttpService::HttpService(boost::asio::io_context& io, HttpConfig http, HostRules host_rules,
-                         Tokens callers, MessageHandler& messages, HttpMonitoring monitors)
+                         Tokens callers, MessageHandler& messages, Router routes,
+                         HttpMonitoring monitors)
     : config(std::move(http)),
       hosts(std::move(host_rules)),
       tokens(std::move(callers)),
       handler(messages),
+      router(std::move(routes)),
       monitoring(std::move(monitors)),
       replies(std::make_shared<ReplyQueue>(io)),
       sweep_timer_(io),

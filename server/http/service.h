@@ -17,6 +17,7 @@
 #include "server/http/host_check.h"
 #include "server/http/http_server.h"
 #include "server/http/reply_queue.h"
+#include "server/http/router.h"
 #include "server/http/tokens.h"
 
 namespace belljar::server::http {
@@ -26,7 +27,7 @@ class Connection;
 class HttpService : public std::enable_shared_from_this<HttpService> {
  public:
   HttpService(boost::asio::io_context& io, HttpConfig config, HostRules hosts, Tokens tokens,
-              MessageHandler& handler, HttpMonitoring monitoring);
+              MessageHandler& handler, Router router, HttpMonitoring monitoring);
 
   // Serves a client, or turns it away if there are too many connections.
   void Add(boost::asio::ip::tcp::socket socket, std::string peer);
@@ -52,6 +53,7 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
   const HostRules hosts;
   Tokens tokens;
   MessageHandler& handler;
+  const Router router;
   const HttpMonitoring monitoring;
   const std::shared_ptr<ReplyQueue> replies;
 

@@ -5,24 +5,36 @@
 #include <cmath>
 #include <string>
 
+#include "engine/host/base64.h"
+
 namespace belljar::server::http {
 namespace {
 
-constexpr std::string_view kScheme = "bearer";
-
 bool IsTokenCharacter(char c) { return c > ' ' && c < 0x7f; }
 
-// The token from "Bearer TOKEN"; nullopt: another scheme.
-std::optional<std::string_view> BearerToken(std::string_view authorization) {
-  if (authorization.size() <= kScheme.size() ||
-      !boost::beast::iequals({authorization.data(), kScheme.size()},
-                             {kScheme.data(), kScheme.size()}) ||
-      authorization[kScheme.size()] != ' ') {
+// What follows the scheme; nullopt: it is another scheme.
+std::optional<std::string_view> After(std::string_view scheme, std::string_view authorization) {
+  if (authorization.size() <= scheme.size() ||
+      !boost::beast::iequals({authorization.data(), scheme.size()},
+                             {scheme.data(), scheme.size()}) ||
+      authorization[scheme.size()] != ' ') {
     return std::nullopt;
   }
-  std::string_view token = authorization.substr(kScheme.size());
-  token.remove_prefix(std::min(token.find_first_not_of(' '), token.size()));
-  return token;
+  std::string_view rest = authorization.substr(scheme.size());
+  rest.remove_prefix(std::min(rest.find_first_not_of(' '), rest.size()));
+  return rest;
+}
+
+// The token from "Bearer TOKEN", or the password of "Basic …" (RFC 7617): clients of other APIs
+// have no place for a header, but for a URL, http://any:TOKEN@host. nullopt: another scheme.
+std::optional<std::string> TokenIn(std::string_view authorization) {
+  if (const auto token = After("bearer", authorization)) return std::string(*token);
+  const auto encoded = After("basic", authorization);
+  if (!encoded) return std::nullopt;
+  const std::optional<std::string> pair = host::DecodeBase64(*encoded);
+  const size_t colon = pair ? pair->find(':') : std::string::npos;
+  if (colon == std::string::npos) return std::nullopt;
+  return pair->substr(colon + 1);
 }
 
 double BurstOf(const Caller& caller) {
@@ -60,7 +72,7 @@ core::Result<Tokens> Tokens::Make(const std::vector<TokenConfig>& configs) {
 Tokens::Presented Tokens::Check(std::optional<std::string_view> authorization) const {
   Presented presented;
   if (!authorization) return presented;
-  std::optional<std::string_view> text = BearerToken(*authorization);
+  const std::optional<std::string> text = TokenIn(*authorization);
   if (!text) return presented;
   presented.was_sent = true;
   if (text->empty() || text->size() > kMaxLength) return presented;
@@ -100,6 +112,21 @@ std::optional<std::chrono::seconds> Tokens::Take(size_t index, Clock::time_point
   // At most one day: for the smallest rates the time would not fit into the type.
   const double wait = std::min(86'400.0, std::ceil((1 - token.allowance) / token.caller.rate));
   return std::chrono::seconds(std::max<int64_t>(1, static_cast<int64_t>(wait)));
+}
+
+std::string Tokens::RateHeaders(size_t index) const {
+  const Token& token = tokens_[index];
+  if (token.caller.rate <= 0) return "";
+  const double burst = BurstOf(token.caller);
+  // Seconds in which an empty bucket, and this one, become full.
+  const auto seconds = [&](double requests) {
+    const double wait = std::min(86'400.0, std::ceil(requests / token.caller.rate));
+    return std::to_string(static_cast<int64_t>(wait));
+  };
+  return "RateLimit-Policy: \"token\";q=" + std::to_string(static_cast<int64_t>(burst)) +
+         ";w=" + seconds(burst) +
+         "\r\nRateLimit: \"token\";r=" + std::to_string(static_cast<int64_t>(token.allowance)) +
+         ";t=" + seconds(burst - token.allowance) + "\r\n";
 }
 
 }  // namespace belljar::server::http

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -32,7 +33,7 @@ class Tokens {
   bool empty() const { return tokens_.empty(); }
 
   struct Presented {
-    bool was_sent = false;        // the header contains a bearer token
+    bool was_sent = false;        // the header contains a token, as Bearer or as Basic's password
     std::optional<size_t> token;  // set if it is valid
   };
   // Constant-time: the duration reveals neither a matching prefix nor the length of a token. Any
@@ -44,6 +45,10 @@ class Tokens {
   // Counts one request against the rate limit. If the limit is exceeded, returns the seconds to
   // wait and does not count it. Single-threaded.
   std::optional<std::chrono::seconds> Take(size_t token, Clock::time_point now);
+
+  // What is left of it after Take, as complete header lines (draft-ietf-httpapi-ratelimit-headers):
+  // RateLimit-Policy and RateLimit. Empty without a rate limit.
+  std::string RateHeaders(size_t token) const;
 
  private:
   // Zero-padded, so that each comparison covers the full length.

@@ -11,23 +11,7 @@ using Json = nlohmann::json;
 
 // Clients need a few hundred. Larger messages would block the single thread that reads for all
 // clients.
-constexpr size_t kMaxMessageValues = 10'000;
-
-std::string Describe(const host::JsonFailure& failure) {
-  switch (failure.reason) {
-    // Never quotes the text: it may be secret.
-    case host::JsonFailure::Reason::kNotJson:
-      return "not valid JSON at byte " + std::to_string(failure.byte);
-    case host::JsonFailure::Reason::kNumber: return "a number is out of range";
-    case host::JsonFailure::Reason::kTooDeep:
-      return "nested deeper than " + std::to_string(kMaxMessageDepth) + " levels";
-    case host::JsonFailure::Reason::kTooMany:
-      return "more than " + std::to_string(kMaxMessageValues) +
-             " values in one message: send long data as one string";
-    case host::JsonFailure::Reason::kRepeatedKey: return "an object has a duplicate key";
-  }
-  return "not valid JSON";
-}
+constexpr host::JsonBounds kBounds{.depth = kMaxMessageDepth, .values = 10'000};
 
 RpcRefusal Refuse(Json id, int code, std::string message) {
   return {std::move(id), {code, std::move(message), nullptr}};
@@ -85,10 +69,9 @@ bool IsId(const nlohmann::json& id) {
 }
 
 std::variant<RpcMessage, RpcRefusal> ParseMessage(std::string_view text) {
-  host::JsonReading reading =
-      host::ReadJson(text, {.depth = kMaxMessageDepth, .values = kMaxMessageValues});
+  host::JsonReading reading = host::ReadJson(text, kBounds);
   if (const auto* failure = std::get_if<host::JsonFailure>(&reading)) {
-    return Refuse(nullptr, kParseError, Describe(*failure));
+    return Refuse(nullptr, kParseError, host::Describe(*failure, kBounds));
   }
   return Read(std::get<Json>(reading));
 }

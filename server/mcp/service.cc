@@ -1,13 +1,15 @@
 #include "server/mcp/service.h"
 
 #include <algorithm>
-#include <exception>
+#include <cerrno>
 #include <optional>
 #include <utility>
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "server/core/execution.h"
 #include "server/core/resource_piece.h"
+#include "server/core/tool_calls.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
 
@@ -40,19 +42,6 @@ std::string Owned(const Caller& caller, const std::string& conversation) {
   return conversation.empty() ? "" : conversation + " " + caller.name;
 }
 
-std::string Describe(const CallQueue::Refusal& refusal) {
-  const std::string again = "; try again in " + std::to_string(refusal.retry_after.count()) + " s";
-  switch (refusal.reason) {
-    case CallQueue::Refusal::Reason::kFull:
-      return "overloaded: " + std::to_string(refusal.running) + " calls are running and " +
-             std::to_string(refusal.waiting) + " are waiting" + again;
-    case CallQueue::Refusal::Reason::kCallerFull:
-      return "overloaded: this token has reached its limit of running and waiting calls" + again;
-    case CallQueue::Refusal::Reason::kClosing: return "the server is shutting down" + again;
-  }
-  return "overloaded" + again;
-}
-
 Answer Refuse(const Json& id, const CallQueue::Refusal& refusal) {
   Answer answer = Failure(id, {kOverloaded,
                                Describe(refusal),
@@ -73,6 +62,7 @@ struct McpService::Request {
   std::string conversation;
   bool over_http = false;
   bool knows_links = true;
+  std::string traceparent;  // of its HTTP request, if any
   std::shared_ptr<Cancellation> peer_gone;
   std::shared_ptr<Reply> reply;
 };
@@ -84,6 +74,7 @@ struct McpService::PendingCall {
   Json progress_token;  // null: the client did not request progress
   std::string key;      // the request's id, as text
   std::shared_ptr<Cancellation> cancellation;
+  std::optional<Execution> execution;
   // Bytes announced so far: the value of `progress`. Before them it is below 1: what the call waits
   // for.
   uint64_t announced = 0;
@@ -108,12 +99,14 @@ struct McpService::PendingCall {
 };
 
 McpService::McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,
-                       CallQueue& queue, RefusalListener on_refusal, ResourceStore* resources)
+                       CallQueue& queue, RefusalListener on_refusal, ResourceStore* resources,
+                       CallObserver* observer)
     : tools_(std::move(tools)),
       results_(identity, tools_, resources != nullptr),
       queue_(queue),
       on_refusal_(std::move(on_refusal)),
-      resources_(resources) {}
+      resources_(resources),
+      observer_(observer) {}
 
 void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
   std::variant<json_rpc::RpcMessage, json_rpc::RpcRefusal> parsed =
@@ -150,6 +143,7 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
   request->caller = std::move(message.caller);
   request->conversation = std::move(message.conversation);
   request->over_http = over_http;
+  if (over_http) request->traceparent = message.headers->traceparent.value_or("");
   // Clients of revisions that predate the header do not send it.
   request->knows_links =
       stateless || (over_http ? message.headers->protocol_version.value_or("") >= kFirstWithLinks
@@ -287,7 +281,8 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
     return invalid("unknown tool " + core::Quoted(name.get_ref<const std::string&>()) +
                    host::Suggestion(name.get_ref<const std::string&>(), known));
   }
-  const Json token = Member(Member(params, "_meta"), "progressToken");
+  const Json meta = Member(params, "_meta");
+  const Json token = Member(meta, "progressToken");
   if (!token.is_null() && !json_rpc::IsId(token)) {
     return invalid("params._meta.progressToken must be an integer or a string of at most " +
                    std::to_string(json_rpc::kMaxIdBytes) + " bytes");
@@ -296,6 +291,11 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
   call->tool = tool;
   if (params.contains("arguments")) call->arguments = std::move(params["arguments"]);
   call->progress_token = token;
+  // The protocol's own place for it, which a proxy between client and server leaves alone.
+  const Json traceparent = Member(meta, "traceparent");
+  call->execution.emplace(
+      observer_, *tool, request->caller.name,
+      traceparent.is_string() ? traceparent.get<std::string>() : request->traceparent);
   call->key = id.dump();
   call->request = std::move(request);
   if (tool->uses_worker()) return Submit(std::move(call));
@@ -314,10 +314,12 @@ void McpService::Submit(std::shared_ptr<PendingCall> call) {
                                  "the id " + call->key + " belongs to a call that is still running",
                                  {}}));
   }
+  call->execution->Submit();
   auto refusal =
       queue_.Submit(request.caller.name, request.caller.concurrency, [this, call] { Run(*call); });
   if (!refusal) return;
   calls_.Finish(request.conversation, call->key, call->cancellation);
+  call->execution->Refuse(refusal->reason);
   if (on_refusal_) on_refusal_(request.caller, *refusal);
   request.reply->Finish(Refuse(request.rpc.id, *refusal));
 }
@@ -330,6 +332,7 @@ void McpService::Run(PendingCall& call) {
       deferred;  // executed when this function returns, after the answer has been sent
   ToolCall tool_call;
   tool_call.deferred = &deferred;
+  tool_call.execution = &*call.execution;
   tool_call.arguments = std::move(call.arguments);
   tool_call.caller = request.caller;
   tool_call.cancellation = call.cancellation.get();
@@ -337,16 +340,14 @@ void McpService::Run(PendingCall& call) {
     tool_call.on_output = [&](std::string_view output) { call.Announce(output); };
     tool_call.on_status = [&](std::string_view status) { call.AnnounceStatus(status); };
   }
-  try {
-    if (!call.cancellation || !call.cancellation->cancelled()) {
-      const belljar::core::Result<ToolResult> result = call.tool->Call(tool_call);
-      answer = result ? ResultOf(id, results_.Call({request.era, request.knows_links}, *result))
-                      : Failure(id, {json_rpc::kInternalError, result.error().ToString(), {}});
-    }
-  } catch (const std::exception& error) {
-    answer =
-        Failure(id, {json_rpc::kInternalError, std::string("unexpected: ") + error.what(), {}});
+  call.execution->Start();
+  belljar::core::Result<ToolResult> result = belljar::core::SystemErrorOf(ECANCELED, "call a tool");
+  if (!call.cancellation || !call.cancellation->cancelled()) {
+    result = server::CallTool(*call.tool, tool_call);
+    answer = result ? ResultOf(id, results_.Call({request.era, request.knows_links}, *result))
+                    : Failure(id, {json_rpc::kInternalError, result.error().ToString(), {}});
   }
+  call.execution->End(result, deferred);
   if (call.cancellation) {
     calls_.Finish(request.conversation, call.key, call.cancellation);
     if (call.cancellation->cancelled()) answer = {belljar::server::Answer::Kind::kWithdrawn};

@@ -12,6 +12,7 @@
 
 #include "server/core/call_queue.h"
 #include "server/core/exchange.h"
+#include "server/core/observer.h"
 #include "server/core/resource_store.h"
 #include "server/core/tool.h"
 #include "server/json_rpc/message.h"
@@ -26,9 +27,11 @@ class McpService final : public MessageHandler {
   using RefusalListener = std::function<void(const Caller&, const CallQueue::Refusal&)>;
 
   // `queue` must outlive every reply, and this object every call in `queue`: drain it first.
-  // `resources`, borrowed, is where the tools store resources for clients; may be null.
+  // `resources`, borrowed, is where the tools store resources for clients; may be null. So may
+  // `observer`, which is told about executions.
   McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,
-             CallQueue& queue, RefusalListener on_refusal = {}, ResourceStore* resources = nullptr);
+             CallQueue& queue, RefusalListener on_refusal = {}, ResourceStore* resources = nullptr,
+             CallObserver* observer = nullptr);
 
   void Handle(IncomingMessage message, std::shared_ptr<Reply> reply) override;
   bool End(const Caller& caller, const std::string& conversation) override;
@@ -56,6 +59,7 @@ class McpService final : public MessageHandler {
   CallQueue& queue_;
   const RefusalListener on_refusal_;
   ResourceStore* const resources_;
+  CallObserver* const observer_;
   // Whether the stdio client requested a revision with links; over HTTP a header tells.
   std::atomic<bool> stdio_knows_links_ = true;
   Calls calls_;

@@ -2,6 +2,8 @@
 #ifndef BELLJAR_SERVER_OPERATIONS_CALL_OBSERVERS_H_
 #define BELLJAR_SERVER_OPERATIONS_CALL_OBSERVERS_H_
 
+#include <algorithm>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -19,6 +21,22 @@ class CallObservers : public CallObserver {
   }
   void SessionChanged(const SessionRecord& record) override {
     for (CallObserver* observer : observers_) observer->SessionChanged(record);
+  }
+  void Submitted(const ExecutionRecord& record) override {
+    for (CallObserver* observer : observers_) observer->Submitted(record);
+  }
+  void Started(const ExecutionRecord& record) override {
+    for (CallObserver* observer : observers_) observer->Started(record);
+  }
+  void Refused(const ExecutionRecord& record) override {
+    for (CallObserver* observer : observers_) observer->Refused(record);
+  }
+  bool WantsOutput(std::string_view caller) const override {
+    return std::any_of(observers_.begin(), observers_.end(),
+                       [&](const CallObserver* observer) { return observer->WantsOutput(caller); });
+  }
+  void Printed(const ExecutionRecord& record, std::string_view text) override {
+    for (CallObserver* observer : observers_) observer->Printed(record, text);
   }
 
  private:

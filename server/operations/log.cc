@@ -173,6 +173,20 @@ LogLevel LevelOf(const CallRecord& record) {
   return LogLevel::kInfo;
 }
 
+// A validation is no execution.
+std::string_view EventOf(const CallRecord& record) {
+  if (record.execution.empty()) return "call.ended";
+  const bool refused = record.outcome && record.outcome->status == host::Status::kRefused;
+  return refused ? "execution.refused" : "execution.ended";
+}
+
+std::string EventOf(const SessionRecord& record) {
+  std::string_view action = record.action;
+  if (action == "branched") action = "opened";
+  if (action == "rolled_back") action = "restored";
+  return "session." + std::string(action);
+}
+
 // If the reader is gone, write must fail instead of raising SIGPIPE.
 void BlockBrokenPipe() {
   sigset_t broken_pipe;
@@ -248,7 +262,7 @@ void Log::Write(LogLevel level, std::string_view event, const Fields& fields) {
   queue_->logger->log(SpdlogLevel(level), spdlog::string_view_t(entry.data(), entry.size()));
 }
 
-void Log::Started(const StartRecord& record) {
+void Log::ServerStarted(const StartRecord& record) {
   Write(LogLevel::kInfo, "started",
         {{"version", record.version},
          {"python", record.python},
@@ -275,23 +289,23 @@ void Log::Called(const CallRecord& record) {
     AddOutcome(*record.outcome, fields);
   } else {
     fields["status"] = record.failure ? "failure" : "none";
+    if (!record.execution.empty()) fields["execution_id"] = Bounded(record.execution);
   }
   if (record.failure) fields["failure"] = Bounded(*record.failure, kMaxFailureBytes);
   if (code_) {
     fields["code"] = record.code.substr(0, kMaxCodeBytes);
     if (record.code.size() > kMaxCodeBytes) fields["code_bytes"] = record.code.size();
   }
-  Write(level, "execution", fields);
+  Write(level, EventOf(record), fields);
 }
 
 void Log::SessionChanged(const SessionRecord& record) {
   if (!Writes(LogLevel::kInfo)) return;
-  Fields fields = {{"action", record.action},
-                   {"token", Bounded(record.caller)},
+  Fields fields = {{"token", Bounded(record.caller)},
                    {"session", Bounded(record.session)},
                    {"profile", Bounded(record.profile)}};
   if (!record.detail.empty()) fields["detail"] = Bounded(record.detail);
-  Write(LogLevel::kInfo, "session", fields);
+  Write(LogLevel::kInfo, EventOf(record), fields);
 }
 
 void Log::AuthenticationFailed(std::string_view peer, std::string_view reason) {
@@ -310,6 +324,30 @@ void Log::Overloaded(std::string_view caller, std::string_view reason, size_t ru
          {"reason", reason},
          {"running", running},
          {"waiting", waiting},
+         {"suppressed", suppressed}});
+}
+
+void Log::JobsFailed(std::string_view reason) {
+  uint64_t suppressed = 0;
+  if (!jobs_gate_.Open(suppressed)) return;
+  Write(LogLevel::kError, "jobs_failed", {{"reason", Bounded(reason)}, {"suppressed", suppressed}});
+}
+
+void Log::SettingChanged(std::string_view caller, std::string_view setting,
+                         std::string_view value) {
+  Write(LogLevel::kInfo, "setting_changed",
+        {{"caller", Bounded(caller)}, {"setting", setting}, {"value", Bounded(value)}});
+}
+
+void Log::DeliveryFailed(std::string_view receiver, std::string_view why, unsigned attempts,
+                         bool lost) {
+  uint64_t suppressed = 0;
+  if (!delivery_gate_.Open(suppressed)) return;
+  Write(LogLevel::kWarning, "delivery_failed",
+        {{"receiver", Bounded(receiver)},
+         {"why", Bounded(why)},
+         {"attempts", attempts},
+         {"lost", lost},
          {"suppressed", suppressed}});
 }
 

@@ -2,13 +2,15 @@
 //
 //   Result<std::unique_ptr<Log>> opened = Log::Open(config.log);
 //   Log& log = **opened;
-//   log.Started({.version = "0.1.0", .listen = "http://127.0.0.1:9015/mcp", …});
+//   log.ServerStarted({.version = "0.1.0", .listen = "http://127.0.0.1:9015/mcp", …});
 //   log.Called(record);                                  // tools, through CallObserver
 //   log.AuthenticationFailed("203.0.113.9", "no token"); // the HTTP transport
 //   log.Write(LogLevel::kWarning, "reload", {{"file", path}});
 //
-//   {"time":"2026-11-21T09:23:09.123Z","level":"info","event":"execution","tool":"execute_code",…}
-//   2026-11-21T09:23:09.123Z info execution tool=execute_code …            (format "text")
+//   {"time":"2026-11-21T09:23:09.123Z","level":"info","event":"execution.ended",…}
+//   2026-11-21T09:23:09.123Z info execution.ended tool=execute_code …       (format "text")
+//
+// Executions and sessions have the names that they have as events (server/events/event.h).
 //
 // Logging never blocks: entries go to a bounded queue and are written by a dedicated thread. When
 // the reader of standard error does not keep up, the oldest entries are dropped and a "log_dropped"
@@ -64,13 +66,20 @@ class Log : public CallObserver {
   bool Writes(LogLevel level) const { return level != LogLevel::kOff && level >= level_; }
   void Write(LogLevel level, std::string_view event, const Fields& fields = Fields::object());
 
-  void Started(const StartRecord& record);
+  void ServerStarted(const StartRecord& record);
   void Called(const CallRecord& record) override;
   void SessionChanged(const SessionRecord& record) override;
-  // Both are rate-limited; the next entry reports how many were suppressed. `reason` is a fixed
+  // Rate-limited; the next entry reports how many were suppressed. `reason` is a fixed
   // text of the transport, never client input.
   void AuthenticationFailed(std::string_view peer, std::string_view reason);
   void Overloaded(std::string_view caller, std::string_view reason, size_t running, size_t waiting);
+  // The store of jobs failed. Rate-limited.
+  void JobsFailed(std::string_view reason);
+  // An operator changed a setting while the server runs.
+  void SettingChanged(std::string_view caller, std::string_view setting, std::string_view value);
+  // To a webhook, …; rate-limited, too. `lost`: there are no more attempts.
+  void DeliveryFailed(std::string_view receiver, std::string_view why, unsigned attempts,
+                      bool lost);
   // `reason`: a signal, end of input, …; then the result.
   void Stopping(std::string_view reason, size_t running, size_t waiting);
   void Stopped(bool drained);
@@ -104,6 +113,8 @@ class Log : public CallObserver {
   const bool code_;
   Gate auth_gate_;
   Gate overload_gate_;
+  Gate jobs_gate_;
+  Gate delivery_gate_;
   std::unique_ptr<Queue> queue_;
 };
 

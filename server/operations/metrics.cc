@@ -157,6 +157,37 @@ void AddSpares(Page& page, const std::vector<SpareGauge>& spares) {
   }
 }
 
+void AddAudit(Page& page, const AuditFigures& audit) {
+  page.One(MetricType::Counter, "belljar_audit_entries_total", "Entries written to the audit log.",
+           audit.entries);
+  page.One(MetricType::Counter, "belljar_audit_failures_total",
+           "Attempts to write the audit log that failed.", audit.failures);
+  page.One(MetricType::Counter, "belljar_audit_lost_total",
+           "Entries that the audit log does not have because it could not be written.", audit.lost);
+  page.One(MetricType::Gauge, "belljar_audit_waiting", "Entries that wait to be written.",
+           audit.waiting);
+  page.One(MetricType::Gauge, "belljar_audit_failing",
+           "Whether the audit log cannot be written now: 1 or 0.", audit.is_failing);
+}
+
+void AddEvents(Page& page, const EventFigures& events) {
+  page.One(MetricType::Counter, "belljar_events_total", "Events of executions and sessions.",
+           events.published);
+  page.One(MetricType::Gauge, "belljar_event_streams", "Open streams of events.", events.streams);
+  if (events.receivers.empty()) return;
+  page.Begin(MetricType::Counter, "belljar_deliveries_total",
+             "Events delivered to webhooks and spans to the collector of traces; failed: attempts; "
+             "dropped: events or spans that were lost.");
+  for (const EventFigures::Receiver& each : events.receivers) {
+    const std::string receiver = each.name.empty() ? "tracing" : LabelValue("webhook " + each.name);
+    for (const auto& [result, count] : {std::pair("delivered", each.delivered),
+                                        {"failed", each.failed},
+                                        {"dropped", each.dropped}}) {
+      page.Add(static_cast<double>(count), {{"receiver", receiver}, {"result", result}});
+    }
+  }
+}
+
 void AddProcess(Page& page) {
   const ProcessFigures figures = ReadProcessFigures();
   page.One(MetricType::Counter, "process_cpu_seconds_total",
@@ -318,6 +349,8 @@ std::string Metrics::Text() const {
   if (sources_.sessions) {
     page.One(MetricType::Gauge, "belljar_sessions_open", "Open sessions.", sources_.sessions());
   }
+  if (sources_.audit) AddAudit(page, sources_.audit());
+  if (sources_.events) AddEvents(page, sources_.events());
   AddProcess(page);
   return page.Text();
 }

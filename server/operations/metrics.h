@@ -38,12 +38,35 @@ struct SpareGauge {
   size_t wanted = 0;
 };
 
+struct AuditFigures {
+  uint64_t entries = 0;
+  uint64_t failures = 0;
+  uint64_t lost = 0;
+  size_t waiting = 0;
+  bool is_failing = false;
+};
+
+// Events, and what was sent to whom.
+struct EventFigures {
+  uint64_t published = 0;
+  size_t streams = 0;
+  struct Receiver {
+    std::string name;  // a webhook; empty: the collector of traces
+    uint64_t delivered = 0;
+    uint64_t failed = 0;  // attempts
+    uint64_t dropped = 0;
+  };
+  std::vector<Receiver> receivers;
+};
+
 // Called at each scrape, on the scraping thread. Empty: the metric is omitted.
 struct MetricsSources {
   std::function<CallQueue::Counters()> calls;
   std::function<std::vector<SpareGauge>()> spares;
   std::function<size_t()> http_connections;
   std::function<size_t()> sessions;
+  std::function<AuditFigures()> audit;
+  std::function<EventFigures()> events;
 };
 
 class Metrics : public CallObserver {

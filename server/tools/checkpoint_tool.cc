@@ -274,7 +274,8 @@ core::Result<ToolResult> CheckpointTool::Call(const ToolCall& call) {
   }
   if (!problems.empty()) return RefusedArguments(kCheckpointName, problems);
   core::Result<SessionUse> session = SessionUse::Find(registry_, *arguments.Text("session"), call);
-  if (!session) return RefusedCall(kCheckpointName, session.error().ToString());
+  if (!session)
+    return RefusedCall(kCheckpointName, session.error().ToString(), ToolResult::Fault::kNotFound);
   const core::Result<outside::Patience> patience = TakePatience(arguments, call);
   if (!patience) return patience.error();
   const Request request{call, arguments, *session, *patience};

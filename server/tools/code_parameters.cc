@@ -5,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "server/core/execution.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {
@@ -77,6 +78,13 @@ void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, const Ena
     if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
     finding.hint = explained;
   }
+}
+
+// What only the server knows.
+void Complete(const Sandboxes& sandboxes, const ToolCall& call, const EnabledProfile& used,
+              bool in_session, host::Outcome& outcome) {
+  ExplainProfiles(sandboxes, call.caller, used, in_session, outcome);
+  if (call.execution && !call.execution->id().empty()) outcome.execution_id = call.execution->id();
 }
 
 core::Result<outside::RunOptions> OptionsOf(const outside::OutputSink* sink, const ToolCall& call) {
@@ -178,11 +186,13 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
   core::Result<std::shared_ptr<outside::Sandbox>> sandbox =
       in_container ? sandboxes.containers().Get(*in_container) : sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
-  if (call.on_status && !in_container) TellStart(**sandbox, profile, call);
+  if (call.on_status && !in_container && !(*sandbox)->RunsEarly(request)) {
+    TellStart(**sandbox, profile, call);
+  }
   core::Result<outside::RunOptions> options = OptionsOf(sink, call);
   if (!options) return options.error();
   core::Result<host::Outcome> outcome = (*sandbox)->Run(request, *options);
-  if (outcome) ExplainProfiles(sandboxes, call.caller, profile, false, *outcome);
+  if (outcome) Complete(sandboxes, call, profile, false, *outcome);
   return outcome;
 }
 
@@ -200,7 +210,7 @@ core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& s
   if (!outcome && outcome.error().error_number == ECANCELED) {
     return CancelledBeforehand(sandboxes, profile, request);
   }
-  if (outcome) ExplainProfiles(sandboxes, call.caller, profile, true, *outcome);
+  if (outcome) Complete(sandboxes, call, profile, true, *outcome);
   return outcome;
 }
 
@@ -215,16 +225,21 @@ void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
   };
   auto entry = std::make_shared<const Entry>(
       Entry{call.caller.name, std::move(request), std::move(outcome)});
-  const auto enter = [observer, tool, &profile, entry] {
+  const auto enter = [observer, tool, &profile, execution = call.execution, entry] {
     CallRecord record;
     record.tool = tool;
     record.caller = entry->caller;
     record.profile = profile.profile.name;
     record.code = entry->request.source;
+    record.request = &entry->request;
     if (entry->outcome) {
       record.outcome = &*entry->outcome;
     } else {
       record.failure = entry->outcome.error().ToString();
+    }
+    if (execution) {
+      record.execution = execution->id();
+      execution->SetRecorded();
     }
     observer->Called(record);
   };
@@ -245,6 +260,7 @@ ToolResult RefusedArguments(std::string_view tool, const std::vector<std::string
   ToolResult result;
   result.text = ProblemsText(tool, problems);
   result.is_error = true;
+  result.fault = ToolResult::Fault::kArguments;
   return result;
 }
 

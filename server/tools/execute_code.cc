@@ -7,6 +7,7 @@
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/outside/workspace.h"
+#include "server/core/execution.h"
 #include "server/tools/artifact_contents.h"
 #include "server/tools/call_limits.h"
 #include "server/tools/code_parameters.h"
@@ -192,6 +193,7 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   for (const std::string& layer : layers) list += (list.empty() ? "" : ", ") + layer;
   ToolResult result;
   result.is_error = true;
+  result.fault = ToolResult::Fault::kArguments;
   result.text = std::string("execute_code: use_container is true, but ") + kContainersNotEnabled +
                 ". Nothing was run. Call again without use_container: the run is then sealed by " +
                 std::to_string(layers.size()) + " kernel layers (" + list +
@@ -439,8 +441,13 @@ core::Result<ToolResult> ExecuteCode::CallSession(Plan& plan, const ToolCall& ca
 }
 
 core::Result<ToolResult> ExecuteCode::RunAndAnswer(Plan& plan, const ToolCall& call) const {
-  const bool streams = call.on_output && plan.capture_output;
-  OutputForwarder forwarder(call.on_output);
+  const bool is_watched = call.execution && call.execution->WantsOutput();
+  const bool streams = (call.on_output || is_watched) && plan.capture_output;
+  const std::function<void(std::string_view)> on_output = [&](std::string_view text) {
+    if (call.on_output) call.on_output(text);
+    if (is_watched) call.execution->Print(text);
+  };
+  OutputForwarder forwarder(on_output);
   core::Result<host::Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
   ToolResult result =
       outcome ? ResultOf(*outcome, plan, call.caller) : Failure(plan, outcome.error(), call.caller);

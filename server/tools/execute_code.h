@@ -28,6 +28,7 @@ class ExecuteCode final : public Tool {
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
+  bool runs_code() const override { return true; }
   core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:

@@ -10,6 +10,7 @@ namespace {
 ToolResult Failed(std::string_view tool, std::string text) {
   ToolResult result;
   result.is_error = true;
+  result.fault = ToolResult::Fault::kUnavailable;
   result.text = std::string(tool) + ": " + std::move(text);
   return result;
 }

@@ -325,7 +325,7 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, con
 }
 
 outside::Language Sandboxes::LanguageOf(const EnabledProfile& profile) const {
-  return outside::LanguageOf(OptionsOf(profile.profile));
+  return outside::LanguageOf(profile.profile, language_);
 }
 
 // Precondition: each part is enabled and permitted for the caller.

@@ -160,9 +160,10 @@ ToolResult NotOpened(std::string_view tool, const SessionTerms& terms, const cor
       tool, "no session was opened: " + (error.detail.empty() ? error.ToString() : error.detail));
 }
 
-ToolResult RefusedCall(std::string_view tool, std::string sentence) {
+ToolResult RefusedCall(std::string_view tool, std::string sentence, ToolResult::Fault fault) {
   ToolResult result;
   result.is_error = true;
+  result.fault = fault;
   result.text = std::string(tool) + ": " + std::move(sentence);
   if (!result.text.ends_with('?') && !result.text.ends_with('.')) result.text += ".";
   return result;

@@ -72,7 +72,8 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
 ToolResult NotOpened(std::string_view tool, const SessionTerms& terms, const core::Error& error);
 
 // An answer that is only text, about an error of the caller's.
-ToolResult RefusedCall(std::string_view tool, std::string sentence);
+ToolResult RefusedCall(std::string_view tool, std::string sentence,
+                       ToolResult::Fault fault = ToolResult::Fault::kConflict);
 
 }  // namespace belljar::server::tools
 

@@ -321,7 +321,8 @@ core::Result<ToolResult> SessionFiles::Call(const ToolCall& call) {
   if (problems.empty()) CheckFilesAction(arguments, action, problems);
   if (!problems.empty()) return RefusedArguments(kFilesName, problems);
   core::Result<SessionUse> session = SessionUse::Find(registry_, *arguments.Text("session"), call);
-  if (!session) return RefusedCall(kFilesName, session.error().ToString());
+  if (!session)
+    return RefusedCall(kFilesName, session.error().ToString(), ToolResult::Fault::kNotFound);
   const core::Profile& profile = (*session)->profile().profile;
   if (!profile.workspace) {
     return RefusedCall(kFilesName, LacksFeature("session", "workspace", sandboxes_, call.caller,

@@ -126,8 +126,8 @@ core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
                    {"session", (*opened)->id()},
                    {"profile", profile->profile.name},
                    {"memory_limit", memory.ToString()},
-                   {"idle_timeout", WholeSeconds(registry_.config().idle)},
-                   {"lifetime", WholeSeconds(registry_.config().lifetime)}});
+                   {"idle_timeout", WholeSeconds(registry_.limits().idle)},
+                   {"lifetime", WholeSeconds(registry_.limits().lifetime)}});
 }
 
 ListSessions::ListSessions(SessionRegistry& registry)
@@ -156,7 +156,8 @@ core::Result<ToolResult> CloseSession::Call(const ToolCall& call) {
   if (!problems.empty()) return RefusedArguments(kCloseName, problems);
   const std::string& id = *arguments.Text("session");
   core::Result<SessionUse> session = SessionUse::Find(registry_, id, call);
-  if (!session) return RefusedCall(kCloseName, session.error().ToString());
+  if (!session)
+    return RefusedCall(kCloseName, session.error().ToString(), ToolResult::Fault::kNotFound);
   Json object = {{"success", true}, {"session", id}};
   if (arguments.Boolean("interrupt").value_or(false)) {
     object["interrupted"] = (*session)->session().Interrupt();

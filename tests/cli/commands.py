@@ -13,5 +13,15 @@ COMMANDS = (
     "help",
     "version",
 )
-GROUPS = ("image", "kernel")
-BELOW = ("image build", "image verify", "kernel install", "kernel uninstall")
+GROUPS = ("audit", "receipt", "image", "kernel")
+BELOW = (
+    "audit show",
+    "audit search",
+    "audit verify",
+    "audit export",
+    "receipt verify",
+    "image build",
+    "image verify",
+    "kernel install",
+    "kernel uninstall",
+)

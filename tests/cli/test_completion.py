@@ -53,6 +53,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
         (
             ["belljar", ""],
             [
+                "audit",
                 "completion",
                 "config",
                 "doctor",
@@ -60,6 +61,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
                 "image",
                 "info",
                 "kernel",
+                "receipt",
                 "repl",
                 "rules",
                 "run",
@@ -68,6 +70,8 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
                 "version",
             ],
         ),
+        (["belljar", "audit", ""], ["export", "search", "show", "verify"]),
+        (["belljar", "audit", "show", "--folder", "a"], ["a folder"]),
         (["belljar", "image", ""], ["build", "verify"]),
         (["belljar", "image", "v"], ["verify"]),
         (["belljar", "image", "build", "--prof"], ["--profile"]),

@@ -73,7 +73,7 @@ def test_as_json(config, tmp_path):
     done = config("--json", "--config", str(file), SANDBOX_API_TOKEN=SECRET)
     assert (done.returncode, done.stderr) == (0, "")
     shown = json.loads(done.stdout)
-    assert set(shown) == {"file", "settings", "tokens", "warnings"}
+    assert set(shown) == {"file", "settings", "tokens", "webhooks", "warnings"}
     assert shown["file"] == str(file)
     by_key = {setting["key"]: setting for setting in shown["settings"]}
     assert by_key["execution.memory"]["value"] == "64m"
@@ -92,16 +92,19 @@ def test_as_json(config, tmp_path):
             "rate": 0.0,
             "burst": 0,
             "concurrency": 0,
+            "operator": False,
         }
     ]
 
 
 def test_the_printed_file_loads_to_the_same(config, settings, tmp_path):
     token = token_file(tmp_path)
+    token_file(tmp_path, "whsec_" + "c2VjcmV0" * 5, name="hook")
     file = tmp_path / "b.toml"
     file.write_text(
         '[http]\nlisten = "127.0.0.1:0"\ntoken_file = "token"\n[log]\ncode = true\n'
         '[[tokens]]\nname = "t"\nenv = "T"\nrate = 1.5\nprofiles = ["basic"]\n'
+        '[[webhooks]]\nname = "w"\nurl = "http://127.0.0.1:1/x"\nfile = "hook"\ntokens = ["t"]\n'
     )
     others = {"SANDBOX_TIMEOUT": "1.5", "SANDBOX_ALLOWED_IMPORTS": "math,json"}
     team = {"T": SECRET[::-1]}
@@ -117,10 +120,18 @@ def test_the_printed_file_loads_to_the_same(config, settings, tmp_path):
     def values(done):
         shown = json.loads(done.stdout)
         tokens = [{**token, "source": ""} for token in shown["tokens"]]
-        return {setting["key"]: setting["value"] for setting in shown["settings"]}, tokens
+        webhooks = [{**webhook, "source": ""} for webhook in shown["webhooks"]]
+        return {s["key"]: s["value"] for s in shown["settings"]}, tokens, webhooks
 
     assert values(before) == values(after)
     assert values(after)[0]["http.token_file"] == str(token)
+    (webhook,) = values(after)[2]
+    assert (webhook["name"], webhook["url"], webhook["tokens"]) == (
+        "w",
+        "http://127.0.0.1:1/x",
+        ["t"],
+    )
+    assert "whsec_" not in before.stdout + printed.stdout.replace("(whsec_…)", "")
     assert config("--toml", "--config", str(again), **team).stdout == printed.stdout
 
 

@@ -33,7 +33,9 @@ def free_port() -> int:
 
 def environment(**more: str) -> dict[str, str]:
     """Ours without what would configure a server."""
-    ours = {k: v for k, v in os.environ.items() if not k.startswith(("SANDBOX_", "BELLJAR_"))}
+    ours = {
+        k: v for k, v in os.environ.items() if not k.startswith(("SANDBOX_", "BELLJAR_", "OTEL_"))
+    }
     return ours | more
 
 
@@ -86,7 +88,7 @@ class HttpServer:
                 stderr=log,
                 env=environment(**({"SANDBOX_API_TOKEN": self.token} if self.token else {})),
             )
-        wait_for_http(self.process, self.port, "/readyz", 10, self.log)
+        wait_for_http(self.process, self.port, "/readyz", 60, self.log)
 
     def stop(self) -> int:
         return end(self.process)

@@ -333,13 +333,13 @@ def test_a_strict_server_runs_nothing_and_says_why(container: Container) -> None
     (content,) = answer["result"]["content"]
     assert "could not run the code" in content["text"]
     assert "server's log" in content["text"], "where the cause is"
-    (failure,) = [entry for entry in log if entry["event"] == "execution"]
+    (failure,) = [entry for entry in log if entry["event"] == "execution.ended"]
     assert failure["level"] == "error"
     assert "namespaces" in failure["failure"]
     assert "--isolation standard" in failure["failure"]
     # Said before anybody has called.
     events = [entry["event"] for entry in log]
-    assert events.index("cannot_run") < events.index("execution")
+    assert events.index("cannot_run") < events.index("execution.ended")
     (reason,) = [entry for entry in log if entry["event"] == "cannot_run"]
     assert reason["level"] == "error"
     assert "namespaces" in reason["why"] and "--isolation standard" in reason["why"]

@@ -4,6 +4,7 @@ and one that a program does not name is there too."""
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ EVERYTHING = (
 
 @pytest.fixture(scope="module")
 def run(build: Path, packages: Path):
-    def run_program(source: str, *options: str) -> dict[str, Any]:
+    def run_program(source: str, *options: str, profile="data-science") -> dict[str, Any]:
         done = subprocess.run(
-            [build / "belljar", "run", "--json", "--profile", "data-science", *options, "-"],
+            [build / "belljar", "run", "--json", "--profile", profile, *options, "-"],
             input=source,
             capture_output=True,
             text=True,
@@ -32,12 +33,25 @@ def run(build: Path, packages: Path):
     return run_program
 
 
-@pytest.mark.parametrize(
-    "package",
-    ["numpy", "pandas", "scipy.stats", "matplotlib.pyplot", "seaborn", "sklearn.linear_model",
-     "statsmodels.api", "plotly.express", "sympy", "PIL.Image", "dateutil.parser", "pytz",
-     "lxml.etree", "openpyxl", "tabulate"],
-)  # fmt: skip
+PACKAGES = [
+    "numpy", "pandas", "scipy.stats", "matplotlib.pyplot", "seaborn", "sklearn.linear_model",
+    "statsmodels.api", "plotly.express", "sympy", "PIL.Image", "dateutil.parser", "pytz",
+    "lxml.etree", "openpyxl", "tabulate",
+]  # fmt: skip
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root could create the folder")
+@pytest.mark.parametrize("package", PACKAGES)
+def test_a_zygote_creates_nothing_before_it_is_sealed(run, package: str) -> None:
+    """The zygote imports packages while it still sees the machine's files: matplotlib would make
+    folders for its settings and its list of fonts, here in the HOME of the profile filesystem."""
+    home = Path("/workspace")
+    assert not home.exists()
+    assert run(f"import {package}", profile="data-science+filesystem")["status"] == "ok"
+    assert not home.exists()
+
+
+@pytest.mark.parametrize("package", PACKAGES)
 def test_a_package_alone_is_as_among_all_others(run, package: str) -> None:
     source = f"import {package} as m\nsorted(dir(m)), str(m.__doc__)"
     alone = run(source)

@@ -229,8 +229,9 @@ def test_limits_are_the_defaults_of_the_settings_they_name():
             (key,) = names(key)
             plain = said.replace(" MiB", "m").replace(" KiB", "k").replace(" s", "s")
             assert plain.replace(",", "") == defaults[key], key
+    events = {names(row[0])[0] for row in table(page("docs/events.md"), "event", "when", "fields")}
     for key in re.findall(r"`((?:http|execution|log|server)\.\w+)`", PAGE):
-        assert key in defaults
+        assert key in defaults or key in events
 
 
 # --- metrics and log --------------------------------------------------------------------------
@@ -268,5 +269,13 @@ def test_every_log_event_is_described():
     text = source("server/operations/log.cc")
     written = set(re.findall(r'(?:Write|Entry)\([^"{]*?"(\w+)"', text))
     assert len(written) >= 8
+    # Calls and sessions have the names of events.
+    written |= set(re.findall(r'"((?:call|execution)\.\w+)"', text))
+    actions = {"closed", "evicted"}
+    for path in (ROOT / "server/tools").glob("*.cc"):
+        actions |= set(re.findall(r'RecordSession\(\w+, "(\w+)"', path.read_text("utf-8")))
+    assert len(actions) >= 9
+    renamed = {"branched": "opened", "rolled_back": "restored"}
+    written |= {f"session.{renamed.get(action, action)}" for action in actions}
     rows = table(PAGE, "event", "level", "content")
     assert {name for row in rows for name in names(row[0])} == written

@@ -9,7 +9,7 @@ from configparser import ConfigParser
 
 import pytest
 
-from tests.cli.commands import BELOW, COMMANDS
+from tests.cli.commands import BELOW, COMMANDS, GROUPS
 from tests.documentation.conftest import BELLJAR, PAGES, ROOT, environment
 
 IDS = [str(path.relative_to(ROOT)) for path in PAGES]
@@ -103,7 +103,7 @@ def test_commands_have_the_options_that_are_shown(path, options):
         for command, *words in commands(text):
             if command == "--version":
                 continue
-            if command in ("image", "kernel"):
+            if command in GROUPS:
                 command += " " + words[0]
             assert command in options, command
             for word in words:

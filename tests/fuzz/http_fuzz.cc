@@ -100,7 +100,8 @@ class Client {
     if (with_token) tokens.push_back({kSecret, {}});
     service_ = std::make_shared<server::http::HttpService>(
         io_, config, server::http::HostRules("127.0.0.1", {"belljar.test"}, {"http://page.test"}),
-        *server::http::Tokens::Make(tokens), ServiceUnderTest(), std::move(monitoring));
+        *server::http::Tokens::Make(tokens), ServiceUnderTest(), server::http::Router(),
+        std::move(monitoring));
     boost::asio::ip::tcp::socket socket(io_);
     socket.assign(boost::asio::ip::tcp::v4(), ends[1]);
     service_->Add(std::move(socket), "fuzz");

@@ -69,6 +69,8 @@ std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<B
   return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(backend)));
 }
 
+bool Sandbox::RunsEarly(const host::Request&) const { return false; }
+
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
   return backend_->Run(request, options);
 }

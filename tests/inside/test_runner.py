@@ -834,8 +834,8 @@ def test_report_keeps_to_its_size(run, source, limit):
     "rehearse, runs, variables, result",
     [
         ("rehearse", 1, [], 1),
-        # Before them, two runs to see which code is run (locality.py).
-        ("specialise", 14, ["Point", "total", "values"], {"a": [1.5, 2.5, 3.5], "b": "1"}),
+        # Before them, four runs to see which code is run (locality.py).
+        ("specialise", 16, ["Point", "total", "values"], {"a": [1.5, 2.5, 3.5], "b": "1"}),
     ],
 )
 def test_a_rehearsal_leaves_no_trace(policy, capsys, rehearse, runs, variables, result):
@@ -868,6 +868,22 @@ def test_a_rehearsal_leaves_no_trace(policy, capsys, rehearse, runs, variables, 
     for report in map(json.loads, seen[-12:]):
         assert (report["status"], report["variables"]) == ("ok", variables)
         assert report["result"] == result
+
+
+def test_what_is_less_frequent_is_specialised_step_by_step(policy, monkeypatch):
+    import belljar_runner
+
+    execute = sys.modules["belljar_runner.execute"]
+    original = execute.execute
+    seen = []
+    monkeypatch.setattr(execute, "execute", lambda *a: seen.append(original(*a)) or seen[-1])
+    monkeypatch.setattr(execute._prepared, "further_runs", 3, raising=False)
+    modules, lines = dict(sys.modules), dict(linecache.cache)
+    assert [belljar_runner.specialise_further() for _ in range(3)] == [True, True, False]
+    assert [json.loads(report)["status"] for report in seen] == ["exception", "ok"] * 3
+    assert json.loads(seen[0])["error"]["type"] == "ZeroDivisionError"
+    assert "analysis" in json.loads(seen[1])
+    assert (dict(sys.modules), dict(linecache.cache)) == (modules, lines)
 
 
 def test_reseed_changes_random_numbers():

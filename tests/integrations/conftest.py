@@ -56,7 +56,7 @@ class Elsewhere(pytest.File):
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
-            timeout=280,
+            timeout=560,
         )
         self.output = done.stdout
         if report.exists():
@@ -71,7 +71,7 @@ class FailedThere(Exception):
 class Test(pytest.Item):
     def __init__(self, **options) -> None:
         super().__init__(**options)
-        self.add_marker(pytest.mark.timeout(300))
+        self.add_marker(pytest.mark.timeout(600))
 
     def runtest(self) -> None:
         for path in (PYTHON, PACKAGE / "belljar"):

@@ -52,6 +52,11 @@ def test_pytest(pytester):
     pytester.runpytest_subprocess("-p", "belljar.pytest_plugin").assert_outcomes(passed=2)
 
 
+def test_verl():
+    (example,) = blocks("verl", "python")
+    check(example)
+
+
 def test_ipython():
     shell = InteractiveShell.instance()
     shell.user_ns["prices"] = [1.5, 2.5]
@@ -64,7 +69,7 @@ def test_ipython():
 
 
 @pytest.mark.parametrize(
-    "library", ["langchain-core", "smolagents", "pytest", "IPython", "ipykernel"]
+    "library", ["langchain-core", "smolagents", "pytest", "IPython", "ipykernel", "ray"]
 )
 def test_versions_are_those_that_were_tried(library):
     assert f"{library} {version(library)} |" in PAGE
@@ -78,6 +83,16 @@ def test_tables_have_every_option():
     ours = BelljarTool.__annotations__.keys() - {"args_schema", "response_format"}
     ours = {name for name in ours if not name.startswith("_")}
     assert ours <= options("LangChain")
+    from belljar.ray import SandboxPool
+    from belljar.rewards import compute_score
+
+    said = PAGE.split("\n## Ray\n")[1].split("\n## ")[0]
+    for name in ("actors", "cpus", "in_flight"):
+        assert name in SandboxPool.__init__.__kwdefaults__ and f"| `{name}` |" in said
+    for name, method in vars(SandboxPool).items():
+        assert name.startswith("_") or not callable(method) or f"`{name}" in said, name
+    for name in compute_score.__kwdefaults__:
+        assert name.startswith("reward_") or name in options("verl"), name
     from belljar.ipython import BelljarMagics
 
     parser = BelljarMagics.belljar.parser

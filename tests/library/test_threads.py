@@ -230,14 +230,15 @@ SAME = {
         with threading.Condition(threading.Lock()) as held: print(held)
         """,
     "semaphores bound how many are inside": """
-        import threading, time
+        import threading
         inside, most, limit = 0, 0, threading.Semaphore(2)
+        counting, pair = threading.Lock(), threading.Barrier(2)
         def work():
             global inside, most
             with limit:
-                inside += 1; most = max(most, inside)
-                time.sleep(0.002)
-                inside -= 1
+                with counting: inside += 1; most = max(most, inside)
+                pair.wait()
+                with counting: inside -= 1
         threads = [threading.Thread(target=work) for _ in range(6)]
         for thread in threads: thread.start()
         for thread in threads: thread.join()
@@ -264,7 +265,8 @@ SAME = {
         """,
     "timers": """
         import threading, time
-        threading.Timer(0.01, print, ["called"], {"end": "!\\n"}).start()
+        first = threading.Timer(0.01, print, ["called"], {"end": "!\\n"})
+        first.start(); first.join()
         timer = threading.Timer(5, print, ["never"])
         timer.start(); timer.cancel(); timer.join()
         class Every(threading.Timer):

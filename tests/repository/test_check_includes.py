@@ -46,6 +46,37 @@ def test_a_relative_include_is_judged_like_any_other(tmp_path):
     assert len(found) == 1
 
 
+def test_a_type_of_one_name_in_two_files_is_found(tmp_path):
+    before = "#include <string>\nnamespace belljar::host {\n"
+    found = findings(
+        tmp_path,
+        {
+            "engine/host/a.cc": before + "struct Content {\n  int a;\n};\n}  // namespace\n",
+            "engine/host/b.h": before + "class Content final : public Base {};\n}\n",
+            "engine/host/c.h": "namespace belljar::host {\nenum class Kind : char { kA };\n}\n",
+            "engine/host/d.cc": "namespace belljar::host {\nenum Kind {\n  kB\n};\n}\n",
+        },
+    )
+    assert found == [
+        "engine/host/b.h:3: belljar::host::Content is also in engine/host/a.cc",
+        "engine/host/d.cc:2: belljar::host::Kind is also in engine/host/c.h",
+    ]
+
+
+def test_types_that_no_other_file_sees_may_have_one_name(tmp_path):
+    own = "namespace belljar::host {\nnamespace {\n%s}  // namespace\n%s}  // namespace\n"
+    found = findings(
+        tmp_path,
+        {
+            "engine/host/a.cc": own % ("struct Content {};\n", "class Open;\n"),
+            "engine/host/b.cc": own % ("struct Content {};\n", "struct Open::Content {};\n"),
+            "engine/host/c.cc": own % ("", "struct Open {\n  struct Content {};\n};\n"),
+            "engine/host/d.cc": own % ("", "template <>\nstruct Open<int> {};\n"),
+        },
+    )
+    assert found == []
+
+
 def test_python_stays_inside(tmp_path):
     found = findings(
         tmp_path,

@@ -23,8 +23,8 @@ def dev(*words: str, **environment: str) -> subprocess.CompletedProcess:
 def test_without_a_word_it_lists_them():
     done = dev()
     assert done.returncode == 0
-    words = "run build test bench soak fuzz lint tidy odr fmt arm64 wheels doctor setup clean"
-    for word in words.split():
+    words = "run build test bench record soak chart fuzz lint tidy odr fmt arm64 wheels doctor"
+    for word in [*words.split(), "setup", "clean"]:
         assert f"\n  {word} " in done.stdout
 
 

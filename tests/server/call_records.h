@@ -30,6 +30,7 @@ inline server::CallRecord RecordOf(const host::Outcome& outcome) {
   record.profile = "basic";
   record.code = kSecretCode;
   record.outcome = &outcome;
+  record.execution = outcome.execution_id;
   return record;
 }
 

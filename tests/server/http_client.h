@@ -96,10 +96,11 @@ class TestServer {
  public:
   explicit TestServer(FakeHandler& handler, server::HttpConfig config = {},
                       std::vector<server::TokenConfig> tokens = {},
-                      server::http::HttpMonitoring monitoring = {}) {
+                      server::http::HttpMonitoring monitoring = {},
+                      std::vector<server::WebHandler*> web = {}) {
     config.port = 0;
-    auto server =
-        server::http::HttpServer::Listen(io_, config, tokens, handler, std::move(monitoring));
+    auto server = server::http::HttpServer::Listen(io_, config, tokens, handler,
+                                                   std::move(monitoring), std::move(web));
     if (!server) {
       ADD_FAILURE() << server.error().ToString();
       std::abort();

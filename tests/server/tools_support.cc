@@ -47,7 +47,7 @@ Tools::Tools(const server::ExecutionConfig& config, const server::ContainerConfi
   tools_ = server::tools::MakeTools(*sandboxes_, *catalogue, answers, resources_, &books_,
                                     sessions.enabled ? &sessions_ : nullptr);
   sessions_.TellCloses([this](const std::string& owner, const server::RegisteredSession& session,
-                              const std::string& why) {
+                              server::SessionRegistry::Cause, const std::string& why) {
     books_.SessionChanged({"closed", owner, session.id(), "", why});
   });
 }

@@ -35,7 +35,7 @@ bool Sanitized() {
 
 bool IsSlow() {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
-  return Sanitized() || getenv("BELLJAR_TEST_SLOWNESS") != nullptr;
+  return Sanitized() || ThreadSanitized() || getenv("BELLJAR_TEST_SLOWNESS") != nullptr;
 }
 
 bool ThreadSanitized() {

@@ -22,6 +22,9 @@ endif()
 # SHA-256, for artifacts and for fingerprints of findings, only on the host.
 find_library(BELLJAR_LIBCRYPTO NAMES libcrypto.a)
 find_path(BELLJAR_LIBCRYPTO_INCLUDE NAMES openssl/sha.h)
+# Ed25519, for the audit log and receipts, only in the command.
+find_library(BELLJAR_LIBSODIUM NAMES libsodium.a)
+find_path(BELLJAR_LIBSODIUM_INCLUDE NAMES sodium.h)
 find_library(BELLJAR_LIBELF NAMES libelf.a)
 # That library's code is not position-independent, so it cannot be part of the Python extension.
 find_library(BELLJAR_LIBELF_SHARED NAMES elf)
@@ -36,6 +39,11 @@ set(edit_FOUND FALSE)
 if(BELLJAR_LIBEDIT AND BELLJAR_LIBEDIT_INCLUDE AND BELLJAR_LIBTINFO AND BELLJAR_LIBBSD)
   set(edit_FOUND TRUE)
 endif()
+# Jobs of the server. The archive needs no other library than libc and libm.
+find_library(BELLJAR_LIBSQLITE NAMES libsqlite3.a)
+find_path(BELLJAR_LIBSQLITE_INCLUDE NAMES sqlite3.h)
+# Only the headers: the library is opened when jobs are kept in PostgreSQL.
+find_path(BELLJAR_LIBPQ_INCLUDE NAMES libpq-fe.h PATH_SUFFIXES postgresql)
 
 # found, under which name, in which Debian package
 set(missing "")
@@ -54,9 +62,12 @@ belljar_need(pugixml_FOUND libpugixml-dev)
 belljar_need(spdlog_FOUND libspdlog-dev)
 belljar_need(prometheus-cpp_FOUND prometheus-cpp-dev)
 belljar_need(BELLJAR_LIBCRYPTO libssl-dev)
+belljar_need(BELLJAR_LIBSODIUM libsodium-dev)
 belljar_need(BELLJAR_LIBELF libelf-dev)
 belljar_need(BELLJAR_LIBZ zlib1g-dev)
 belljar_need(edit_FOUND libedit-dev)
+belljar_need(BELLJAR_LIBSQLITE libsqlite3-dev)
+belljar_need(BELLJAR_LIBPQ_INCLUDE libpq-dev)
 if(missing)
   list(JOIN missing " " missing)
   message(FATAL_ERROR "Belljar is compiled from source, and these system libraries are missing. "

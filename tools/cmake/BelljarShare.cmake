@@ -2,6 +2,7 @@
 #
 #   share/belljar/policy/belljar_policy/   the language policy
 #   share/belljar/runner/                  the code inside a worker: belljar_runner(.py)
+#   share/belljar/hot_blocks/X.Y.json      what each run of that Python writes to (hot_blocks.h)
 #   share/belljar/profiles/*.toml
 #   share/belljar/installer/               installs packages in a container
 #   share/belljar/rules.json               the policy's rules, for the command
@@ -20,6 +21,7 @@ file(GLOB_RECURSE share_sources CONFIGURE_DEPENDS
      "${CMAKE_SOURCE_DIR}/policy/belljar_policy/*.json"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner.py"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner/*.py"
+     "${CMAKE_SOURCE_DIR}/engine/inside/hot_blocks/*.json"
      "${CMAKE_SOURCE_DIR}/profiles/*.toml"
      "${CMAKE_SOURCE_DIR}/container/packages/*.py"
      "${CMAKE_SOURCE_DIR}/container/packages/*.toml"

@@ -14,6 +14,12 @@ bench_wheel() {
     "$(realpath -- "$wheel")"
 }
 
+# record: which blocks of memory each run writes to, for zygotes with the Python of this build
+word_record() {
+  build_targets release bench belljar-record-hot-blocks
+  exec "$PYTHON" "$ROOT/tools/hot_blocks/record.py" "$BUILD/release" "$@"
+}
+
 word_bench() {
   local what="${1:-}"
   prepare_build_dir
@@ -40,6 +46,17 @@ word_bench() {
       make_venv "$BUILD/venv-bench" bench
       unlock
       ;;
+    client)
+      lock
+      make_venv "$VENV_CLIENTS" clients
+      make_npm_clients
+      unlock
+      ;;
+    ray)
+      lock
+      make_venv "$BUILD/venv-integrations" integrations
+      unlock
+      ;;
   esac
   build_targets release bench all
   case "$what" in
@@ -51,7 +68,16 @@ word_bench() {
       shift
       exec "$BUILD/venv-bench/bin/python" "$ROOT/bench/python_package.py" "$BUILD/release" "$@"
       ;;
-    containers | language | data-science | network | sessions)
+    client)
+      shift
+      exec "$CLIENTS/node" "$ROOT/bench/official_client.mjs" "$BUILD/release" \
+        "$CLIENTS/node_modules" "$@"
+      ;;
+    ray)
+      shift
+      exec "$BUILD/venv-integrations/bin/python" "$ROOT/bench/ray_pool.py" "$BUILD/release" "$@"
+      ;;
+    containers | language | data-science | jobs | network | service | sessions)
       shift
       exec "$BUILD/release/bin/belljar-bench-$what" "$@"
       ;;

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by ./dev: fuzzing of parsers with bytes and of the language policy with programs.
 
-readonly FUZZ_TARGETS=(http mcp report config egress container language)
+readonly FUZZ_TARGETS=(http web mcp report config egress container audit language)
 
 # fuzz_one TARGET SECONDS: new inputs are kept in build/fuzz-corpus for the next run
 fuzz_one() {

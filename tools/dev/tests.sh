@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by ./dev: the C++ and Python tests, and the soak tests.
+# Sourced by ./dev: the C++ and Python tests, the soak tests, and those of the Helm chart.
 
 # Most tests spend their time waiting: for a process to start, a limit to be reached, a client.
 AT_A_TIME=$((2 * JOBS))
@@ -144,7 +144,6 @@ build_ahead() {
     (build_other) || true
     (build_asan) || true
     (build_tsan) || true
-    (build_odr) || true
     (build_fuzz "${FUZZ_TARGETS[@]}") || true
   ) >"$LOGS/ahead.txt" 2>&1 </dev/null &
 }
@@ -196,13 +195,13 @@ word_test() {
     ran "C++ tests" run_ctest release . soak "$@" || status=1
   fi
   if [[ "$suite" == core ]]; then
-    run_pytest -m "not soak" "${together[@]}" \
+    run_pytest -m "not soak and not chart" "${together[@]}" \
       tests/policy tests/language tests/escapes tests/library "$@" || status=1
   fi
   if [[ "$suite" == all || "$suite" == python ]]; then
     # A selection of tests runs in one process, so that -s and --pdb work.
     if (($#)); then together=(); fi
-    ran "Python tests" run_pytest -m "not soak" "${together[@]}" "$@" || status=1
+    ran "Python tests" run_pytest -m "not soak and not chart" "${together[@]}" "$@" || status=1
     (($#)) || ran "core tests with another Python" run_other_core || status=1
   fi
   if [[ "$suite" == asan || -n "$in_ci" ]]; then
@@ -220,5 +219,19 @@ word_soak() {
   ctest --test-dir "$BUILD/release" --output-on-failure -L soak \
     --output-junit "$BUILD/report/ctest-soak.xml" || status=1
   run_pytest -m soak "$@" || status=1
+  close_tests "$status"
+}
+
+word_chart() {
+  local status=0
+  build_targets release "" "${USED[@]}"
+  lock
+  make_venv "$VENV_DEV" dev
+  make_sources
+  make_chart_tools
+  unlock
+  rm -rf -- "$BUILD/report"
+  mkdir -p -- "$BUILD/report"
+  BELLJAR_MUST_WORK=1 run_pytest -m chart "$@" || status=1
   close_tests "$status"
 }

@@ -57,3 +57,23 @@ struct mallinfo2 mallinfo2(void) {
       (unsigned)small.keepcost,
   };
 }
+
+// SQLite's archive: SQL functions that nothing here calls. Those of glibc 2.29 differ from the
+// first ones in how they report errors.
+#ifdef __aarch64__
+#define FIRST_GLIBC "GLIBC_2.17"
+#else
+#define FIRST_GLIBC "GLIBC_2.2.5"
+#endif
+#define OF_FIRST_GLIBC(name)                                 \
+  __asm__(".symver first_" #name "," #name "@" FIRST_GLIBC); \
+  extern __attribute__((visibility("default"))) __typeof__(name) first_##name
+double exp(double x);
+double log(double x);
+double pow(double x, double y);
+OF_FIRST_GLIBC(exp);
+OF_FIRST_GLIBC(log);
+OF_FIRST_GLIBC(pow);
+double exp(double x) { return first_exp(x); }
+double log(double x) { return first_log(x); }
+double pow(double x, double y) { return first_pow(x, y); }

@@ -28,7 +28,8 @@ libraries="$sysroot/usr/lib/$triplet"
 readonly BOOST=libboost1.74-dev
 readonly LINKED=(linux-libc-dev libstdc++-12-dev "$BOOST" libboost-dev nlohmann-json3-dev
   libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev prometheus-cpp-dev libpugixml-dev
-  libseccomp-dev libssl-dev zlib1g-dev libelf-dev libedit-dev libbsd-dev libncurses-dev)
+  libseccomp-dev libssl-dev libsodium-dev zlib1g-dev libelf-dev libedit-dev libbsd-dev libncurses-dev
+  libsqlite3-dev libpq-dev)
 
 # shellcheck source=tools/wheels/debian.sh
 source "$here/debian.sh"
@@ -99,7 +100,8 @@ compile_old_glibc() {
   cases errno.h '(E[A-Z0-9]+)' >"$scratch/error_names.h"
   # Not SIGSTKSZ, a size.
   cases signal.h 'SIG([A-Z0-9]+)' | grep -v STKSZ >"$scratch/signal_names.h"
-  compile gcc -Wall -Werror -I"$scratch" -c "$here/old_glibc.c" -o "$sysroot/usr/lib/old_glibc.o"
+  # Each program takes only what it uses: not every one needs libm.
+  compile gcc -Wall -Werror -ffunction-sections -I"$scratch" -c "$here/old_glibc.c" -o "$sysroot/usr/lib/old_glibc.o"
 }
 
 compile_prometheus() {
@@ -143,8 +145,9 @@ collect_licences() {
   cp "$sysroot/usr/share/doc/libc6-dev/copyright" "$folder/libc6-dev"
   # Boost's licence asks for no notices in programs: its text, without the 46,000 lines before it.
   sed -n '/^ Boost Software License - Version 1\.0/,$p' "/usr/share/doc/$BOOST/copyright" >"$folder/$BOOST"
-  # Only names of packages, and numbers of the kernel's interface.
-  rm "$folder/libboost-dev" "$folder/linux-libc-dev"
+  # Only names of packages, numbers of the kernel's interface, and declarations of a library that is
+  # opened at run time.
+  rm "$folder/libboost-dev" "$folder/linux-libc-dev" "$folder/libpq-dev"
   grep -ohE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$folder"/* | grep -v /GFDL | sort -u |
     while read -r name; do cp --no-dereference "$name" "$folder/$(basename -- "$name")"; done
   # A name without a version is a link to the newest.

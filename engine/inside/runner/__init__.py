@@ -10,6 +10,7 @@ C++ (`engine/inside/interpreter.cc`) calls these functions, for a run in this or
              prepare_questions()  where a session may be opened
              specialise() brings the bytecode of a request's path into its final form; warm()
                          instead, if the zygote itself becomes the only worker
+             specialise_further() between clones, for failures and validations
     a clone  rehearse()  shows the zygote which pages a request writes to (hot_pages.h)
     worker   reseed()    after the clone: no two workers share a random number
     worker   execute()   the one request:
@@ -83,6 +84,7 @@ from .execute import (  # noqa: E402
     prepare,
     rehearse,
     specialise,
+    specialise_further,
     warm,
 )
 from .package_folders import add_package_folders  # noqa: E402
@@ -109,5 +111,6 @@ __all__ = [
     "rehearse",
     "reseed",
     "specialise",
+    "specialise_further",
     "warm",
 ]

@@ -7,31 +7,51 @@ MAX_IMPORTS = 200
 _MAX_NAME = 200
 
 # Each is a place where the program takes one way or another.
-_BRANCHES = (
-    ast.If,
-    ast.IfExp,
-    ast.For,
-    ast.AsyncFor,
-    ast.While,
-    ast.ExceptHandler,
-    ast.match_case,
-    ast.comprehension,
+_BRANCHES = frozenset(
+    (
+        ast.If,
+        ast.IfExp,
+        ast.For,
+        ast.AsyncFor,
+        ast.While,
+        ast.ExceptHandler,
+        ast.match_case,
+        ast.comprehension,
+    )
 )
 # Each is something to keep in mind while reading what is inside.
-_BLOCKS = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Lambda,
-    ast.If,
-    ast.For,
-    ast.AsyncFor,
-    ast.While,
-    ast.Try,
-    ast.TryStar,
-    ast.With,
-    ast.AsyncWith,
-    ast.Match,
+_BLOCKS = frozenset(
+    (
+        ast.FunctionDef,
+        ast.AsyncFunctionDef,
+        ast.ClassDef,
+        ast.Lambda,
+        ast.If,
+        ast.For,
+        ast.AsyncFor,
+        ast.While,
+        ast.Try,
+        ast.TryStar,
+        ast.With,
+        ast.AsyncWith,
+        ast.Match,
+    )
+)
+# In a tree that the parser has made, nothing of interest is below these.
+_LEAVES = frozenset(
+    (
+        ast.Name,
+        ast.Constant,
+        *ast.expr_context.__subclasses__(),
+        *ast.operator.__subclasses__(),
+        *ast.cmpop.__subclasses__(),
+        *ast.unaryop.__subclasses__(),
+        *ast.boolop.__subclasses__(),
+        int,
+        bool,
+        str,
+        type(None),
+    )
 )
 
 
@@ -47,22 +67,29 @@ def analyse(text: str, filename: str) -> tuple[dict[str, Any] | None, bool]:
     pending: list[tuple[ast.AST, int]] = [(tree, 0)]
     while pending:
         node, depth = pending.pop()
-        if isinstance(node, ast.Import):
+        kind = type(node)
+        chained = None
+        if kind is ast.Import:
             names.update(alias.name[:_MAX_NAME] for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
+        elif kind is ast.ImportFrom:
             names.add(("." * node.level + (node.module or ""))[:_MAX_NAME])
-        elif isinstance(node, ast.BoolOp):
+        elif kind is ast.BoolOp:
             branches += len(node.values) - 1
-        if isinstance(node, _BRANCHES):
+        elif kind is ast.If and len(node.orelse) == 1 and type(node.orelse[0]) is ast.If:
+            # An elif is an If in the else of another, and to a reader no deeper than that.
+            chained = node.orelse[0]
+        if kind in _BRANCHES:
             branches += 1
-        if isinstance(node, _BLOCKS):
+        if kind in _BLOCKS:
             depth += 1
             nesting = max(nesting, depth)
-        # An elif is an If in the else of another, and to a reader no deeper than that.
-        orelse = node.orelse if isinstance(node, ast.If) else []
-        chained = orelse[0] if len(orelse) == 1 and isinstance(orelse[0], ast.If) else None
-        for child in ast.iter_child_nodes(node):
-            pending.append((child, depth - 1 if child is chained else depth))
+        for value in vars(node).values():
+            if type(value) is list:
+                for child in value:
+                    if type(child) not in _LEAVES:
+                        pending.append((child, depth - 1 if child is chained else depth))
+            elif type(value) not in _LEAVES:
+                pending.append((value, depth))
     imports = sorted(names)
     bounded = imports[:MAX_IMPORTS]
     fields = {"imports": bounded, "branches": branches, "nesting": nesting}

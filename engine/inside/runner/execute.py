@@ -89,6 +89,16 @@ values = {"a": [Point(i).x + 1.5 for i in range(3)], "b": f"{total([Point(1)])}"
 values
 """
 
+# What else is frequent: an uncaught exception, and a validation. Neither is rehearsed, since every
+# spare would hold its pages; but its code lies together, on a few pages, and is specialised once
+# the first workers are there.
+_FAILING_SOURCE = b"""\
+def half(x):
+    return x / 0
+half(2)
+"""
+_VALIDATION = {**_REHEARSAL, "mode": "validate"}
+
 
 class _NoInput(io.TextIOWrapper):
     """sys.stdin when none was given: empty for readers, a clear error for input()."""
@@ -122,6 +132,7 @@ class _Prepared:
     recursion_limit_of_guest = 1000
     has_packages = False  # the profile
     rehearsals: Sequence[bytes] = ()  # of the profile's packages
+    further_runs = _SPECIALISING_RUNS
     profiler: Any = None  # sees the code that runs after the guest, for gather()
     kept: Any = None  # the guest's last exception; released, it would run the guest's finalizers
 
@@ -201,11 +212,21 @@ def specialise() -> None:
         _execute_into_the_void(_SPECIALISING_SOURCE)
 
 
+def specialise_further() -> bool:
+    """Zygote, while nobody asks it for a worker: a millisecond of the same for what is less
+    frequent than a run that succeeds. False: that is all."""
+    _execute_what_else_is_frequent()
+    _prepared.further_runs -= 1
+    return _prepared.further_runs > 0
+
+
 def _rehearse_watched(profiler: Any) -> None:
-    """What a worker runs, with `profiler` also where the guest's own profiler is taken off."""
+    """What a worker runs, with `profiler` also where the guest's own profiler is taken off. First
+    what every worker runs, so that this lies together."""
     _prepared.profiler = profiler
     try:
         _execute_into_the_void(_REHEARSAL_SOURCE)
+        _execute_what_else_is_frequent()
     finally:
         _prepared.profiler = None
 
@@ -216,16 +237,21 @@ def rehearse() -> None:
         _execute_into_the_void(source)
 
 
-def _execute_into_the_void(source: bytes) -> None:
+def _execute_what_else_is_frequent() -> None:
+    _execute_into_the_void(_FAILING_SOURCE)
+    _execute_into_the_void(_SPECIALISING_SOURCE, _VALIDATION)
+
+
+def _execute_into_the_void(source: bytes, request: dict[str, Any] = _REHEARSAL) -> None:
     """One whole request, and everything as it was before."""
     main = sys.modules.get("__main__")
     stdin, argv = sys.stdin, sys.argv
     collects = gc.isenabled()
     try:
-        execute(_REHEARSAL, source)
+        execute(request, source)
     finally:
         _prepared.policy.forget_program()
-        linecache.cache.pop(_REHEARSAL["filename"], None)
+        linecache.cache.pop(request["filename"], None)
         sys.stdin, sys.argv = stdin, argv
         if main is None:
             sys.modules.pop("__main__", None)

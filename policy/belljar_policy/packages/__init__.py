@@ -21,6 +21,8 @@ from typing import Any
 
 from .. import reviewed
 
+# Packages that have to be prepared because another one imports them.
+_BROUGHT_BY = {"seaborn": ("matplotlib",)}
 _KNOWN = frozenset(module.name for module in pkgutil.iter_modules(__path__))
 
 
@@ -64,7 +66,9 @@ def _absent(packages: Collection[str]) -> Iterator[None]:
 
 
 def _load(names: list[str], unreviewed: list[str]) -> None:
-    for package in sorted({name.partition(".")[0] for name in (*names, *unreviewed)}):
+    packages = {name.partition(".")[0] for name in (*names, *unreviewed)}
+    packages.update(*(_BROUGHT_BY.get(package, ()) for package in packages.copy()))
+    for package in sorted(packages):
         if hasattr(own := _own(package), "prepare"):
             own.prepare()
     for name in names:

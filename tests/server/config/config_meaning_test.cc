@@ -192,6 +192,21 @@ TEST_F(Config, HostsAndOriginsAreJudged) {
   }
 }
 
+TEST_F(Config, AnApiOfAnotherServiceHasAProfileThatIsEnabled) {
+  EXPECT_EQ(Load().config.fronts.piston, "");
+  Toml("[fronts]\npiston = \"basic\"\n");
+  EXPECT_EQ(Load().config.fronts.piston, "basic");
+  EXPECT_TRUE(tests::HasPart(Load().warnings, "fronts.piston has no effect without http.listen"));
+  Flag("--http", {"127.0.0.1:0"});
+  EXPECT_FALSE(tests::HasPart(Load().warnings, "fronts.piston"));
+  ExpectTomlRefused("[fronts]\njudge0 = \"filesystem\"\n",
+                    {"belljar.toml:2", "\"filesystem\" is not enabled", "execution.profiles"});
+  Toml(
+      "[execution]\nprofiles = [\"basic\", \"filesystem\"]\n"
+      "[fronts]\nsandbox_fusion = \"basic+filesystem\"\n");
+  EXPECT_EQ(Load().config.fronts.sandbox_fusion, "basic+filesystem");
+}
+
 TEST_F(Config, AContainerThatCouldNeverBeIsRefused) {
   ExpectTomlRefused("[container]\nruntime = \"runc\"\nrequire_gvisor = true\n",
                     {"belljar.toml:2", "\"runc\"", "runc is not gVisor"});

@@ -28,9 +28,13 @@ Sample SampleOf(const Setting& setting) {
   const tests::Strings choices = setting.choices();
   if (!choices.empty()) return {choices.back(), "\"" + choices.back() + "\"", choices.back()};
   if (setting.key == "http.listen") return {"127.0.0.1:1", "\"127.0.0.1:1\"", "127.0.0.1:1"};
+  if (setting.key == "tracing.endpoint")
+    return {"http://[::1]:4318", "\"http://[::1]:4318\"", "http://[::1]:4318"};
   if (setting.value_type == "URL")
     return {"https://a.org/x", "\"https://a.org/x\"", "https://a.org/x"};
-  if (setting.key == "packages.folder" || setting.key == "container.socket")
+  if (setting.key == "packages.folder" || setting.key == "container.socket" ||
+      setting.key == "audit.folder" || setting.key == "audit.key_file" ||
+      setting.key == "jobs.store")
     return {"/a/b", "\"/a/b\"", "/a/b"};
   if (setting.value_type == "NETWORK")
     return {"10.1.2.3,fd00::/8", "[\"10.1.2.3\", \"fd00::/8\"]", "10.1.2.3, fd00::/8"};
@@ -51,8 +55,12 @@ Sample SampleOf(const Setting& setting) {
       const std::string count = std::to_string(std::max<uint64_t>(7, setting.least));
       return {count, count, count};
     }
-    case Form::kTime: return {"2.5", "2.5", "2500ms"};
-    case Form::kSize: return {"512k", "\"512k\"", "512k"};
+    case Form::kTime:
+      if (setting.least > 2500) return {"6.5", "6.5", "6500ms"};
+      return {"2.5", "2.5", "2500ms"};
+    case Form::kSize:
+      if (setting.least > 512 << 10) return {"3m", "\"3m\"", "3m"};
+      return {"512k", "\"512k\"", "512k"};
     case Form::kList: return {"a,b", "[\"a\", \"b\"]", "a, b"};
   }
   return {};
@@ -364,6 +372,14 @@ TEST_F(Config, OutOfRangeNamesLineKeyAndValue) {
                     {"belljar.toml:2", "strict|standard", "did you mean \"strict\""});
   ExpectTomlRefused("[http]\nmax_body = 1",
                     {"belljar.toml:2: http.max_body \"1\": write one from 1k to 1g"});
+}
+
+TEST_F(EachSetting, PathsInTheFileAreBesideIt) {
+  Toml("[jobs]\nstore = \"state/jobs.db\"\n[audit]\nfolder = \"log\"\n");
+  EXPECT_EQ(Value("jobs.store").value, folder_.path() + "/state/jobs.db");
+  EXPECT_EQ(Value("audit.folder").value, folder_.path() + "/log");
+  Toml("[jobs]\nstore = \"postgresql://belljar@db/belljar\"\n");
+  EXPECT_EQ(Value("jobs.store").value, "postgresql://belljar@db/belljar");
 }
 
 }  // namespace

@@ -127,5 +127,31 @@ TEST(CallQueue, WhatWaitsAtTheEndIsDropped) {
   EXPECT_EQ(done, 0);
 }
 
+TEST(CallQueue, FewerRunAtATimeAndLaterMoreAgain) {
+  CallQueue queue({.running = 3, .waiting = 10});
+  EXPECT_EQ(queue.threads(), 3u);
+  Gate gate;
+  std::atomic<int> done = 0;
+  const auto call = [&, opened = gate.opened] {
+    opened.wait();
+    ++done;
+  };
+  queue.SetOptions({.running = 1, .waiting = 10});
+  for (int i = 0; i < 5; ++i) ASSERT_FALSE(queue.Submit("a", 0, call));
+  AwaitRunning(queue, 1);
+  std::this_thread::sleep_for(milliseconds(50));
+  EXPECT_EQ(queue.counters().running, 1u);
+  EXPECT_EQ(queue.counters().waiting, 4u);
+  queue.SetOptions({.running = 3, .waiting = 10});
+  AwaitRunning(queue, 3);
+  // What runs goes on, and what waits is not refused any more.
+  queue.SetOptions({.running = 1, .waiting = 0});
+  EXPECT_EQ(queue.Submit("a", 0, call)->reason, Reason::kFull);
+  EXPECT_EQ(queue.counters().running, 3u);
+  gate.Open();
+  EXPECT_TRUE(queue.Drain(steady_clock::now() + seconds(20)));
+  EXPECT_EQ(done, 5);
+}
+
 }  // namespace
 }  // namespace belljar::server

@@ -298,11 +298,12 @@ TEST(SessionRegistryThread, ClosesInTimeAndAtTheEnd) {
   auto kept = std::make_shared<FakeSession>("kept");
   {
     SessionRegistry registry(config);
-    registry.TellCloses(
-        [&](const std::string& owner, const RegisteredSession&, const std::string&) {
-          EXPECT_EQ(owner, "a");
-          ++told;
-        });
+    registry.TellCloses([&](const std::string& owner, const RegisteredSession& session,
+                            SessionRegistry::Cause cause, const std::string&) {
+      EXPECT_EQ(owner, "a");
+      EXPECT_EQ(cause == SessionRegistry::Cause::kEvicted, session.id() == "idle");
+      ++told;
+    });
     ASSERT_TRUE(registry.Start());
     auto places = registry.Reserve("a", 2);
     ASSERT_TRUE(places);
@@ -318,6 +319,26 @@ TEST(SessionRegistryThread, ClosesInTimeAndAtTheEnd) {
   }
   EXPECT_EQ(kept->closed, "the server was stopped");
   EXPECT_EQ(told, 2);
+}
+
+TEST_F(SessionRegistryTest, LimitsThatAreChangedHoldForOpenSessionsToo) {
+  config_.per_owner = 3;
+  config_.idle = minutes(30);
+  const auto first = Open("a", "1");
+  const auto second = Open("a", "2");
+  SessionRegistry::Limits limits = registry().limits();
+  EXPECT_EQ(limits.per_owner, 3u);
+  limits.per_owner = 1;
+  registry().SetLimits(limits);
+  EXPECT_EQ(registry().open(), 2u);  // none is closed for it
+  EXPECT_FALSE(registry().Reserve("a"));
+  now_ += minutes(10);
+  limits.idle = minutes(5);
+  registry().SetLimits(limits);
+  EXPECT_EQ(registry().open(), 0u);
+  EXPECT_EQ(first->closed, "nobody had used it for 5 minutes");
+  EXPECT_EQ(second->closed, "nobody had used it for 5 minutes");
+  EXPECT_EQ(registry().config().idle, minutes(30));
 }
 
 }  // namespace

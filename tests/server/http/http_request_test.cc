@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/host/base64.h"
 #include "engine/http1/request_reader.h"
 #include "server/http/host_check.h"
 #include "server/http/request_check.h"
@@ -212,7 +213,14 @@ TEST(TokensTest, FindsTheTokenThatWasSent) {
     EXPECT_TRUE(tokens.Check(wrong).was_sent) << wrong;
     EXPECT_EQ(tokens.Check(wrong).token, std::nullopt) << wrong;
   }
-  for (const std::string& other : {"Basic " + a, a, std::string("Bearer"), "Bearer" + a}) {
+  EXPECT_EQ(tokens.Check("Basic " + host::EncodeBase64("any:" + b)).token, 1u);
+  EXPECT_EQ(tokens.Check("basic  " + host::EncodeBase64(":" + a)).token, 0u);
+  for (const std::string& wrong : {"any:" + a + "a", a + ":", std::string(":"), "x:" + a + ":"}) {
+    EXPECT_TRUE(tokens.Check("Basic " + host::EncodeBase64(wrong)).was_sent) << wrong;
+    EXPECT_EQ(tokens.Check("Basic " + host::EncodeBase64(wrong)).token, std::nullopt) << wrong;
+  }
+  for (const std::string& other : {"Basic " + a, "Basic " + host::EncodeBase64(a), "Basic any:" + a,
+                                   std::string("Basic "), a, std::string("Bearer"), "Bearer" + a}) {
     EXPECT_FALSE(tokens.Check(other).was_sent) << other;
     EXPECT_EQ(tokens.Check(other).token, std::nullopt) << other;
   }
@@ -261,7 +269,7 @@ Verdict Decide(http::verb method, const std::string& target, const Fields& field
   head.target(target);
   head.version(version);
   for (const auto& [name, value] : fields) head.insert(name, value);
-  return CheckRequest(hosts, tokens, head);
+  return CheckRequest(hosts, tokens, Router(), head);
 }
 
 unsigned StatusOf(const Verdict& verdict) {

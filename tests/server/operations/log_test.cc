@@ -91,7 +91,7 @@ TEST(Log, AnExecutionIsOneEntryWithoutCodeOrOutput) {
   EXPECT_TRUE(std::regex_match(entry["time"].get<std::string>(),
                                std::regex(R"(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z)")));
   EXPECT_EQ(entry["level"], "info");
-  EXPECT_EQ(entry["event"], "execution");
+  EXPECT_EQ(entry["event"], "execution.ended");
   EXPECT_EQ(entry["tool"], "execute_code");
   EXPECT_EQ(entry["token"], "team-a");
   EXPECT_EQ(entry["profile"], "basic");
@@ -142,8 +142,8 @@ TEST(Log, ASessionAndItsCells) {
   }));
   ASSERT_EQ(lines.size(), 3u);
   const json opened = json::parse(lines[0]), closed = json::parse(lines[1]);
-  EXPECT_EQ(opened["event"], "session");
-  EXPECT_EQ(opened["action"], "opened");
+  EXPECT_EQ(opened["event"], "session.opened");
+  EXPECT_EQ(closed["event"], "session.closed");
   EXPECT_EQ(opened["token"], "team-a");
   EXPECT_EQ(opened["session"], "5e55");
   EXPECT_EQ(opened["profile"], "basic");
@@ -154,6 +154,31 @@ TEST(Log, ASessionAndItsCells) {
   EXPECT_EQ(cell["cell"], 3);
   EXPECT_EQ(cell["restored"], true);
   EXPECT_EQ(lines[2].find("hunter2"), std::string::npos);
+}
+
+TEST(Log, EntriesHaveTheNamesOfEvents) {
+  host::Outcome outcome = tests::GoodOutcome();
+  const std::vector<std::string> lines = Lines(Written({}, [&](Log& log) {
+    CallRecord validation = tests::RecordOf(outcome);
+    validation.execution = {};
+    log.Called(validation);
+    for (const char* action : {"branched", "rolled_back", "evicted", "files_written"}) {
+      log.SessionChanged({action, "team-a", "5e55", "basic", "c1"});
+    }
+    log.DeliveryFailed("webhook grader", "HTTP status 503", 2, true);
+    outcome.status = host::Status::kRefused;
+    log.Called(tests::RecordOf(outcome));
+  }));
+  std::string names;
+  for (const std::string& line : lines)
+    names += json::parse(line)["event"].get<std::string>() + " ";
+  EXPECT_EQ(names,
+            "call.ended session.opened session.restored session.evicted session.files_written "
+            "delivery_failed execution.refused ");
+  const json failed = json::parse(lines[5]);
+  EXPECT_EQ(failed["receiver"], "webhook grader");
+  EXPECT_EQ(failed["attempts"], 2);
+  EXPECT_EQ(failed["lost"], true);
 }
 
 TEST(Log, CodeIsHeldOnlyIfConfiguredAndBounded) {
@@ -235,7 +260,7 @@ TEST(Log, StartAndEndAreReported) {
   start.warnings = {"listening beyond loopback"};
   start.missing = {"there are no namespaces"};
   const std::vector<std::string> lines = Lines(Written({}, [&](Log& log) {
-    log.Started(start);
+    log.ServerStarted(start);
     log.Stopping("SIGTERM", 2, 3);
     log.Stopped(true);
   }));
@@ -296,7 +321,7 @@ TEST(Log, AnUnreadPipeDoesNotBlockAndDropsAreReported) {
   uint64_t reported = 0;
   for (const std::string& line : Lines(text)) {
     const json entry = json::parse(line);
-    if (entry["event"] == "execution") ++executions;
+    if (entry["event"] == "execution.ended") ++executions;
     if (entry["event"] == "log_dropped") reported += entry["entries"].get<uint64_t>();
   }
   EXPECT_EQ(reported, dropped);

@@ -1,0 +1,87 @@
+// Profile-guided data placement: while the zygote loads, the blocks that every worker will write to
+// get memory next to each other.
+//
+// CPython writes to an object's reference count to read it. The 490 blocks to which each run of
+// basic writes have 90 KiB in all, but lie where their modules were loaded, on 300 pages: clone
+// copies each of these for every worker (hot_pages.h), and every spare holds them. Side by side
+// they need 30. Those that only failing runs and validations write to come after them.
+//
+// Which blocks these are is recorded by ./dev record (tools/hot_blocks), per minor version of
+// Python. A block is identified by the sizes of the sixteen allocations that end with its own, and
+// by how many allocations before had the same sixteen. That is independent of the hash seed and of
+// the installation's path, and survives changes to modules that load earlier. (Calder, Krintz, John
+// and Austin, "Cache-conscious data placement", ASPLOS 1998, identify heap objects by their last
+// callers.) A record that no longer matches only costs speed: any block may be anywhere.
+#ifndef BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
+#define BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/result.h"
+
+namespace belljar::inside {
+
+// A larger block fills a page by itself.
+inline constexpr size_t kLargestHotBlock = 2048;
+
+struct HotBlock {
+  uint64_t context = 0;     // see AllocationContext
+  uint32_t occurrence = 0;  // how many allocations before had the same context
+  uint32_t size = 0;        // bytes
+
+  friend bool operator==(const HotBlock&, const HotBlock&) = default;
+};
+
+// A rolling hash of the sizes of the last sixteen allocations.
+class AllocationContext {
+ public:
+  // That of the next allocation, of `size` bytes.
+  uint64_t Next(size_t size);
+
+ private:
+  static constexpr size_t kWindow = 16;
+  std::array<uint64_t, kWindow> sizes_{};
+  size_t oldest_ = 0;
+  uint64_t hash_ = 0;
+};
+
+// "3.11.json" for this Python.
+std::string HotBlocksFile();
+
+// Those recorded for this Python, from that file in `folder`. An error says why they cannot be
+// read.
+core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder);
+
+// JSON: [[context, occurrence, size], …]. An error names the first entry that is not one.
+core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json);
+
+// Told about all blocks of Python's allocators for objects and for memory between PlaceHotBlocks
+// and StopPlacing.
+class BlockListener {
+ public:
+  virtual ~BlockListener() = default;
+  // `context` is 0 if the block cannot be placed, because it was resized.
+  virtual void OnAllocation(const void* block, size_t size, uint64_t context) = 0;
+  virtual void OnFree(const void* block) = 0;
+};
+
+// Zygote, before Python starts. Reserves memory for `blocks`, in their order, and gives it to these
+// allocations when they happen. It is the C library's: Python's allocator frees and resizes what is
+// not in its arenas as such (Objects/obmalloc.c, pymalloc_free), so a block needs no special
+// treatment later.
+void PlaceHotBlocks(const std::vector<HotBlock>& blocks, BlockListener* listener = nullptr);
+
+// When everything is loaded: restores the allocators, and frees what was reserved but not used.
+void StopPlacing();
+
+// How many blocks were placed until then.
+size_t BlocksPlaced();
+
+}  // namespace belljar::inside
+
+#endif  // BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_

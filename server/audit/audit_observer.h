@@ -1,0 +1,68 @@
+// AuditObserver: what happens in the server, as entries of its audit log.
+//
+//   AuditObserver observer(*log, config.audit);
+//   observer.ServerStarted({{"listen", "stdio"}, …});
+//   observer.Called(record);                        // tools, through CallObserver
+//   observer.CallRefused("team-a", "overload", "full"); // the queue and the transports
+//
+// All functions may be called from any thread. Its end is the entry that the server has stopped.
+#ifndef BELLJAR_SERVER_AUDIT_AUDIT_OBSERVER_H_
+#define BELLJAR_SERVER_AUDIT_AUDIT_OBSERVER_H_
+
+#include <chrono>
+#include <map>
+#include <mutex>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/audit/audit_log.h"
+#include "server/audit/entry.h"
+#include "server/audit/receipt_store.h"
+#include "server/core/config.h"
+#include "server/core/observer.h"
+
+namespace belljar::server::audit {
+
+class AuditObserver : public CallObserver {
+ public:
+  // `log` is borrowed.
+  AuditObserver(AuditLog& log, const AuditConfig& config) : log_(log), config_(config) {}
+  ~AuditObserver() override;
+
+  void Called(const CallRecord& record) override;
+  void Started(const ExecutionRecord& record) override;
+  void Refused(const ExecutionRecord& record) override;
+  void SessionChanged(const SessionRecord& record) override;
+
+  // The settings that the server works with, and that it begins to. No secrets.
+  void ServerStarted(std::vector<Setting> settings);
+  // A setting that was changed while the server runs.
+  void SettingChanged(std::string_view caller, Setting setting);
+  // An answer to a question whether something may be done: "granted", "denied".
+  void Approved(std::string_view caller, std::string_view session, std::string_view answer,
+                std::string_view question);
+  // Before anything ran. Whoever has no token could fill the disk, so at most a few entries a
+  // second are written for each reason, with the number of those that are like it.
+  void CallRefused(std::string_view caller, std::string_view action, std::string_view reason);
+
+  // Of the latest executions.
+  const ReceiptStore& receipts() const { return receipts_; }
+
+ private:
+  struct Gate {
+    double tokens = 5;
+    uint64_t suppressed = 0;
+    std::chrono::steady_clock::time_point refilled = std::chrono::steady_clock::now();
+  };
+
+  AuditLog& log_;
+  const AuditConfig config_;
+  ReceiptStore receipts_;
+  std::mutex mutex_;
+  std::map<std::string, Gate, std::less<>> gates_;  // by action: words of the server
+};
+
+}  // namespace belljar::server::audit
+
+#endif  // BELLJAR_SERVER_AUDIT_AUDIT_OBSERVER_H_

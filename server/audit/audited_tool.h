@@ -1,0 +1,21 @@
+// AuditedTool: a tool whose calls are refused while the audit log cannot be written, so that
+// nothing runs without an entry. With sync "always" no answer leaves before its entry is on the
+// disk.
+#ifndef BELLJAR_SERVER_AUDIT_AUDITED_TOOL_H_
+#define BELLJAR_SERVER_AUDIT_AUDITED_TOOL_H_
+
+#include <memory>
+#include <vector>
+
+#include "server/audit/audit_log.h"
+#include "server/core/tool.h"
+
+namespace belljar::server::audit {
+
+// Those that use a worker; the others stay as they are. `log` is borrowed.
+std::vector<std::unique_ptr<Tool>> WithAudit(std::vector<std::unique_ptr<Tool>> tools,
+                                             AuditLog& log);
+
+}  // namespace belljar::server::audit
+
+#endif  // BELLJAR_SERVER_AUDIT_AUDITED_TOOL_H_

@@ -1,0 +1,79 @@
+// Search in a log that may be written at the same time: line by line, in bounded memory.
+//
+//   Query query;
+//   query.caller = "team-a";
+//   Result<uint64_t> found = Search(folder, query, [&](const FoundLine& line) { … });
+//
+// The lines are searched as text: an index would be a second copy that has to be protected like the
+// first, and the lines of a gigabyte are read in seconds.
+#ifndef BELLJAR_SERVER_AUDIT_SEARCH_H_
+#define BELLJAR_SERVER_AUDIT_SEARCH_H_
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/bytes.h"
+#include "engine/core/result.h"
+
+namespace belljar::server::audit {
+
+// What an entry must have; nullopt: anything.
+struct Query {
+  std::optional<std::string> kind;  // without it, no first and last lines of segments
+  std::optional<std::string> caller;
+  std::optional<std::string> tool;
+  std::optional<std::string> profile;
+  std::optional<std::string> status;
+  std::optional<std::string> execution;  // its id
+  std::optional<std::string> session;    // its id
+  std::optional<std::string> sha256;     // of anything: code, a file, output, an artifact
+  // The beginning of a time as entries have it: "2026-11", "2026-11-26T05:14"; both inclusive.
+  std::optional<std::string> since;
+  std::optional<std::string> until;
+};
+
+// The names that `kind` may have.
+std::vector<std::string> EntryKinds();
+
+// What is wrong with the beginning of a time; empty: nothing.
+std::string TimeViolation(std::string_view time);
+
+struct FoundLine {
+  std::string_view text;  // valid during the call
+  std::string_view file;
+  uint64_t line = 0;
+};
+
+struct SearchResult {
+  uint64_t found = 0;
+  // Lines that are no entries, which `belljar audit verify` tells more about: "FILE:LINE".
+  std::vector<std::string> unreadable;  // the first ones
+};
+
+// In the order of the log.
+core::Result<SearchResult> Search(const std::string& folder, const Query& query,
+                                  const std::function<void(const FoundLine&)>& take);
+
+// The last `count` lines that Search would find, in the order of the log; later segments are read
+// first, and no more of them than necessary.
+core::Result<std::vector<std::string>> LastLines(const std::string& folder, const Query& query,
+                                                 size_t count);
+
+struct SearchPage {
+  std::vector<std::string> lines;  // the newest first
+  // Where to go on: `before` of the next page; 0: the log has no more.
+  uint64_t next = 0;
+};
+
+// The newest `count` lines that Search would find with a `seq` below `before` (0: any). At most
+// about `work` bytes are read, and whole segments: a page may have fewer lines, and a next one.
+core::Result<SearchPage> SearchBackwards(const std::string& folder, const Query& query,
+                                         uint64_t before, size_t count, core::Bytes work);
+
+}  // namespace belljar::server::audit
+
+#endif  // BELLJAR_SERVER_AUDIT_SEARCH_H_

@@ -1,0 +1,332 @@
+#include "server/audit/verify.h"
+
+#include <time.h>
+
+#include <algorithm>
+#include <map>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <utility>
+
+#include "engine/core/text.h"
+#include "engine/host/json_reader.h"
+#include "server/audit/entry_fields.h"
+#include "server/audit/log_folder.h"
+
+namespace belljar::server::audit {
+namespace {
+
+using Json = nlohmann::json;
+
+// Empty or 0 if it is not there, or something else.
+std::string TextIn(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
+}
+uint64_t NumberIn(const Json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number_unsigned() ? found->get<uint64_t>() : 0;
+}
+
+std::string Range(uint64_t first, uint64_t last) {
+  return first == last ? std::to_string(first)
+                       : std::to_string(first) + " to " + std::to_string(last);
+}
+
+// Since 1970; 0: it is no time.
+int64_t SecondsOf(std::string_view time) {
+  tm parts{};
+  return strptime(std::string(time).c_str(), "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : 0;
+}
+
+class Verifier {
+ public:
+  Verifier(const std::vector<PublicKey>& keys, const std::vector<std::string>& expected_heads)
+      : keys_(keys), missing_heads_(expected_heads.begin(), expected_heads.end()) {}
+
+  core::Result<void> Segment(const SegmentFile& segment, bool is_last);
+  Verification Finish();
+
+ private:
+  // What the segment before left, for the first line of the next one.
+  struct End {
+    bool is_closed = false;
+    bool has_fault = false;
+    Digest rest;  // what is not part of the chain
+  };
+
+  std::string Judge(const ReadLine& line, std::string_view text);
+  std::string JudgeOrder(const ReadLine& line) const;
+  std::string JudgeFirst(const ReadLine& line, const Json& object);
+  std::string JudgeUnclosed(const Json& object);
+  std::string JudgeEnd(const ReadLine& line, const Json& object);
+  void JudgeRetention(const Json& object);
+  core::Result<void> JudgeRest(LineReader& reader, const LineReader::Line& line,
+                               const std::string& why, bool is_last);
+  void NoteClock(std::string_view time);
+  void Fail(std::string reason) {
+    end_.has_fault = true;
+    result_.faults.push_back({segment_->path, line_, std::move(reason)});
+  }
+  void Note(uint64_t line, std::string text) {
+    result_.notes.push_back({segment_->path, line, std::move(text)});
+  }
+
+  const std::vector<PublicKey>& keys_;
+  std::set<std::string> missing_heads_;
+  Verification result_;
+
+  const SegmentFile* segment_ = nullptr;
+  uint64_t line_ = 0;
+  // Of the line before; nullopt: it cannot be known, since a fault was found.
+  std::optional<std::string> previous_ = std::string(kNoHash);
+  uint64_t sequence_ = 0;
+  uint64_t number_ = 0;  // of the segment before
+  End end_ = {.is_closed = true, .has_fault = false, .rest = {}};
+  int64_t last_seconds_ = 0;
+  // The last of the segments that are missing at the beginning, until an entry explains that.
+  std::optional<uint64_t> removed_;
+  std::map<uint64_t, std::string> heads_before_;  // by segment: what its first line follows
+  std::string first_path_;
+};
+
+// "" is no fault.
+std::string Verifier::JudgeOrder(const ReadLine& line) const {
+  if (!previous_) return "";
+  if (line.previous == *previous_ && line.sequence == sequence_ + 1) return "";
+  if (line.sequence > sequence_ + 1) {
+    return "entries were removed before it: " + Range(sequence_ + 1, line.sequence - 1);
+  }
+  if (line.sequence <= sequence_) {
+    return "it is repeated or out of order: entry " + std::to_string(line.sequence) +
+           " after entry " + std::to_string(sequence_);
+  }
+  return "it does not follow the line before it, which was changed, or it is of another log";
+}
+
+// The first line of a segment whose predecessor has no end says so, and what was there instead.
+std::string Verifier::JudgeUnclosed(const Json& object) {
+  const auto found = object.find("unclosed");
+  const bool says_unclosed = found != object.end() && found->is_object();
+  if (end_.has_fault) return "";
+  const bool was_unclosed = !end_.is_closed || end_.rest.bytes > 0;
+  if (!was_unclosed && !says_unclosed) return "";
+  if (!was_unclosed) return "it says that the segment before it has no signed end, but it has one";
+  if (!says_unclosed) return "the signed end of the segment before it was removed";
+  if (NumberIn(*found, "bytes") != end_.rest.bytes ||
+      (end_.rest.bytes > 0 && TextIn(*found, "sha256") != end_.rest.sha256)) {
+    return "after the last entry of the segment before it there are " +
+           std::to_string(end_.rest.bytes) +
+           " bytes that are not those that were there when this "
+           "one began";
+  }
+  return "";
+}
+
+std::string Verifier::JudgeFirst(const ReadLine& line, const Json& object) {
+  if (line.kind != NameOf(Kind::kSegment)) return "the first line of the segment was removed";
+  if (NumberIn(object, "segment") != segment_->number) {
+    return "it is of segment " + std::to_string(NumberIn(object, "segment")) +
+           ": the file was renamed, or replaced by another";
+  }
+  const std::string log = TextIn(object, "log");
+  if (result_.log.empty()) result_.log = log;
+  if (log != result_.log) return "it is of another log: " + core::Printable(log);
+  if (number_ == 0 && segment_->number > 1) {
+    removed_ = segment_->number - 1;
+    first_path_ = segment_->path;
+    previous_.reset();
+  } else if (segment_->number != number_ + 1) {
+    // Named below as missing files.
+    previous_.reset();
+  }
+  if (const std::string order = JudgeOrder(line); !order.empty()) return order;
+  if (segment_->number == number_ + 1) return JudgeUnclosed(object);
+  return "";
+}
+
+std::string Verifier::JudgeEnd(const ReadLine& line, const Json& object) {
+  if (line.signature.empty()) return "its signature was removed";
+  const std::string id = TextIn(object, "key");
+  const auto key = std::find_if(keys_.begin(), keys_.end(),
+                                [&](const PublicKey& each) { return each.id() == id; });
+  if (key == keys_.end()) {
+    return "it is signed with key " + core::Printable(id).substr(0, 16) +
+           "…, which is none of the given keys";
+  }
+  if (!key->Verifies(kSegmentType, line.is_signed, line.signature)) {
+    return "its signature is not one of key " + id.substr(0, 16) + "…";
+  }
+  if (NumberIn(object, "segment") != segment_->number || NumberIn(object, "lines") != line_ - 1) {
+    return "it is signed for another segment, or another number of lines";
+  }
+  if (std::find(result_.keys.begin(), result_.keys.end(), id) == result_.keys.end()) {
+    result_.keys.push_back(id);
+  }
+  return "";
+}
+
+std::string Verifier::Judge(const ReadLine& line, std::string_view text) {
+  if (end_.is_closed && line_ > 1) return "it was added after the signed end of the segment";
+  const bool is_first = line_ == 1;
+  const bool is_end = line.kind == NameOf(Kind::kSegmentEnd);
+  const bool is_retention = line.kind == NameOf(Kind::kRetention);
+  Json object;
+  if (is_first || is_end || is_retention) {
+    auto reading = host::ReadJson(text, {});
+    Json* const read = std::get_if<Json>(&reading);
+    if (!read || !read->is_object()) return std::string(FaultText(LineFault::kForm));
+    object = std::move(*read);
+  }
+  std::string fault = is_first ? JudgeFirst(line, object) : JudgeOrder(line);
+  if (fault.empty() && !is_first && line.kind == NameOf(Kind::kSegment)) {
+    fault = "it begins another segment within this one";
+  }
+  if (fault.empty() && is_end) fault = JudgeEnd(line, object);
+  if (!fault.empty()) return fault;
+  if (is_first) heads_before_[segment_->number] = line.previous;
+  if (is_retention && removed_) JudgeRetention(object);
+  return "";
+}
+
+// It may speak of more segments than are missing: removing them may have been interrupted.
+void Verifier::JudgeRetention(const Json& object) {
+  const uint64_t through = NumberIn(object, "through");
+  const auto head = heads_before_.find(through + 1);
+  const bool explains =
+      through >= *removed_ && head != heads_before_.end() && head->second == TextIn(object, "head");
+  if (explains) removed_.reset();
+}
+
+// What begins with a line that is not part of the chain. A crash leaves a part of a line at the end
+// of a segment that has no signed end, and nothing else.
+core::Result<void> Verifier::JudgeRest(LineReader& reader, const LineReader::Line& line,
+                                       const std::string& why, bool is_last) {
+  const bool lost_its_end =
+      !line.text.empty() &&
+      std::holds_alternative<ReadLine>(Read(line.text.substr(0, line.text.size() - 1)));
+  const bool is_torn =
+      !line.is_terminated && !line.is_too_long && !end_.is_closed && line_ > 1 && !lost_its_end;
+  if (!is_torn) {
+    Fail(end_.is_closed                        ? "it was added after the signed end of the segment"
+         : lost_its_end && !line.is_terminated ? "its end of line was changed"
+                                               : why);
+    return {};
+  }
+  core::Result<Digest> rest = reader.DigestOfRest();
+  if (!rest) return rest.error();
+  end_.rest = std::move(*rest);
+  Note(line_, "an incomplete entry of " + std::to_string(end_.rest.bytes) + " bytes: the server " +
+                  (is_last ? "is writing it, or was killed while it did"
+                           : "was killed while it wrote it"));
+  return {};
+}
+
+// Entries are in the order in which they were queued, a moment after they got their times.
+void Verifier::NoteClock(std::string_view time) {
+  constexpr int64_t kMoment = 10;
+  const int64_t seconds = SecondsOf(time);
+  if (seconds + kMoment < last_seconds_) {
+    Note(line_, "the clock was set back by " + std::to_string(last_seconds_ - seconds) +
+                    " seconds before it");
+  }
+  last_seconds_ = seconds;
+}
+
+core::Result<void> Verifier::Segment(const SegmentFile& segment, bool is_last) {
+  segment_ = &segment;
+  if (number_ != 0 && segment.number != number_ + 1) {
+    line_ = 0;
+    Fail("the segments between it and the one before it are missing: " +
+         Range(number_ + 1, segment.number - 1));
+  }
+  core::Result<LineReader> reader = LineReader::Open(segment.path);
+  if (!reader) return reader.error();
+  ++result_.segments;
+  for (line_ = 1;; ++line_) {
+    const core::Result<std::optional<LineReader::Line>> next = reader->Next();
+    if (!next) return next.error();
+    if (!*next && line_ > 1) break;
+    if (!*next) {
+      end_ = {};
+      Fail("it is empty: its first line was removed");
+      break;
+    }
+    const LineReader::Line& line = **next;
+    const auto read = Read(line.text);
+    const ReadLine* const entry = std::get_if<ReadLine>(&read);
+    const bool is_whole = entry && line.is_terminated && !line.is_too_long;
+    if (!is_whole && line_ > 1) {
+      const std::string why(entry ? "its end of line was removed"
+                                  : FaultText(std::get<LineFault>(read)));
+      if (core::Result<void> judged = JudgeRest(*reader, line, why, is_last); !judged) {
+        return judged;
+      }
+      break;
+    }
+    std::string fault(!is_whole ? FaultText(entry ? LineFault::kForm : std::get<LineFault>(read))
+                                : Judge(*entry, line.text));
+    if (line_ == 1) end_ = {};  // this segment's, once that of the one before was judged
+    if (!fault.empty()) {
+      Fail(std::move(fault));
+      break;
+    }
+    previous_ = entry->hash;
+    sequence_ = entry->sequence;
+    missing_heads_.erase(*previous_);
+    NoteClock(entry->time);
+    end_.is_closed = entry->kind == NameOf(Kind::kSegmentEnd);
+    if (end_.is_closed) {
+      result_.unsigned_entries = 0;
+    } else if (line_ > 1) {
+      ++result_.entries;
+      ++result_.unsigned_entries;
+    }
+  }
+  if (end_.has_fault) {
+    previous_.reset();
+  } else if (!end_.is_closed) {
+    Note(0, is_last ? "it has no signed end yet: a server writes it, or was killed"
+                    : "it has no signed end: the server was killed");
+  }
+  number_ = segment.number;
+  return {};
+}
+
+Verification Verifier::Finish() {
+  if (removed_) {
+    result_.faults.insert(
+        result_.faults.begin(),
+        {first_path_, 0,
+         "the segments before it are missing, and no entry says that they were removed as the "
+         "operator asked: " +
+             Range(1, *removed_)});
+  }
+  for (const std::string& head : missing_heads_) {
+    result_.faults.push_back({"", 0,
+                              "no line has the hash " + core::Printable(head) +
+                                  ": the end of the log was removed, or it is another log"});
+  }
+  result_.head = previous_.value_or("");
+  return std::move(result_);
+}
+
+}  // namespace
+
+core::Result<Verification> VerifyLog(const std::string& folder, const std::vector<PublicKey>& keys,
+                                     const std::vector<std::string>& expected_heads) {
+  const core::Result<std::vector<SegmentFile>> segments = ListSegments(folder);
+  if (!segments) return segments.error();
+  if (segments->empty()) {
+    return core::MakeError("read the audit log in " + core::Quoted(folder),
+                           "it has no segment (audit-00000001.jsonl)");
+  }
+  Verifier verifier(keys, expected_heads);
+  for (const SegmentFile& segment : *segments) {
+    const bool is_last = &segment == &segments->back();
+    if (core::Result<void> read = verifier.Segment(segment, is_last); !read) return read.error();
+  }
+  return verifier.Finish();
+}
+
+}  // namespace belljar::server::audit

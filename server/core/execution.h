@@ -1,0 +1,66 @@
+// Execution: one call of a tool that runs code, from its submission to its end, as observers are
+// told of it. For calls of other tools it has no id, and nobody is told.
+//
+//   Execution execution(observer, tool, caller, traceparent);
+//   execution.Submit();                       // before the queue, so that nothing can come earlier
+//   if (refusal) execution.Refuse("queue_full");
+//   execution.Start();                        // on the thread of the call
+//   execution.End(result, deferred);          // after the tool has returned
+#ifndef BELLJAR_SERVER_CORE_EXECUTION_H_
+#define BELLJAR_SERVER_CORE_EXECUTION_H_
+
+#include <string>
+#include <string_view>
+
+#include "engine/core/result.h"
+#include "engine/host/deferred_tasks.h"
+#include "server/core/call_queue.h"
+#include "server/core/observer.h"
+#include "server/core/tool.h"
+
+namespace belljar::server {
+
+// Used by one thread at a time.
+class Execution {
+ public:
+  // `observer`, which may be null, and `tool` must outlive it. `traceparent` is the client's (W3C
+  // Trace Context), unchecked.
+  Execution(CallObserver* observer, const Tool& tool, std::string caller, std::string traceparent);
+  // The same, of a job: with its id.
+  Execution(CallObserver* observer, const Tool& tool, std::string caller, std::string traceparent,
+            std::string id);
+  Execution(const Execution&) = delete;
+
+  // Unguessable; empty for other tools.
+  const std::string& id() const { return id_; }
+
+  void Submit();
+  void Refuse(std::string_view reason);
+  void Refuse(CallQueue::Refusal::Reason reason);
+  void Start();
+  // Whether somebody wants to know what it prints.
+  bool WantsOutput() const;
+  void Print(std::string_view text);
+  // An observer has been told by a CallRecord how it ended.
+  void SetRecorded() { recorded_ = true; }
+  // Once the deferred work that is already in `deferred` is done, a call that left no CallRecord
+  // counts as refused. This object must outlive `deferred`.
+  void End(const core::Result<ToolResult>& result, host::DeferredTasks& deferred);
+
+ private:
+  ExecutionRecord Record() const;
+
+  CallObserver* const observer_;  // null: nobody is told
+  const Tool& tool_;
+  const std::string caller_;
+  const std::string traceparent_;
+  const std::string id_;
+  bool recorded_ = false;
+};
+
+// "queue_full", "token_full", "closing": for logs and events.
+std::string_view NameOf(CallQueue::Refusal::Reason reason);
+
+}  // namespace belljar::server
+
+#endif  // BELLJAR_SERVER_CORE_EXECUTION_H_

@@ -1,0 +1,144 @@
+// EventHub: keeps the latest events of each owner, and passes them on. What publishes never waits
+// for what receives: readers fetch at their own pace, and are told what they have missed.
+//
+//   EventHub hub({.events = 1000, .bytes = 1 << 20});
+//   hub.Publish("team-a", ExecutionStarted{…});                  // any thread
+//   EventHub::Reader reader = hub.Open("team-a", *position, false);
+//   for (const EventHub::Item& item : hub.Read(reader, …).items) …
+//
+// An event has an id, EPOCH-NUMBER: the epoch is another one after each start of the server, and
+// the numbers of an owner follow each other without holes. They are an owner's own, so that nobody
+// learns how much others run.
+#ifndef BELLJAR_SERVER_EVENTS_EVENT_HUB_H_
+#define BELLJAR_SERVER_EVENTS_EVENT_HUB_H_
+
+#include <atomic>
+#include <chrono>
+#include <condition_variable>
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/events/event.h"
+
+namespace belljar::server::events {
+
+// Where a reader was: an id, parsed.
+struct EventPosition {
+  std::string epoch;
+  uint64_t number = 0;
+  // nullopt: no id of any server.
+  static std::optional<EventPosition> Parse(std::string_view id);
+};
+
+class EventHub {
+ public:
+  // Of each owner; output has as many bytes of its own.
+  struct Bounds {
+    size_t events = 1000;
+    size_t bytes = 1 << 20;
+  };
+  explicit EventHub(Bounds bounds);
+  EventHub(const EventHub&) = delete;
+
+  const std::string& epoch() const { return epoch_; }
+
+  // Any thread; does not block. `owner` is one of a few names that the operator chose.
+  void Publish(std::string_view owner, EventData data);
+  // What a guest prints is kept apart: it cannot push out other events.
+  void PublishOutput(std::string_view owner, ExecutionOutput output);
+  // Whether a reader of this owner wants output.
+  bool WantsOutput(std::string_view owner) const;
+
+  // Called with each event but output, on the thread that publishes it. Before the first event.
+  using Listener = std::function<void(const std::shared_ptr<const Event>&)>;
+  void AddListener(Listener listener) { listeners_.push_back(std::move(listener)); }
+
+  // A place in the events of one owner. To be closed.
+  class Reader {
+   private:
+    friend class EventHub;
+    std::string owner_;
+    uint64_t next_ = 1;
+    uint64_t next_output_ = 1;
+    bool output_ = false;
+    std::optional<Gap> gap_;  // between the position it was opened at and next_
+  };
+  // Begins after `position`, or with what happens from now on.
+  Reader Open(const std::string& owner, const std::optional<EventPosition>& position, bool output);
+  void Close(const Reader& reader);
+
+  struct Item {
+    std::string id;  // empty: a position that cannot be resumed from
+    std::shared_ptr<const Event> event;
+  };
+  struct Batch {
+    std::vector<Item> items;
+    bool has_more = false;
+    // The reader was too slow: the last item is a gap, and events before it were lost.
+    bool fell_behind = false;
+  };
+  // The next events, at most `count` and about `bytes`.
+  Batch Read(Reader& reader, size_t count, size_t bytes);
+  // Whether events that the reader has not read are no longer kept.
+  bool FellBehind(const Reader& reader) const;
+  // The id of the last event of the owner.
+  std::string LastId(const std::string& owner) const;
+
+  // For the one thread that serves readers: blocks until something was published for a reader, or
+  // Wake was called, since `version`; or until `deadline`.
+  uint64_t version() const;
+  void Await(uint64_t version, std::chrono::steady_clock::time_point deadline);
+  void Wake();
+
+  uint64_t published() const { return published_.load(std::memory_order_relaxed); }
+
+ private:
+  struct Stored {
+    uint64_t order;
+    std::shared_ptr<const Event> event;
+  };
+  // The events from number last - events.size() + 1 to number last.
+  struct Ring {
+    std::deque<Stored> events;
+    size_t bytes = 0;
+    uint64_t last = 0;
+
+    uint64_t first() const { return last - events.size() + 1; }
+    void Push(Stored stored, const Bounds& bounds);
+    const Stored* At(uint64_t number) const;
+  };
+  struct Owner {
+    Ring events;
+    Ring output;
+    uint64_t order = 0;  // of both together
+    size_t readers = 0;
+    size_t output_readers = 0;
+  };
+  void Add(const std::shared_ptr<const Event>& event, Ring Owner::*ring);
+  std::string IdOf(uint64_t number) const;
+  Item GapItem(const Reader& reader, Gap gap, std::string id) const;
+
+  const Bounds bounds_;
+  const std::string epoch_;
+  std::vector<Listener> listeners_;
+
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;
+  std::map<std::string, Owner, std::less<>> owners_;
+  uint64_t version_ = 0;
+  std::atomic<size_t> output_readers_ = 0;
+  std::atomic<uint64_t> published_ = 0;
+};
+
+}  // namespace belljar::server::events
+
+#endif  // BELLJAR_SERVER_EVENTS_EVENT_HUB_H_

@@ -1,0 +1,90 @@
+// EventStreams: GET /v1/events, an owner's events as server-sent events. One thread serves all
+// streams: each has a place in the hub, and what it has not read yet is kept there, not here.
+//
+//   EventStreams streams(hub, {.version = "0.1.0"});
+//   if (Result<void> started = streams.Start(); !started) return started.error();
+//   HttpServer::Listen(…, {&streams});
+//   streams.EndAll();       // the server drains: what is there is sent, then each stream ends
+//
+// A client that reads too slowly, so that the hub no longer has what comes next, is told so and cut
+// off; with the id of its last event it may try to go on.
+#ifndef BELLJAR_SERVER_EVENTS_EVENT_STREAMS_H_
+#define BELLJAR_SERVER_EVENTS_EVENT_STREAMS_H_
+
+#include <atomic>
+#include <chrono>
+#include <cstddef>
+#include <list>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "server/core/web.h"
+#include "server/events/event_hub.h"
+
+namespace belljar::server::events {
+
+class EventStreams : public WebHandler {
+ public:
+  struct Options {
+    size_t per_owner = 16;
+    std::chrono::milliseconds heartbeat{15'000};
+    std::string version;  // of the server
+  };
+  EventStreams(EventHub& hub, Options options);
+  // Cuts off the streams that are left.
+  ~EventStreams() override;
+
+  core::Result<void> Start();
+
+  const std::vector<WebRoute>& routes() const override;
+  void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
+
+  // Any thread; does not wait for the clients. Further requests are refused.
+  void EndAll();
+  size_t open() const { return open_.load(std::memory_order_relaxed); }
+
+ private:
+  // What a client wants to know.
+  struct Filter {
+    std::vector<std::string> types;  // patterns; empty: all
+    std::string execution;           // empty: all
+    std::string session;
+    bool output = false;
+
+    bool Takes(const EventData& data) const;
+  };
+  struct Query {
+    Filter filter;
+    std::optional<EventPosition> after;
+  };
+  struct Stream;
+  using Clock = std::chrono::steady_clock;
+
+  static core::Result<Query> Parse(const WebRequest& request);
+  void Serve();
+  // False: it is over.
+  bool Advance(Stream& stream, Clock::time_point now, bool ends);
+  void Remove(Stream& stream);
+
+  EventHub& hub_;
+  const Options options_;
+
+  std::mutex mutex_;
+  std::list<std::unique_ptr<Stream>> new_;  // not yet seen by the thread
+  std::map<std::string, size_t> by_owner_;
+  bool ends_ = false;   // each stream ends when it has all
+  bool stops_ = false;  // the thread ends
+  std::atomic<size_t> open_ = 0;
+  std::list<std::unique_ptr<Stream>> streams_;  // of the thread
+  std::thread thread_;
+};
+
+}  // namespace belljar::server::events
+
+#endif  // BELLJAR_SERVER_EVENTS_EVENT_STREAMS_H_

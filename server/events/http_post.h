@@ -1,0 +1,72 @@
+// HttpPost: sends a body to an HTTP endpoint that the operator has configured: one connection per
+// request, a deadline for all of it, no redirects.
+//
+//   Result<HttpTarget> target = HttpTarget::Parse("http://127.0.0.1:8080/hook", {});
+//   HttpPost post(*target);
+//   Result<unsigned> status = post.Send({{"Content-Type", "application/json"}}, body, deadline,
+//   stop);
+//
+// It speaks plain HTTP: TLS would add 1.8 MB, compressed, to every wheel (OpenSSL's libssl and the
+// providers of libcrypto), for what a proxy on this machine does as well. So it connects to
+// loopback addresses only, and to those of a private network that the operator names. The check
+// applies to the resolved address, of each connection.
+#ifndef BELLJAR_SERVER_EVENTS_HTTP_POST_H_
+#define BELLJAR_SERVER_EVENTS_HTTP_POST_H_
+
+#include <boost/asio/io_context.hpp>
+#include <boost/asio/ip/address.hpp>
+#include <chrono>
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "engine/egress/address_policy.h"
+#include "engine/egress/host_name.h"
+#include "engine/egress/resolver.h"
+#include "server/core/cancellation.h"
+
+namespace belljar::server::events {
+
+struct HttpTarget {
+  egress::HostName host;
+  uint16_t port = 80;
+  std::string path = "/";                     // with the query
+  std::string authority;                      // for the Host header
+  std::vector<egress::AddressBlock> allowed;  // besides loopback
+
+  // "http://host[:port][/path]". An error has no operation; its detail says what to write.
+  static core::Result<HttpTarget> Parse(std::string_view url,
+                                        const std::vector<std::string>& allow_private);
+  bool Permits(const boost::asio::ip::address& where) const;
+};
+
+using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
+
+// One thread at a time.
+class HttpPost {
+ public:
+  explicit HttpPost(HttpTarget target);
+
+  const HttpTarget& target() const { return target_; }
+
+  // The status of the response, whose body is not read. Blocks; ECANCELED once `stop` is cancelled.
+  core::Result<unsigned> Send(const HttpHeaders& headers, std::string_view body,
+                              std::chrono::steady_clock::time_point deadline,
+                              const Cancellation& stop);
+
+ private:
+  using Addresses = std::vector<boost::asio::ip::address>;
+  core::Result<Addresses> Resolve(std::chrono::steady_clock::time_point deadline,
+                                  const Cancellation& stop);
+
+  const HttpTarget target_;
+  const std::shared_ptr<boost::asio::io_context> io_;
+  egress::Resolver resolver_;
+};
+
+}  // namespace belljar::server::events
+
+#endif  // BELLJAR_SERVER_EVENTS_HTTP_POST_H_

@@ -1,0 +1,65 @@
+// Judge0: the submissions of the service of that name (the API of its version 1.13.1), for Python.
+#ifndef BELLJAR_SERVER_FRONTS_JUDGE0_H_
+#define BELLJAR_SERVER_FRONTS_JUDGE0_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/core/tool_calls.h"
+#include "server/core/web.h"
+#include "server/fronts/program.h"
+#include "server/fronts/submission_store.h"
+
+namespace belljar::server::fronts {
+
+class Judge0 final : public WebHandler {
+ public:
+  struct About {
+    std::string version;  // Belljar's
+    std::string python_version;
+    size_t queue = 0;  // the most calls that may wait
+  };
+  // All but the last two are borrowed.
+  Judge0(ToolCalls& calls, const FrontTools& tools, SubmissionStore& store, FrontTerms terms,
+         About about);
+
+  const std::vector<WebRoute>& routes() const override;
+  void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
+
+ private:
+  // Parameters of the query.
+  struct View {
+    bool is_base64 = false;
+    bool waits = false;
+    std::vector<std::string_view> fields;
+    std::optional<std::string> tokens;
+  };
+  // Told of the submission as it has ended.
+  using OnJudged = std::function<void(const Submission&)>;
+
+  // An answer: the query is wrong.
+  std::optional<WebAnswer> ReadView(const WebRequest& request, View& view) const;
+  void Create(const View& view, WebRequest request, std::shared_ptr<WebReply> reply);
+  void CreateBatch(const View& view, const WebRequest& request, WebReply& reply);
+  void ShowBatch(const View& view, const WebRequest& request, WebReply& reply);
+  void Show(const View& view, const WebRequest& request, WebReply& reply);
+  void Delete(const View& view, const WebRequest& request, WebReply& reply);
+  // Stores the submission and runs it; `on_judged` may be empty. Refused: nothing is stored.
+  std::optional<CallQueue::Refusal> Start(Submission submission, const Caller& caller,
+                                          std::shared_ptr<Cancellation> cancellation,
+                                          OnJudged on_judged);
+  WebAnswer Languages(size_t route, const WebRequest& request) const;
+  WebAnswer ConfigInfo() const;
+
+  ToolCalls& calls_;
+  Tool& execute_;
+  SubmissionStore& store_;
+  const FrontTerms terms_;
+  const About about_;
+};
+
+}  // namespace belljar::server::fronts
+
+#endif  // BELLJAR_SERVER_FRONTS_JUDGE0_H_

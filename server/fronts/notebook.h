@@ -1,0 +1,39 @@
+// Notebook: a tool for the APIs alone, not listed anywhere: opens a session, runs cells in it one
+// after the other, and closes it. One call of it takes one place in the queue.
+//
+// Arguments: profile, memory_limit (optional), cells, cell_timeout and total_timeout (seconds, 0:
+// none and the maximum), files (optional), fetch_files. Made by this server, not by a client.
+#ifndef BELLJAR_SERVER_FRONTS_NOTEBOOK_H_
+#define BELLJAR_SERVER_FRONTS_NOTEBOOK_H_
+
+#include "server/core/tool.h"
+#include "server/fronts/program.h"
+
+namespace belljar::server::fronts {
+
+class Notebook final : public Tool {
+ public:
+  // All but `terms` are borrowed. Precondition: there are tools for sessions.
+  Notebook(const FrontTools& tools, const FrontTerms& terms);
+
+  const ToolDescription& description() const override { return description_; }
+  bool uses_worker() const override { return true; }
+  // The result is what /run_jupyter answers, unless no session could be opened.
+  core::Result<ToolResult> Call(const ToolCall& call) override;
+
+ private:
+  struct Progress;
+  // Each cell is an execution of its own.
+  core::Result<ToolResult> Execute(const ToolCall& call, nlohmann::json arguments) const;
+  ToolResult RunCells(const ToolCall& call, const std::string& session) const;
+  // False: the notebook ends here.
+  bool RunCell(const ToolCall& call, nlohmann::json arguments, Progress& progress) const;
+
+  const FrontTools tools_;
+  const FrontTerms terms_;
+  const ToolDescription description_;
+};
+
+}  // namespace belljar::server::fronts
+
+#endif  // BELLJAR_SERVER_FRONTS_NOTEBOOK_H_

@@ -1,0 +1,241 @@
+#include "server/fronts/run_report.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "engine/core/text.h"
+#include "engine/host/base64.h"
+#include "engine/host/json_reader.h"
+
+namespace belljar::server::fronts {
+namespace {
+
+// The value in an outcome is the program's, and may be nested as deep as the engine lets it.
+constexpr host::JsonBounds kOutcomeBounds = {.depth = 10'000};
+
+struct SignalRow {
+  int number;
+  std::string_view name;
+};
+constexpr SignalRow kSignals[] = {
+    {SIGABRT, "SIGABRT"}, {SIGALRM, "SIGALRM"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
+    {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},   {SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"},
+    {SIGPIPE, "SIGPIPE"}, {SIGQUIT, "SIGQUIT"}, {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
+    {SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"}, {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"},
+    {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
+};
+
+constexpr char kNotRun[] = "the server could not run the code; call again";
+
+std::string TextAt(const nlohmann::json& object, const char* name) {
+  const auto found = object.find(name);
+  if (found == object.end() || !found->is_string()) return "";
+  return found->get<std::string>();
+}
+
+double NumberAt(const nlohmann::json& object, const char* name) {
+  const auto found = object.find(name);
+  return found != object.end() && found->is_number() ? found->get<double>() : 0;
+}
+
+const nlohmann::json& MemberAt(const nlohmann::json& object, const char* name) {
+  static const nlohmann::json kNothing = nlohmann::json::object();
+  const auto found = object.find(name);
+  return found == object.end() || found->is_null() ? kNothing : *found;
+}
+
+// As Python's compiler writes them, so that a grader takes them for what they are: an error of the
+// program.
+std::string FindingsText(const nlohmann::json& findings) {
+  std::string text;
+  for (const nlohmann::json& finding : findings) {
+    text += "main.py";
+    if (NumberAt(finding, "line") > 0) {
+      text += ":" + std::to_string(static_cast<int>(NumberAt(finding, "line")));
+    }
+    text +=
+        ": " + TextAt(finding, "rule") + " " + core::Printable(TextAt(finding, "reason")) + "\n";
+    if (const std::string hint = TextAt(finding, "hint"); !hint.empty()) {
+      text += "  hint: " + core::Printable(hint) + "\n";
+    }
+  }
+  return text;
+}
+
+void AddException(const nlohmann::json& error, RunReport& report) {
+  RunReport::Exception exception{TextAt(error, "type"), TextAt(error, "message"),
+                                 TextAt(error, "traceback")};
+  report.error_text = exception.traceback;
+  if (report.error_text.empty()) {
+    report.error_text = exception.type + ": " + exception.message + "\n";
+  }
+  report.exception = std::move(exception);
+}
+
+// The outcome names the signal only in its sentence: "killed by SIGSEGV".
+int SignalIn(std::string_view message) {
+  constexpr std::string_view kBefore = "killed by ";
+  if (!message.starts_with(kBefore)) return 0;
+  message.remove_prefix(kBefore.size());
+  const auto found = std::ranges::find(kSignals, message, &SignalRow::name);
+  return found == std::end(kSignals) ? 0 : found->number;
+}
+
+// From 1 to 255: a program that ended by sys.exit(256) has failed, whatever a shell makes of it.
+int FailedCode(const nlohmann::json& outcome) {
+  const auto code = outcome.find("exit_code");
+  if (code == outcome.end() || !code->is_number_integer()) return 1;
+  const int low = static_cast<int>(code->get<int64_t>() & 0xff);
+  return low == 0 ? 1 : low;
+}
+
+void SetKilledEnd(const nlohmann::json& error, RunReport& report) {
+  const std::string& message = report.note;
+  const std::string type = TextAt(error, "type");
+  report.end = RunReport::End::kSignal;
+  report.signal = SIGKILL;
+  if (type == "Cancelled" || message.starts_with("the container")) {
+    report.end = RunReport::End::kLost;
+  } else if (message.starts_with("the process exited")) {
+    report.end = RunReport::End::kExited;
+    report.exit_code = 1;
+  } else if (message.starts_with("killed for a hostile")) {
+    report.signal = SIGSYS;
+  } else if (const int signal = SignalIn(message)) {
+    report.signal = signal;
+  }
+}
+
+void SetEnd(const nlohmann::json& outcome, RunReport& report) {
+  const nlohmann::json& error = MemberAt(outcome, "error");
+  if (report.status == "ok") {
+    report.end = RunReport::End::kExited;
+    return;
+  }
+  if (report.status == "exception") {
+    report.end = RunReport::End::kExited;
+    report.exit_code = FailedCode(outcome);
+    // sys.exit(n): Python writes nothing either.
+    if (!outcome.contains("exit_code") || outcome["exit_code"].is_null()) {
+      AddException(error, report);
+    } else {
+      report.exception = RunReport::Exception{"SystemExit", TextAt(error, "message"), ""};
+    }
+    return;
+  }
+  if (report.status == "refused") {
+    report.end = RunReport::End::kExited;
+    report.exit_code = 1;
+    report.error_text = FindingsText(MemberAt(outcome, "findings"));
+    if (report.error_text.empty()) report.error_text = TextAt(error, "message") + "\n";
+    report.exception =
+        RunReport::Exception{"PolicyError", TextAt(error, "message"), report.error_text};
+    return;
+  }
+  report.note = TextAt(error, "message");
+  report.exception = RunReport::Exception{TextAt(error, "type"), report.note, ""};
+  if (report.status == "timeout" || report.status == "cpu_limit") {
+    report.end = RunReport::End::kTimeLimit;
+  } else if (report.status == "memory_limit") {
+    report.end = RunReport::End::kMemoryLimit;
+    report.signal = SIGKILL;
+    // For graders that search for it.
+    report.error_text = "MemoryError: " + report.note + "\n";
+  } else {
+    SetKilledEnd(error, report);
+  }
+}
+
+std::shared_ptr<const std::string> InlineContent(const nlohmann::json& artifact) {
+  const auto content = artifact.find("content");
+  if (content == artifact.end() || !content->is_string()) return nullptr;
+  const auto& text = content->get_ref<const std::string&>();
+  if (TextAt(artifact, "encoding") != "base64") return std::make_shared<const std::string>(text);
+  std::optional<std::string> bytes = host::DecodeBase64(text);
+  return bytes ? std::make_shared<const std::string>(std::move(*bytes)) : nullptr;
+}
+
+void AddOutputs(const nlohmann::json& outcome, const std::vector<Content>& contents,
+                RunReport& report) {
+  // What the store does not keep has no URI in the list.
+  std::map<std::string, const Resource*> by_uri, by_name;
+  for (const Content& content : contents) {
+    by_uri[content.resource.uri] = &content.resource;
+    by_name[content.resource.name] = &content.resource;
+  }
+  for (const nlohmann::json& artifact : MemberAt(outcome, "artifacts")) {
+    RunReport::Output output{TextAt(artifact, "name"), TextAt(artifact, "media_type"),
+                             TextAt(artifact, "origin") == "display", InlineContent(artifact)};
+    const std::string uri = TextAt(artifact, "uri");
+    const auto& known = uri.empty() ? by_name : by_uri;
+    const auto found = known.find(uri.empty() ? output.name : uri);
+    if (!output.bytes && found != known.end()) output.bytes = found->second->bytes;
+    if (output.bytes) report.outputs.push_back(std::move(output));
+  }
+}
+
+}  // namespace
+
+std::string SignalName(int number) {
+  const auto found = std::ranges::find(kSignals, number, &SignalRow::number);
+  return found == std::end(kSignals) ? "SIG" + std::to_string(number) : std::string(found->name);
+}
+
+std::string RunReport::WholeStandardError() const {
+  std::string text = standard_error;
+  if (!text.empty() && !text.ends_with('\n') && !error_text.empty()) text += '\n';
+  return text + error_text;
+}
+
+const RunReport::Output* RunReport::FindFile(std::string_view path) const {
+  const auto found = std::find_if(outputs.rbegin(), outputs.rend(), [&](const Output& output) {
+    return !output.is_display && output.name == path;
+  });
+  return found == outputs.rend() ? nullptr : &*found;
+}
+
+RunEnd EndOf(core::Result<ToolResult> result) {
+  if (!result) return RunFailure{ToolResult::Fault::kUnavailable, kNotRun};
+  if (result->structured.empty()) return RunFailure{result->fault, std::move(result->text)};
+  host::JsonReading reading = host::ReadJson(result->structured, kOutcomeBounds);
+  const auto* const outcome = std::get_if<nlohmann::json>(&reading);
+  if (!outcome || !outcome->is_object()) {
+    return RunFailure{ToolResult::Fault::kUnavailable, "the outcome of the run is unreadable"};
+  }
+  RunReport report;
+  report.status = TextAt(*outcome, "status");
+  report.execution_id = TextAt(*outcome, "execution_id");
+  report.standard_output = TextAt(*outcome, "stdout");
+  report.standard_error = TextAt(*outcome, "stderr");
+  report.value = TextAt(*outcome, "result_repr");
+  const nlohmann::json& usage = MemberAt(*outcome, "usage");
+  report.wall_seconds = NumberAt(usage, "wall_time");
+  report.cpu_seconds = NumberAt(usage, "cpu_time");
+  report.memory_bytes = static_cast<uint64_t>(NumberAt(usage, "max_rss_bytes"));
+  SetEnd(*outcome, report);
+  AddOutputs(*outcome, result->contents, report);
+  return report;
+}
+
+std::optional<RunReport> UnreadableSource(std::string_view code) {
+  const char* why = nullptr;
+  if (code.find('\0') != std::string_view::npos) {
+    why = "source code string cannot contain null bytes";
+  } else if (!core::IsUtf8(code)) {
+    why = "(unicode error) the source is not UTF-8";
+  } else {
+    return std::nullopt;
+  }
+  RunReport report;
+  report.end = RunReport::End::kExited;
+  report.exit_code = 1;
+  report.status = "exception";
+  report.error_text = std::string("SyntaxError: ") + why + "\n";
+  report.exception = RunReport::Exception{"SyntaxError", why, report.error_text};
+  return report;
+}
+
+}  // namespace belljar::server::fronts

@@ -1,0 +1,72 @@
+// GroupWriter: the one thread that writes to a database. Writes that are asked for while it waits
+// for the disk are its next transaction together, so that a hundred callers wait for one fdatasync
+// and not for a hundred.
+#ifndef BELLJAR_SERVER_JOBS_GROUP_WRITER_H_
+#define BELLJAR_SERVER_JOBS_GROUP_WRITER_H_
+
+#include <condition_variable>
+#include <cstddef>
+#include <deque>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <thread>
+
+#include "engine/core/result.h"
+#include "server/jobs/database.h"
+#include "server/jobs/job_store.h"
+
+namespace belljar::server::jobs {
+
+// One caller's part of a transaction.
+struct GroupedWrite {
+  SqlLocks locks;
+  // May be called again after it or the whole transaction failed, and must then start over.
+  // `again`: an earlier transaction may have been committed although its connection was lost.
+  std::function<core::Result<void>(Database& database, bool again)> run;
+  // On the writer's thread, directly after the commit.
+  std::function<void()> committed = [] {};
+};
+
+class GroupWriter {
+ public:
+  GroupWriter(std::unique_ptr<Database> database, StepHook step);
+  // Writes what has been asked for.
+  ~GroupWriter();
+  GroupWriter(const GroupWriter&) = delete;
+
+  // Blocks until the write is on the disk or has failed. Any thread but the writer's.
+  core::Result<void> Write(GroupedWrite write);
+
+ private:
+  static constexpr size_t kMostInGroup = 256;
+  // Of a group that is written one by one: so many in a row wait for others' locks in vain.
+  static constexpr size_t kMostLocked = 2;
+  struct Entry {
+    GroupedWrite write;
+    core::Result<void> result;
+    bool done = false;
+    std::condition_variable wake;  // of its caller
+  };
+  using Group = std::deque<Entry*>;
+
+  void Work();
+  void RunGroup(const Group& group);
+  core::Result<void> Attempt(const Group& group, bool again, bool* committing);
+  void Step(std::string_view step) const {
+    if (step_) step_(step);
+  }
+
+  const std::unique_ptr<Database> database_;
+  const StepHook step_;
+  std::mutex mutex_;
+  std::condition_variable wake_;
+  Group waiting_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace belljar::server::jobs
+
+#endif  // BELLJAR_SERVER_JOBS_GROUP_WRITER_H_

@@ -1,0 +1,69 @@
+// What happens to jobs, as parts of one write transaction. Each keeps the sums in the tables of
+// owners and batches right. Called by SqlJobStore, on the writer's thread.
+#ifndef BELLJAR_SERVER_JOBS_JOB_CHANGES_H_
+#define BELLJAR_SERVER_JOBS_JOB_CHANGES_H_
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "server/jobs/database.h"
+#include "server/jobs/job.h"
+#include "server/jobs/job_store.h"
+
+namespace belljar::server::jobs {
+
+struct JobKey {
+  std::string owner;
+  int64_t number = 0;
+};
+
+// Of a row that begins with the two.
+inline JobKey KeyOf(const SqlRow& row) { return {.owner = row.Text(0), .number = row.Int(1)}; }
+
+// A job as it is expected to be; otherwise nothing is changed.
+struct Expected {
+  JobState state = JobState::kQueued;
+  int64_t server = 0;  // these two of running jobs only
+  int64_t attempts = 0;
+};
+
+// `ids` of the jobs and `batch` are new. `again`: as for GroupedWrite.
+core::Result<Submitted> AddJobs(Database& database, const Submission& submission,
+                                const JobLimits& limits, const std::vector<std::string>& ids,
+                                const std::string& batch, bool again);
+
+// The owner's next job, now run by `server`.
+core::Result<std::optional<Job>> StartNext(Database& database, const std::string& owner,
+                                           int64_t server);
+
+// False: it was not as expected.
+core::Result<bool> EndJob(Database& database, const JobKey& key, const Expected& expected,
+                          const JobEnd& end);
+
+// It no longer runs, and nobody knows how far it came: queued again if it asked for that.
+enum class Interruption { kNone, kInterrupted, kQueuedAgain };
+core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
+                                        const Expected& expected, uint32_t most_attempts,
+                                        std::string_view why);
+
+// It was marked as running, and was not started.
+core::Result<void> ReleaseJob(Database& database, const JobKey& key, int64_t server);
+
+struct KeptJob {
+  JobKey key;
+  std::string id;
+  int64_t bytes = 0;  // request and result
+};
+// Of the owner, the oldest first: up to `most` that ended more than `age` ago, or at any time
+// (nullopt). In milliseconds.
+core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::string& owner,
+                                               std::optional<int64_t> age, size_t most);
+core::Result<void> RemoveJob(Database& database, const KeptJob& job);
+
+}  // namespace belljar::server::jobs
+
+#endif  // BELLJAR_SERVER_JOBS_JOB_CHANGES_H_

@@ -1,0 +1,257 @@
+#include "server/jobs/job_runner.h"
+
+#include <utility>
+#include <vector>
+
+#include "engine/host/deferred_tasks.h"
+#include "engine/host/json_reader.h"
+#include "server/core/execution.h"
+#include "server/core/thread.h"
+#include "server/core/tool_calls.h"
+
+namespace belljar::server::jobs {
+namespace {
+
+using RunnerClock = std::chrono::steady_clock;
+
+// For calls of others, which wait in the queue.
+constexpr std::chrono::milliseconds kTurn{100};
+constexpr int kMaxRequestDepth = 64;
+
+JobEnd Failed(std::string why) { return {JobState::kFailed, "", std::move(why)}; }
+
+}  // namespace
+
+JobRunner::JobRunner(JobStore& store, CallQueue& queue, Options options)
+    : store_(store), queue_(queue), options_(std::move(options)) {}
+
+JobRunner::~JobRunner() {
+  {
+    std::lock_guard lock(mutex_);
+    stopping_ = true;
+    claiming_ = false;
+  }
+  wake_.notify_all();
+  if (upkeep_.joinable()) upkeep_.join();
+}
+
+core::Result<void> JobRunner::Start() {
+  const core::Result<Recovered> recovered = store_.Recover();
+  if (!recovered) return recovered.error();
+  TellRefused(recovered->interrupted, "interrupted");
+  {
+    std::lock_guard lock(mutex_);
+    claiming_ = true;
+  }
+  core::Result<std::thread> thread = StartThread("run jobs", [this] { Upkeep(); });
+  if (!thread) return thread.error();
+  upkeep_ = std::move(*thread);
+  return {};
+}
+
+void JobRunner::Report(const core::Error& error) const {
+  if (options_.on_failure) options_.on_failure(error);
+}
+
+void JobRunner::Wake() {
+  {
+    std::lock_guard lock(mutex_);
+    is_woken_ = true;
+  }
+  TakePlace();
+}
+
+// In the queue, unless it has all that it may have.
+void JobRunner::TakePlace() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!claiming_ || turns_ == options_.width) return;
+    ++turns_;
+  }
+  // Not the caller's place: whose job is next is the store's to say.
+  if (!queue_.Submit("", 0, [this] { Turn(); })) return;
+  std::lock_guard lock(mutex_);
+  --turns_;  // the queue is full: Upkeep tries again
+}
+
+void JobRunner::Turn() {
+  const RunnerClock::time_point began = RunnerClock::now();
+  bool has_run = true;
+  while (has_run && RunnerClock::now() - began < kTurn) {
+    has_run = RunNext();
+    // There may be more: another place, as long as there is work for each.
+    if (has_run) TakePlace();
+  }
+  {
+    std::lock_guard lock(mutex_);
+    --turns_;
+    // A job that came after the last look found all places taken.
+    has_run = has_run || is_woken_;
+  }
+  if (has_run) TakePlace();
+}
+
+// False: there is none to run.
+bool JobRunner::RunNext() {
+  {
+    std::lock_guard lock(mutex_);
+    if (!claiming_) return false;
+    is_woken_ = false;
+  }
+  core::Result<std::vector<Job>> claimed = store_.Claim(1);
+  if (!claimed) {
+    Report(claimed.error());
+    return false;
+  }
+  if (claimed->empty()) return false;
+  const Job& job = claimed->front();
+  const auto cancellation = std::make_shared<server::Cancellation>();
+  {
+    std::lock_guard lock(mutex_);
+    running_[job.id] = {cancellation, !claiming_};
+    if (!claiming_) cancellation->Cancel();
+  }
+  JobEnd end = Run(job, *cancellation);
+  bool is_interrupted = false;
+  Forget(job.id, is_interrupted);
+  if (cancellation->cancelled()) {
+    end = {is_interrupted ? JobState::kInterrupted : JobState::kCancelled, "",
+           is_interrupted ? "the server was stopped while it ran" : "cancelled while it ran"};
+  }
+  Finish(job, std::move(end));
+  return true;
+}
+
+void JobRunner::Finish(Job job, JobEnd end) {
+  const core::Result<bool> finished = store_.Finish(job, end);
+  if (finished) return;
+  Report(finished.error());
+  std::lock_guard lock(mutex_);
+  unfinished_.emplace_back(std::move(job), std::move(end));
+}
+
+void JobRunner::FinishKept() {
+  std::vector<std::pair<Job, JobEnd>> kept;
+  {
+    std::lock_guard lock(mutex_);
+    kept.swap(unfinished_);
+  }
+  for (auto& [job, end] : kept) Finish(std::move(job), std::move(end));
+}
+
+JobEnd JobRunner::Run(const Job& job, const server::Cancellation& cancellation) const {
+  const auto tool = options_.tools.find(job.kind);
+  const auto refuse = [&](std::string why) {
+    TellRefused({{job.owner, job.id}}, "failure");
+    return Failed(std::move(why));
+  };
+  if (tool == options_.tools.end()) return refuse("this server does not run " + job.kind + "s");
+  std::optional<Caller> caller = options_.callers(job.owner);
+  if (!caller) return refuse("its token is no longer configured");
+  host::JsonReading reading = host::ReadJson(job.request, {.depth = kMaxRequestDepth});
+  if (std::holds_alternative<host::JsonFailure>(reading)) return refuse("its request is damaged");
+  Execution execution(options_.observer, *tool->second, job.owner, "", job.id);
+  host::DeferredTasks deferred;  // executed when this function returns
+  ToolCall call;
+  call.deferred = &deferred;
+  call.execution = &execution;
+  call.arguments = std::move(std::get<nlohmann::json>(reading));
+  call.caller = std::move(*caller);
+  call.cancellation = &cancellation;
+  execution.Start();
+  core::Result<ToolResult> result = CallTool(*tool->second, call);
+  execution.End(result, deferred);
+  if (!result) return Failed(result.error().ToString());
+  if (result->fault != ToolResult::Fault::kNone) return Failed(std::move(result->text));
+  return {JobState::kSucceeded, std::move(result->structured), ""};
+}
+
+void JobRunner::TellSubmitted(const std::string& owner, const std::string& kind,
+                              const std::vector<std::string>& ids,
+                              const std::string& traceparent) const {
+  const auto tool = options_.tools.find(kind);
+  if (tool == options_.tools.end()) return;
+  for (const std::string& id : ids) {
+    Execution(options_.observer, *tool->second, owner, traceparent, id).Submit();
+  }
+}
+
+void JobRunner::TellRefused(const std::vector<JobName>& jobs, std::string_view reason) const {
+  if (!options_.observer) return;
+  for (const JobName& job : jobs) {
+    ExecutionRecord record;
+    record.execution = job.id;
+    record.caller = job.owner;
+    record.reason = reason;
+    options_.observer->Refused(record);
+  }
+}
+
+void JobRunner::Forget(const std::string& id, bool& is_interrupted) {
+  std::lock_guard lock(mutex_);
+  const auto found = running_.find(id);
+  is_interrupted = found->second.is_interrupted;
+  running_.erase(found);
+}
+
+void JobRunner::Cancel(const std::string& id) {
+  std::lock_guard lock(mutex_);
+  const auto found = running_.find(id);
+  if (found != running_.end()) found->second.cancellation->Cancel();
+}
+
+void JobRunner::StopClaiming() {
+  std::lock_guard lock(mutex_);
+  claiming_ = false;
+}
+
+void JobRunner::InterruptAll() {
+  StopClaiming();
+  EndAll();
+}
+
+void JobRunner::EndAll() {
+  std::lock_guard lock(mutex_);
+  for (auto& [id, running] : running_) {
+    // What its owner cancelled before stays cancelled.
+    running.is_interrupted = running.is_interrupted || !running.cancellation->cancelled();
+    running.cancellation->Cancel();
+  }
+}
+
+void JobRunner::Upkeep() {
+  RunnerClock::time_point renewed = RunnerClock::now(), kept = renewed;
+  std::unique_lock lock(mutex_);
+  while (!wake_.wait_for(lock, options_.poll, [this] { return stopping_; })) {
+    lock.unlock();
+    const RunnerClock::time_point now = RunnerClock::now();
+    FinishKept();
+    if (now - renewed >= options_.renewal) {
+      renewed = now;
+      core::Result<Renewal> renewal = store_.Renew();
+      if (!renewal) {
+        Report(renewal.error());
+      } else {
+        for (const std::string& id : renewal->cancelled) Cancel(id);
+        if (renewal->lost) EndAll();
+      }
+    }
+    if (now - kept >= options_.upkeep) {
+      kept = now;
+      if (const core::Result<Recovered> recovered = store_.Recover(); !recovered) {
+        Report(recovered.error());
+      } else {
+        TellRefused(recovered->interrupted, "interrupted");
+      }
+      if (const core::Result<Removed> removed = store_.Expire(); !removed) {
+        Report(removed.error());
+      } else {
+        TellRefused(removed->expired, "expired");
+      }
+    }
+    TakePlace();
+    lock.lock();
+  }
+}
+
+}  // namespace belljar::server::jobs

@@ -1,0 +1,41 @@
+// AuditService: the audit log and receipts over HTTP. Operators see all entries; everybody else
+// sees their own. The log is read from its files, on a thread of this object's.
+#ifndef BELLJAR_SERVER_REST_AUDIT_SERVICE_H_
+#define BELLJAR_SERVER_REST_AUDIT_SERVICE_H_
+
+#include <atomic>
+#include <boost/asio/thread_pool.hpp>
+#include <memory>
+#include <string>
+
+#include "server/audit/receipt_store.h"
+#include "server/audit/search.h"
+#include "server/audit/signing_key.h"
+#include "server/core/web.h"
+
+namespace belljar::server::rest {
+
+// Any thread, concurrently.
+class AuditService {
+ public:
+  // `receipts` and `key` are borrowed.
+  AuditService(std::string folder, const audit::ReceiptStore& receipts,
+               const audit::SigningKey& key);
+  // Waits for the request that is being answered.
+  ~AuditService();
+
+  void Search(const WebRequest& request, std::shared_ptr<WebReply> reply);
+  // Of the execution that the first parameter names.
+  WebAnswer Receipt(const WebRequest& request) const;
+
+ private:
+  const std::string folder_;
+  const audit::ReceiptStore& receipts_;
+  const audit::SigningKey& key_;
+  std::atomic<size_t> waiting_ = 0;
+  boost::asio::thread_pool thread_{1};
+};
+
+}  // namespace belljar::server::rest
+
+#endif  // BELLJAR_SERVER_REST_AUDIT_SERVICE_H_

@@ -1,0 +1,203 @@
+#include "server/rest/batch.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+#include <vector>
+
+#include "engine/host/deferred_tasks.h"
+#include "engine/host/json_reader.h"
+#include "server/core/execution.h"
+#include "server/rest/failure.h"
+
+namespace belljar::server::rest {
+namespace {
+
+using BatchJson = nlohmann::json;
+using BatchClock = std::chrono::steady_clock;
+
+constexpr host::JsonBounds kBatchBounds{.depth = 64, .values = 1'000'000};
+// For calls of others, which wait in the queue.
+constexpr std::chrono::milliseconds kTurn{100};
+// Lines that wait for a slow client: then the batch waits too, but not for ever.
+constexpr size_t kMaxUnsent = 4 << 20;
+constexpr std::chrono::seconds kPatience{60};
+
+}  // namespace
+
+core::Result<std::vector<BatchJson>> ReadBatch(const std::string& body) {
+  const auto wrong = [](std::string sentence) {
+    return core::MakeError("read the batch", std::move(sentence));
+  };
+  host::JsonReading reading = host::ReadJson(body, kBatchBounds);
+  if (const auto* failure = std::get_if<host::JsonFailure>(&reading)) {
+    return wrong("the body is " + Describe(*failure, kBatchBounds));
+  }
+  BatchJson& json = std::get<BatchJson>(reading);
+  const bool is_list = json.is_object() && json.size() == 1 && json.contains("executions");
+  const bool is_program =
+      json.is_object() && json.size() == 2 && json.contains("program") && json.contains("inputs");
+  if (!is_list && !is_program) {
+    return wrong(
+        "the body must be {\"executions\": [...]}, or {\"program\": {...}, \"inputs\": [...]}");
+  }
+  BatchJson& list = json[is_list ? "executions" : "inputs"];
+  if (!list.is_array() || list.empty() || list.size() > kMaxBatch) {
+    return wrong("a batch has 1 to " + std::to_string(kMaxBatch) + " programs, in an array");
+  }
+  if (is_program && !json["program"].is_object()) return wrong("program must be an object");
+  std::vector<BatchJson> calls;
+  calls.reserve(list.size());
+  for (BatchJson& each : list) {
+    if (!each.is_object()) {
+      return wrong("entry " + std::to_string(calls.size()) + " must be an object");
+    }
+    if (each.contains("session")) return wrong("the programs of a batch are in no session");
+    if (is_list) {
+      calls.push_back(std::move(each));
+      continue;
+    }
+    calls.push_back(json["program"]);
+    calls.back().update(each);
+  }
+  return calls;
+}
+
+struct Batches::Batch {
+  Batch(Tool& of, WebRequest asked, std::shared_ptr<WebReply> to)
+      : tool(of), request(std::move(asked)), reply(std::move(to)) {}
+
+  Tool& tool;
+  WebRequest request;
+  const std::shared_ptr<WebReply> reply;
+
+  std::mutex mutex;
+  bool is_read = false;
+  std::vector<BatchJson> calls;
+  size_t next = 0;
+  size_t turns = 0;  // in the queue or running
+  size_t executions = 0;
+  size_t problems = 0;
+
+  // The index of the next call to run; nullopt: there is none, or nobody waits for it.
+  std::optional<size_t> Next() {
+    if (request.peer_gone->cancelled()) return std::nullopt;
+    std::lock_guard lock(mutex);
+    if (next == calls.size()) return std::nullopt;
+    return next++;
+  }
+};
+
+std::optional<CallQueue::Refusal> Batches::Start(Tool& tool, WebRequest request,
+                                                 std::shared_ptr<WebReply> reply) {
+  auto batch = std::make_shared<Batch>(tool, std::move(request), std::move(reply));
+  {
+    std::lock_guard lock(mutex_);
+    pending_.insert(batch->request.peer_gone);
+  }
+  const std::optional<CallQueue::Refusal> refusal = Submit(batch);
+  if (refusal) {
+    std::lock_guard lock(mutex_);
+    pending_.erase(batch->request.peer_gone);
+  }
+  return refusal;
+}
+
+void Batches::CancelAll() {
+  std::lock_guard lock(mutex_);
+  for (const auto& cancellation : pending_) cancellation->Cancel();
+}
+
+std::optional<CallQueue::Refusal> Batches::Submit(std::shared_ptr<Batch> batch) {
+  {
+    std::lock_guard lock(batch->mutex);
+    ++batch->turns;
+  }
+  const Caller& caller = batch->request.caller;
+  auto refusal = queue_.Submit(caller.name, caller.concurrency, [this, batch] { Run(batch); });
+  if (refusal) {
+    std::lock_guard lock(batch->mutex);
+    --batch->turns;
+  }
+  return refusal;
+}
+
+// One turn.
+void Batches::Run(const std::shared_ptr<Batch>& batch) {
+  // Only the first turn, alone: the others are submitted after it has read.
+  if (!batch->is_read) {
+    batch->is_read = true;
+    core::Result<std::vector<BatchJson>> calls = ReadBatch(batch->request.body);
+    batch->request.body = {};
+    if (!calls) {
+      batch->reply->Finish(Problem(422, calls.error().detail));
+      return End(batch);
+    }
+    batch->calls = std::move(*calls);
+    batch->reply->Begin({200, "application/jsonl", "", ""});
+    for (size_t i = 1; i < std::min(width_, batch->calls.size()); ++i) {
+      if (Submit(batch)) break;
+    }
+  }
+  BatchClock::time_point began = BatchClock::now();
+  while (const std::optional<size_t> index = batch->Next()) {
+    RunNext(*batch, *index);
+    if (BatchClock::now() - began < kTurn) continue;
+    if (!Submit(batch)) break;
+    began = BatchClock::now();  // the queue is full, and this turn goes on
+  }
+  End(batch);
+}
+
+void Batches::RunNext(Batch& batch, size_t index) {
+  if (!batch.reply->AwaitRoom(kMaxUnsent, BatchClock::now() + kPatience)) {
+    return batch.request.peer_gone->Cancel();
+  }
+  Execution execution(observer_, batch.tool, batch.request.caller.name,
+                      batch.request.headers.traceparent.value_or(""));
+  execution.Submit();
+  host::DeferredTasks deferred;  // executed when this function returns
+  ToolCall call;
+  call.deferred = &deferred;
+  call.execution = &execution;
+  call.arguments = std::move(batch.calls[index]);
+  call.caller = batch.request.caller;
+  call.cancellation = batch.request.peer_gone.get();
+  execution.Start();
+  const core::Result<ToolResult> result = CallTool(batch.tool, call);
+  execution.End(result, deferred);
+  if (batch.request.peer_gone->cancelled()) return;
+  const bool has_run = result && result->fault == ToolResult::Fault::kNone;
+  std::string line = "{\"index\":" + std::to_string(index);
+  if (has_run) {
+    line += ",\"execution\":" + result->structured + "}\n";
+  } else {
+    line +=
+        ",\"problem\":" + (result ? ProblemOf(*result) : ProblemOf(result.error())).body + "}\n";
+  }
+  {
+    std::lock_guard lock(batch.mutex);
+    ++(has_run ? batch.executions : batch.problems);
+  }
+  batch.reply->Write(std::move(line));
+}
+
+// Of a turn.
+void Batches::End(const std::shared_ptr<Batch>& batch) {
+  {
+    std::lock_guard lock(batch->mutex);
+    if (--batch->turns > 0) return;
+  }
+  {
+    std::lock_guard lock(mutex_);
+    pending_.erase(batch->request.peer_gone);
+  }
+  // Without the last line nobody takes a batch that was cancelled for a whole one.
+  const size_t sent = batch->executions + batch->problems;
+  if (batch->calls.empty() || sent < batch->calls.size()) return;
+  batch->reply->Write("{\"done\":{\"executions\":" + std::to_string(batch->executions) +
+                      ",\"problems\":" + std::to_string(batch->problems) + "}}\n");
+  batch->reply->End();
+}
+
+}  // namespace belljar::server::rest

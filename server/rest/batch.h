@@ -1,0 +1,66 @@
+// Batches: many calls of one tool for one request, whose outcomes are sent as they end, a JSON line
+// each:
+//
+//   {"index":1,"execution":{…}}
+//   {"index":0,"problem":{…}}
+//   {"done":{"executions":1,"problems":1}}
+//
+// A batch takes places in the queue like any other call: at most `width`, and each goes back to the
+// end of the queue after a short time, so that calls of others wait no longer than for a call.
+#ifndef BELLJAR_SERVER_REST_BATCH_H_
+#define BELLJAR_SERVER_REST_BATCH_H_
+
+#include <cstddef>
+#include <memory>
+#include <mutex>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "server/core/call_queue.h"
+#include "server/core/observer.h"
+#include "server/core/tool.h"
+#include "server/core/tool_calls.h"
+#include "server/core/web.h"
+
+namespace belljar::server::rest {
+
+constexpr size_t kMaxBatch = 10'000;  // programs
+
+// The calls that the body of a batch describes (Batches::Start). An error is a sentence for the
+// client.
+core::Result<std::vector<nlohmann::json>> ReadBatch(const std::string& body);
+
+// Any thread, concurrently. Must outlive the queue's calls.
+class Batches {
+ public:
+  // `observer`, which may be null, is told about each program.
+  Batches(CallQueue& queue, size_t width, CallObserver* observer = nullptr)
+      : queue_(queue), width_(width), observer_(observer) {}
+
+  // The body: {"executions": [ARGUMENTS, …]} or {"program": ARGUMENTS, "inputs": [ARGUMENTS, …]},
+  // where ARGUMENTS are the tool's and those of an input are added to the program's. It is read in
+  // the queue, since it may be large. Replies to every request that the queue takes.
+  std::optional<CallQueue::Refusal> Start(Tool& tool, WebRequest request,
+                                          std::shared_ptr<WebReply> reply);
+  void CancelAll();
+
+ private:
+  struct Batch;
+  std::optional<CallQueue::Refusal> Submit(std::shared_ptr<Batch> batch);
+  void Run(const std::shared_ptr<Batch>& batch);
+  void RunNext(Batch& batch, size_t index);
+  void End(const std::shared_ptr<Batch>& batch);
+
+  CallQueue& queue_;
+  const size_t width_;
+  CallObserver* const observer_;
+  std::mutex mutex_;
+  std::set<std::shared_ptr<Cancellation>> pending_;
+};
+
+}  // namespace belljar::server::rest
+
+#endif  // BELLJAR_SERVER_REST_BATCH_H_

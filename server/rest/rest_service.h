@@ -1,0 +1,92 @@
+// RestService: the HTTP API at /v1. Each operation (operations.h) is a call of the tool that MCP
+// clients call, with the same arguments, limits and answers; failures are problem details (RFC
+// 9457).
+#ifndef BELLJAR_SERVER_REST_REST_SERVICE_H_
+#define BELLJAR_SERVER_REST_REST_SERVICE_H_
+
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "server/core/call_queue.h"
+#include "server/core/resource_store.h"
+#include "server/core/session_registry.h"
+#include "server/core/tool.h"
+#include "server/core/tool_calls.h"
+#include "server/core/web.h"
+#include "server/rest/audit_service.h"
+#include "server/rest/batch.h"
+#include "server/rest/idempotency.h"
+#include "server/rest/job_service.h"
+#include "server/rest/operations.h"
+
+namespace belljar::server::rest {
+
+class RestService final : public WebHandler {
+ public:
+  struct Parts {
+    std::vector<std::shared_ptr<Tool>> tools;
+    // JSON Schemas of the tools' full answers, by tool.
+    nlohmann::ordered_json answers;
+    std::string version;
+    std::string python_version;
+    std::vector<std::string> profiles;
+    // Of the whole server, as JSON objects.
+    std::function<nlohmann::ordered_json()> limits;
+    std::function<nlohmann::ordered_json()> statistics;
+    // Changes limits for an operator. An error is a sentence for the client.
+    std::function<core::Result<void>(const Caller&, const nlohmann::json&)> change_limits;
+    bool has_tokens = false;           // whether requests need one
+    CallObserver* observer = nullptr;  // borrowed; may be null
+    JobService* jobs = nullptr;        // borrowed; null: there are none
+    AuditService* audit = nullptr;     // the same
+    size_t batch_width = 1;            // programs of one batch that run at a time
+  };
+
+  // `queue` must outlive every reply, and this object every call in `queue`: drain it first.
+  // `resources` is where the tools keep artifacts; `sessions` may be null. Both are borrowed.
+  RestService(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal,
+              ResourceStore& resources, SessionRegistry* sessions);
+
+  const std::vector<WebRoute>& routes() const override { return routes_; }
+  void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
+
+  // Cancels every running or waiting call.
+  void CancelAll();
+
+  const std::string& open_api() const { return open_api_; }
+
+ private:
+  struct Pending;
+
+  Tool* FindTool(const char* name) const;
+  // What its body may have, as JSON Schema.
+  const nlohmann::ordered_json& BodyOf(const Operation& operation) const;
+  WebAnswer AnswerAtOnce(const Operation& operation, const WebRequest& request) const;
+  // Whether the request was one for the store of jobs, which then answers it.
+  bool TakeJob(const Operation& operation, WebRequest& request, std::shared_ptr<WebReply>& reply);
+  WebAnswer Limits(const Caller& caller) const;
+  WebAnswer ChangeLimits(const WebRequest& request) const;
+  WebAnswer Artifact(const WebRequest& request) const;
+  void StartCall(std::shared_ptr<Pending> pending);
+  void StartBatch(const Operation& operation, WebRequest request, std::shared_ptr<WebReply> reply);
+  WebAnswer AnswerOf(Pending& pending, core::Result<ToolResult> result) const;
+  void Finish(Pending& pending, WebAnswer answer);
+
+  const Parts parts_;
+  const std::vector<Operation> operations_;
+  const std::vector<WebRoute> routes_;
+  const std::vector<nlohmann::ordered_json> bodies_;  // by operation
+  const std::string open_api_;
+  ResourceStore& resources_;
+  SessionRegistry* const sessions_;
+  IdempotencyStore idempotency_;
+  ToolCalls calls_;
+  Batches batches_;
+};
+
+}  // namespace belljar::server::rest
+
+#endif  // BELLJAR_SERVER_REST_REST_SERVICE_H_

@@ -1,0 +1,340 @@
+#include "server/server.h"
+
+#include <algorithm>
+#include <chrono>
+#include <iterator>
+#include <thread>
+#include <utility>
+
+#include "engine/core/text.h"
+#include "engine/host/version.h"
+#include "engine/outside/machine.h"
+#include "server/audit/audited_tool.h"
+#include "server/core/execution.h"
+#include "server/instructions.h"
+#include "server/rest/batch.h"
+#include "server/tools/opened_session.h"
+#include "server/tools/output_schemas.h"
+
+namespace belljar::server {
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+// A call mostly waits for its worker, which needs a core: more concurrent calls would only make
+// each one slower.
+size_t RunningByDefault() { return std::max(4u, 2 * std::thread::hardware_concurrency()); }
+
+// Every call would fail for these reasons, so they are logged at startup.
+std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
+  std::vector<std::string> reasons;
+  if (execution.isolation != "strict") return reasons;
+  for (const outside::MachineCheck& check : outside::CheckKernel()) {
+    if (check.found || check.need != outside::MachineCheck::Need::kStrict) continue;
+    reasons.push_back("every call without a container will fail: strict isolation needs " +
+                      check.name + " (" + check.detail + "). To provide it: " + check.how +
+                      ". To run without it: --isolation standard");
+  }
+  return reasons;
+}
+
+std::vector<audit::Setting> SettingsOf(const operations::StartRecord& record) {
+  return {{"listen", record.listen},
+          {"profiles", core::Joined(record.profiles)},
+          {"isolation", record.isolation},
+          {"language", record.language},
+          {"tokens", core::Joined(record.tokens)}};
+}
+
+operations::EventFigures FiguresOf(const events::EventService& events) {
+  const events::EventService::Figures figures = events.figures();
+  operations::EventFigures shown{figures.published, figures.streams, {}};
+  for (const events::Webhooks::Counters& each : figures.webhooks) {
+    shown.receivers.push_back({each.webhook, each.delivered, each.failed, each.dropped});
+  }
+  if (figures.spans) {
+    shown.receivers.push_back({"", figures.spans->exported, 0, figures.spans->dropped});
+  }
+  return shown;
+}
+
+std::vector<CallObserver*> Observers(std::vector<CallObserver*> all) {
+  std::erase(all, nullptr);
+  return all;
+}
+
+}  // namespace
+
+size_t Running(const ServerConfig& config) {
+  return config.execution.running ? config.execution.running : RunningByDefault();
+}
+
+nlohmann::ordered_json AnswerSchemas() {
+  nlohmann::ordered_json schemas = {{"execute_code", tools::OutcomeSchema()},
+                                    {"validate_code", tools::FullValidationSchema()},
+                                    {"get_sandbox_info", tools::FullSandboxInfoSchema()}};
+  schemas.update(tools::SessionSchemas());
+  return schemas;
+}
+
+Server::Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue)
+    : config_(config),
+      log_(std::move(parts.log)),
+      audit_(std::move(parts.audit)),
+      audit_observer_(audit_ ? std::make_unique<audit::AuditObserver>(*audit_, config_.audit)
+                             : nullptr),
+      metrics_({host::kBelljarVersion, host::kPythonVersion}),
+      events_(std::move(parts.events)),
+      observers_(Observers({&metrics_, log_.get(), audit_observer_.get(), events_->observer()})),
+      sandboxes_(std::move(parts.sandboxes)),
+      sessions_(config.sessions),
+      queue_({Running(config), config.execution.waiting}),
+      live_limits_(config_, queue_, sessions_),
+      service_({.version = host::kBelljarVersion, .instructions = kInstructions},
+               Tools(catalogue, config_.answers), queue_, TellRefusals(), &resources_, &observers_),
+      job_store_(std::move(parts.job_store)) {
+  if (config_.http) MakeWeb(catalogue);
+  TellCloses();
+}
+
+void Server::TellCloses() {
+  sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
+                              SessionRegistry::Cause cause, const std::string& why) {
+    const bool is_evicted = cause == SessionRegistry::Cause::kEvicted;
+    observers_.SessionChanged(
+        {is_evicted ? "evicted" : "closed", owner, session.id(), tools::ProfileOf(session), why});
+  });
+}
+
+core::Result<void> Server::Start() {
+  if (core::Result<void> watched = sessions_.Start(); !watched) return watched;
+  return job_runner_ ? job_runner_->Start() : core::Result<void>();
+}
+
+void Server::StopJobs() {
+  if (job_runner_) job_runner_->StopClaiming();
+}
+
+Server::~Server() {
+  CancelAll();
+  if (queue_.Drain(Clock::now() + kLastMoment)) return;
+  sessions_.CloseAll("the server was stopped");  // which calls may still wait for
+}
+
+std::vector<WebHandler*> Server::web() {
+  std::vector<WebHandler*> handlers = fronts_ ? fronts_->handlers() : std::vector<WebHandler*>();
+  if (rest_) handlers.push_back(&*rest_);
+  for (WebHandler* each : events_->handlers()) handlers.push_back(each);
+  return handlers;
+}
+
+void Server::CancelAll() {
+  service_.CancelAll();
+  if (fronts_) fronts_->CancelAll();
+  if (rest_) rest_->CancelAll();
+  if (job_runner_) job_runner_->InterruptAll();
+}
+
+void Server::ReadMetricsFrom(std::function<size_t()> http_connections) {
+  std::function<size_t()> sessions;
+  if (config_.sessions.enabled) sessions = [this] { return sessions_.open(); };
+  metrics_.ReadFrom({[this] { return queue_.counters(); }, [this] { return Spares(); },
+                     std::move(http_connections), std::move(sessions), AuditFigures(),
+                     [this] { return FiguresOf(*events_); }});
+}
+
+void Server::AuthenticationFailed(std::string_view peer) {
+  metrics_.AuthenticationFailed();
+  log_->AuthenticationFailed(peer, "no valid token");
+  if (audit_observer_) audit_observer_->CallRefused("", "authentication_failed", peer);
+}
+
+bool Server::IsReady() const {
+  for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
+    if (each.counters.workers_spawned > 0) return true;
+  }
+  return false;
+}
+
+void Server::LogStart(const std::string& listen) {
+  operations::StartRecord record;
+  record.version = host::kBelljarVersion;
+  record.python = host::kPythonVersion;
+  record.listen = listen;
+  record.profiles = config_.execution.profiles;
+  record.isolation = config_.execution.isolation;
+  record.language = config_.execution.language;
+  for (const TokenConfig& token : config_.tokens) record.tokens.push_back(token.caller.name);
+  if (record.isolation != "strict") {
+    record.warnings.push_back(
+        "isolation is \"standard\": layers that this machine lacks are skipped");
+  }
+  if (record.language != "restricted") {
+    record.warnings.push_back("language is \"full\": only the kernel layers contain the code");
+  }
+  for (const tools::EnabledProfile& each : sandboxes_->enabled()) {
+    if (!each.profile.full_language) continue;
+    record.warnings.push_back("profile " + each.profile.name +
+                              " has no language policy: calls may choose that only the kernel "
+                              "layers contain the code");
+  }
+  record.missing = WhyNothingRuns(config_.execution);
+  log_->ServerStarted(record);
+  if (audit_observer_) audit_observer_->ServerStarted(SettingsOf(record));
+}
+
+void Server::LogStopping(const char* reason) {
+  const CallQueue::Counters counters = queue_.counters();
+  log_->Stopping(reason, counters.running, counters.waiting);
+}
+
+std::vector<std::unique_ptr<Tool>> Server::Tools(const outside::ProfileCatalogue& catalogue,
+                                                 const AnswersConfig& answers) {
+  std::vector<std::unique_ptr<Tool>> tools =
+      tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_, sessions());
+  return audit_ ? audit::WithAudit(std::move(tools), *audit_) : std::move(tools);
+}
+
+std::function<operations::AuditFigures()> Server::AuditFigures() const {
+  if (!audit_) return {};
+  return [this] {
+    const audit::AuditLog::Figures now = audit_->figures();
+    return operations::AuditFigures{now.entries, now.failures, now.lost, now.waiting,
+                                    now.is_failing};
+  };
+}
+
+// nullopt: the operator has not enabled it, for which the profile is named.
+std::optional<fronts::FrontTerms> Server::TermsOf(const std::string& profile) {
+  if (profile.empty()) return std::nullopt;
+  const core::Result<const tools::EnabledProfile*> chosen = sandboxes_->Choose(&profile, Caller());
+  if (!chosen) return std::nullopt;  // the configuration was checked
+  return fronts::FrontTerms{profile, (*chosen)->profile.workspace.has_value(), (*chosen)->limits,
+                            (*chosen)->profile.maximum_limits};
+}
+
+void Server::MakeWeb(const outside::ProfileCatalogue& catalogue) {
+  const FrontsConfig& fronts = config_.fronts;
+  const bool has_fronts =
+      !fronts.sandbox_fusion.empty() || !fronts.piston.empty() || !fronts.judge0.empty();
+  if (!config_.http->rest && !has_fronts) return;
+  AnswersConfig answers = config_.answers;
+  answers.detail = "full";
+  std::vector<std::unique_ptr<Tool>> tools = Tools(catalogue, answers);
+  full_tools_ = {std::make_move_iterator(tools.begin()), std::make_move_iterator(tools.end())};
+  if (config_.http->rest) MakeRest();
+  if (has_fronts) MakeFronts();
+}
+
+void Server::MakeFronts() {
+  fronts::Fronts::Parts parts;
+  parts.tools = full_tools_;
+  parts.sandbox_fusion = TermsOf(config_.fronts.sandbox_fusion);
+  parts.piston = TermsOf(config_.fronts.piston);
+  parts.judge0 = TermsOf(config_.fronts.judge0);
+  parts.version = host::kBelljarVersion;
+  parts.python_version = host::kPythonVersion;
+  parts.queue = config_.execution.waiting;
+  parts.observer = &observers_;
+  fronts_.emplace(std::move(parts), queue_, TellRefusals());
+}
+
+// The API, and jobs if there are any.
+void Server::MakeRest() {
+  if (job_store_) MakeJobs();
+  if (audit_) {
+    audit_service_.emplace(config_.audit.folder, audit_observer_->receipts(), audit_->key());
+  }
+  rest::RestService::Parts parts;
+  parts.tools = full_tools_;
+  parts.answers = AnswerSchemas();
+  parts.version = host::kBelljarVersion;
+  parts.python_version = host::kPythonVersion;
+  parts.profiles = config_.execution.profiles;
+  parts.limits = [this] { return Limits(); };
+  parts.change_limits = [this](const Caller& caller, const nlohmann::json& patch) {
+    return ChangeLimits(caller, patch);
+  };
+  parts.statistics = [this] { return Statistics(); };
+  parts.observer = &observers_;
+  parts.audit = audit_service_ ? &*audit_service_ : nullptr;
+  parts.jobs = job_service_ ? &*job_service_ : nullptr;
+  parts.has_tokens = !config_.tokens.empty();
+  parts.batch_width = Running(config_);
+  rest_.emplace(std::move(parts), queue_, TellRefusals(), resources_, sessions());
+}
+
+void Server::MakeJobs() {
+  jobs::JobRunner::Options options;
+  options.tools = {{rest::kExecutionKind, full_tools_.front().get()}};
+  options.callers = [this](const std::string& owner) { return CallerNamed(owner); };
+  options.width = Running(config_);
+  options.observer = &observers_;
+  options.renewal = config_.jobs.lease / 3;
+  options.on_failure = [this](const core::Error& error) { log_->JobsFailed(error.ToString()); };
+  job_runner_.emplace(*job_store_, queue_, std::move(options));
+  job_service_.emplace(*job_store_, *job_runner_);
+}
+
+// Who submitted a job, with what the operator grants them now.
+std::optional<Caller> Server::CallerNamed(const std::string& name) const {
+  if (config_.tokens.empty()) return name == Caller().name ? std::optional(Caller()) : std::nullopt;
+  for (const TokenConfig& token : config_.tokens) {
+    if (token.caller.name == name) return token.caller;
+  }
+  return std::nullopt;
+}
+
+nlohmann::ordered_json Server::Limits() const {
+  nlohmann::ordered_json limits = live_limits_.Get();
+  limits["sessions"]["enabled"] = config_.sessions.enabled;
+  limits["sessions"]["checkpoints"] = config_.sessions.checkpoints;
+  limits["body_bytes"] = config_.http->max_body.count;
+  limits["batch"] = rest::kMaxBatch;
+  return limits;
+}
+
+core::Result<void> Server::ChangeLimits(const Caller& caller, const nlohmann::json& patch) {
+  const auto changes = live_limits_.Set(patch);
+  if (!changes) return changes.error();
+  for (const LiveLimits::Change& change : *changes) {
+    log_->SettingChanged(caller.name, change.setting, change.value);
+    if (audit_observer_) {
+      audit_observer_->SettingChanged(caller.name, {change.setting, change.value});
+    }
+  }
+  return {};
+}
+
+nlohmann::ordered_json Server::Statistics() const {
+  const CallQueue::Counters queue = queue_.counters();
+  nlohmann::ordered_json workers = nlohmann::ordered_json::array();
+  for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
+    workers.push_back({{"profile", each.profile},
+                       {"waiting", each.counters.waiting},
+                       {"spawned", each.counters.workers_spawned}});
+  }
+  return {{"queue",
+           {{"running", queue.running}, {"waiting", queue.waiting}, {"refused", queue.refused}}},
+          {"sessions", {{"open", sessions_.open()}}},
+          {"workers", std::move(workers)}};
+}
+
+// Tells the operator about calls that the queue refuses.
+ToolCalls::RefusalListener Server::TellRefusals() {
+  return [this](const Caller& caller, const CallQueue::Refusal& refusal) {
+    const std::string_view reason = NameOf(refusal.reason);
+    log_->Overloaded(caller.name, reason, refusal.running, refusal.waiting);
+    if (audit_observer_) audit_observer_->CallRefused(caller.name, "overloaded", reason);
+  };
+}
+
+std::vector<operations::SpareGauge> Server::Spares() const {
+  std::vector<operations::SpareGauge> gauges;
+  for (const tools::Sandboxes::Counted& each : sandboxes_->counters()) {
+    gauges.push_back({each.profile, each.counters.waiting, config_.execution.spares});
+  }
+  return gauges;
+}
+
+}  // namespace belljar::server

@@ -1,0 +1,135 @@
+// Server: everything of `belljar serve` except the transport: what runs code, what observes it, and
+// the APIs that are answered from it. serve.h opens the parts and gives it a transport.
+//
+//   Server server(config, std::move(parts), catalogue);
+//   if (auto started = server.Start(); !started) return started.error();
+//   http::HttpServer::Listen(io, …, server.service(), …, server.web());
+#ifndef BELLJAR_SERVER_SERVER_H_
+#define BELLJAR_SERVER_SERVER_H_
+
+#include <chrono>
+#include <functional>
+#include <memory>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "engine/outside/profile_catalogue.h"
+#include "server/audit/audit_log.h"
+#include "server/audit/audit_observer.h"
+#include "server/core/call_queue.h"
+#include "server/core/config.h"
+#include "server/core/resource_store.h"
+#include "server/core/session_registry.h"
+#include "server/core/tool_calls.h"
+#include "server/core/web.h"
+#include "server/events/event_service.h"
+#include "server/fronts/fronts.h"
+#include "server/jobs/job_runner.h"
+#include "server/jobs/job_store.h"
+#include "server/live_limits.h"
+#include "server/mcp/service.h"
+#include "server/operations/call_observers.h"
+#include "server/operations/log.h"
+#include "server/operations/metrics.h"
+#include "server/rest/audit_service.h"
+#include "server/rest/job_service.h"
+#include "server/rest/rest_service.h"
+#include "server/tools/tools.h"
+
+namespace belljar::server {
+
+// For cancelled calls to end and the last answers to be sent.
+inline constexpr std::chrono::seconds kLastMoment{5};
+
+// Calls that run at a time.
+size_t Running(const ServerConfig& config);
+
+// JSON Schemas of the full answers, by tool.
+nlohmann::ordered_json AnswerSchemas();
+
+// Members are destroyed in reverse order: the queue before what its calls use.
+class Server {
+ public:
+  struct Parts {
+    std::unique_ptr<operations::Log> log;
+    std::unique_ptr<audit::AuditLog> audit;     // null: the operator wants none
+    std::unique_ptr<jobs::JobStore> job_store;  // the same
+    std::unique_ptr<events::EventService> events;
+    std::unique_ptr<tools::Sandboxes> sandboxes;
+  };
+  // `catalogue` is read by the constructor only.
+  Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue);
+  // Cancels what runs.
+  ~Server();
+
+  // From now on sessions are closed in time, and jobs are run.
+  core::Result<void> Start();
+  // Starts no more jobs.
+  void StopJobs();
+  void CancelAll();
+
+  // Whether calls are answered without delay: the first worker exists.
+  bool IsReady() const;
+
+  mcp::McpService& service() { return service_; }
+  // What answers requests besides MCP's.
+  std::vector<WebHandler*> web();
+  CallQueue& queue() { return queue_; }
+  operations::Log& log() { return *log_; }
+  operations::Metrics& metrics() { return metrics_; }
+  events::EventService& events() { return *events_; }
+
+  // `http_connections`: how many there are; null without HTTP.
+  void ReadMetricsFrom(std::function<size_t()> http_connections);
+  void AuthenticationFailed(std::string_view peer);
+  void LogStart(const std::string& listen);
+  void LogStopping(const char* reason);
+
+ private:
+  std::vector<std::unique_ptr<Tool>> Tools(const outside::ProfileCatalogue& catalogue,
+                                           const AnswersConfig& answers);
+  std::optional<fronts::FrontTerms> TermsOf(const std::string& profile);
+  void MakeWeb(const outside::ProfileCatalogue& catalogue);
+  void MakeFronts();
+  void MakeRest();
+  void MakeJobs();
+  void TellCloses();
+  core::Result<void> ChangeLimits(const Caller& caller, const nlohmann::json& patch);
+  std::optional<Caller> CallerNamed(const std::string& name) const;
+  nlohmann::ordered_json Limits() const;
+  nlohmann::ordered_json Statistics() const;
+  SessionRegistry* sessions() { return config_.sessions.enabled ? &sessions_ : nullptr; }
+  ToolCalls::RefusalListener TellRefusals();
+  std::function<operations::AuditFigures()> AuditFigures() const;
+  std::vector<operations::SpareGauge> Spares() const;
+
+  const ServerConfig config_;
+  const std::unique_ptr<operations::Log> log_;
+  const std::unique_ptr<audit::AuditLog> audit_;  // null: there is none; and so below
+  const std::unique_ptr<audit::AuditObserver> audit_observer_;
+  operations::Metrics metrics_;
+  const std::unique_ptr<events::EventService> events_;
+  operations::CallObservers observers_;
+  const std::unique_ptr<tools::Sandboxes> sandboxes_;
+  ResourceStore resources_;
+  SessionRegistry sessions_;
+  CallQueue queue_;
+  LiveLimits live_limits_;
+  mcp::McpService service_;
+  const std::unique_ptr<jobs::JobStore> job_store_;
+  // Whose answers are complete unless a request says otherwise: of the APIs besides MCP.
+  std::vector<std::shared_ptr<Tool>> full_tools_;
+  std::optional<jobs::JobRunner> job_runner_;
+  std::optional<rest::JobService> job_service_;
+  std::optional<rest::AuditService> audit_service_;
+  std::optional<rest::RestService> rest_;
+  std::optional<fronts::Fronts> fronts_;
+};
+
+}  // namespace belljar::server
+
+#endif  // BELLJAR_SERVER_SERVER_H_

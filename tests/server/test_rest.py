@@ -1,0 +1,207 @@
+"""The HTTP API of a real server: files of sessions, what belongs to another token, and clients that
+hang up."""
+
+import http.client
+import io
+import json
+import socket
+import struct
+import tarfile
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.clients.server import HttpServer, busiest, seconds_until_gone
+
+TIMEOUT = 60
+ANNA, BERT = "a" * 40, "b" * 40
+CONFIG = """
+[execution]
+profile = "filesystem"
+[[tokens]]
+name = "anna"
+file = "anna.token"
+[[tokens]]
+name = "bert"
+file = "bert.token"
+rate = 2
+burst = 100
+"""
+
+
+def write_config(folder: Path, text: str) -> Path:
+    """The configuration in `text`, with the files of both tokens beside it."""
+    config = folder / "belljar.toml"
+    config.write_text(text)
+    for name, token in (("anna", ANNA), ("bert", BERT)):
+        file = folder / f"{name}.token"
+        file.touch(mode=0o600)
+        file.write_text(token)
+    return config
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("server")
+    config = write_config(folder, CONFIG)
+    server = HttpServer(folder / "log.txt", arguments=["--config", str(config)])
+    yield server
+    server.stop()
+
+
+class Answer:
+    def __init__(self, response: http.client.HTTPResponse):
+        self.status, self.headers, self.body = response.status, response.headers, response.read()
+
+    def json(self):
+        return json.loads(self.body)
+
+
+def ask(server, method, path, body=None, token=ANNA, **headers) -> Answer:
+    headers = {name.replace("_", "-"): value for name, value in headers.items()}
+    headers["Authorization"] = f"Bearer {token}"
+    if isinstance(body, dict):
+        headers["Content-Type"] = "application/json"
+        body = json.dumps(body)
+    connection = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
+    try:
+        connection.request(method, path, body, headers)
+        return Answer(connection.getresponse())
+    finally:
+        connection.close()
+
+
+@pytest.fixture
+def session(server):
+    answer = ask(server, "POST", "/v1/sessions", {})
+    assert answer.status == 201
+    path = answer.headers["Location"]
+    yield path
+    ask(server, "DELETE", path)
+
+
+def test_files_go_in_and_out(server, session):
+    content = bytes(range(256)) * 4
+    assert ask(server, "PUT", f"{session}/files/a/b%20%C3%BC.bin", content).status == 204
+    code = "data = open('a/b ü.bin', 'rb').read()\nopen('copy', 'wb').write(data[::-1])\nlen(data)"
+    cell = ask(server, "POST", f"{session}/cells", {"code": code}).json()
+    assert (cell["status"], cell["result"]) == ("ok", len(content))
+    listed = ask(server, "GET", f"{session}/files").json()["files"]
+    assert {file["path"] for file in listed} == {"a/b ü.bin", "copy"}
+
+    whole = ask(server, "GET", f"{session}/files/copy")
+    assert (whole.status, whole.body) == (200, content[::-1])
+    tag = whole.headers["ETag"]
+    assert ask(server, "GET", f"{session}/files/copy", If_None_Match=tag).status == 304
+    part = ask(server, "GET", f"{session}/files/copy", Range="bytes=10-19")
+    assert (part.status, part.body) == (206, content[::-1][10:20])
+    assert part.headers["Content-Range"] == f"bytes 10-19/{len(content)}"
+
+    archive = ask(server, "GET", f"{session}/archive")
+    with tarfile.open(fileobj=io.BytesIO(archive.body)) as tar:
+        assert sorted(tar.getnames()) == ["a/b ü.bin", "copy"]
+    assert ask(server, "DELETE", f"{session}/files/copy").status == 204
+    assert ask(server, "GET", f"{session}/files/copy").status in (404, 409)
+
+
+def test_a_file_of_text_is_what_it_was(server, session):
+    text = "first\nsecond ü\n" * 2000
+    assert ask(server, "PUT", f"{session}/files/long.txt", text.encode()).status == 204
+    assert ask(server, "GET", f"{session}/files/long.txt").body.decode() == text
+    assert ask(server, "PUT", f"{session}/files/empty", b"").status == 204
+    assert ask(server, "GET", f"{session}/files/empty").body == b""
+
+
+@pytest.mark.parametrize("path", ["..%2Fx", "a/../../x", "%2Fetc%2Fpasswd", "a//b", "."])
+def test_paths_stay_in_the_workspace(server, session, path):
+    assert ask(server, "PUT", f"{session}/files/{path}", b"x").status in (404, 409, 422)
+    assert ask(server, "GET", f"{session}/files/{path}").status in (404, 409, 422)
+    assert ask(server, "GET", f"{session}/files").json()["files"] == []
+
+
+def test_artifacts_belong_to_their_token(server):
+    code = "open('out.txt', 'w').write('of anna')"
+    outcome = ask(server, "POST", "/v1/executions", {"code": code}).json()
+    (artifact,) = outcome["artifacts"]
+    path = f"/v1/executions/{outcome['execution_id']}/artifacts/{artifact['name']}"
+    mine = ask(server, "GET", path)
+    assert (mine.status, mine.body) == (200, b"of anna")
+    theirs = ask(server, "GET", path, token=BERT)
+    nowhere = ask(server, "GET", path.replace("out.txt", "none.txt"), token=BERT)
+    assert theirs.status == nowhere.status == 404
+    assert theirs.json()["detail"].replace("out.txt", "none.txt") == nowhere.json()["detail"]
+
+
+def test_sessions_belong_to_their_token(server, session):
+    name = session.rsplit("/", 1)[1]
+    for method, path, body in [
+        ("GET", session, None),
+        ("DELETE", session, None),
+        ("POST", f"{session}/cells", {"code": "1"}),
+        ("POST", f"{session}/interrupt", None),
+        ("GET", f"{session}/checkpoints", None),
+        ("POST", f"{session}/rollback", {}),
+        ("POST", f"{session}/branches", {}),
+        ("GET", f"{session}/files", None),
+        ("PUT", f"{session}/files/x", b"x"),
+        ("GET", f"{session}/archive", None),
+    ]:
+        theirs = ask(server, method, path, body, token=BERT)
+        unknown = ask(server, method, path.replace(name, "0" * 32), body, token=BERT)
+        assert theirs.status == unknown.status == 404, path
+        assert theirs.json()["detail"].replace(name, "0" * 32) == unknown.json()["detail"]
+    assert ask(server, "GET", "/v1/sessions", token=BERT).json()["sessions"] == []
+    assert ask(server, "GET", session).status == 200
+
+
+def test_keys_belong_to_their_token(server):
+    body = {"code": "import random; random.random()"}
+    first = ask(server, "POST", "/v1/executions", body, Idempotency_Key="k")
+    again = ask(server, "POST", "/v1/executions", body, Idempotency_Key="k")
+    theirs = ask(server, "POST", "/v1/executions", body, token=BERT, Idempotency_Key="k")
+    assert again.body == first.body != theirs.body
+    assert again.headers["Idempotency-Replayed"] == "true"
+    assert theirs.headers["Idempotency-Replayed"] is None
+    assert theirs.headers["RateLimit-Policy"] == '"token";q=100;w=50'
+
+
+def test_a_token_is_needed(server):
+    for path in ("/v1/executions", "/v1/sessions", "/v1/info", "/openapi.json"):
+        assert ask(server, "GET", path, token="c" * 40).status == 401
+
+
+def hang_up(server, path: str, body: dict) -> None:
+    """Sends the request, waits until its program runs, and resets the connection."""
+    text = json.dumps(body)
+    connection = socket.create_connection(("127.0.0.1", server.port), timeout=TIMEOUT)
+    connection.sendall(
+        f"POST {path} HTTP/1.1\r\nHost: localhost\r\nAuthorization: Bearer {ANNA}\r\n"
+        f"Content-Type: application/json\r\nContent-Length: {len(text)}\r\n\r\n{text}".encode()
+    )
+    worker = busiest(server.pid)
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+    connection.close()
+    assert seconds_until_gone(worker, 30) < 30
+
+
+def test_programs_of_clients_that_hang_up_are_ended(server):
+    endless = {"code": "while True: pass", "timeout": 60}
+    hang_up(server, "/v1/executions", endless)
+    hang_up(server, "/v1/batches", {"executions": [endless] * 20})
+    deadline = time.monotonic() + 30
+    while ask(server, "GET", "/v1/statistics").json()["queue"]["running"]:
+        assert time.monotonic() < deadline
+        time.sleep(0.05)
+    assert ask(server, "POST", "/v1/executions", {"code": "1 + 1"}).json()["result"] == 2
+
+
+def test_it_can_be_turned_off(tmp_path: Path):
+    config = tmp_path / "belljar.toml"
+    config.write_text("[http]\nrest = false\n")
+    server = HttpServer(tmp_path / "log.txt", arguments=["--config", str(config)])
+    try:
+        for path in ("/v1/info", "/openapi.json"):
+            assert ask(server, "GET", path).status == 404
+    finally:
+        server.stop()

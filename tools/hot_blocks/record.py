@@ -1,0 +1,68 @@
+"""Records which blocks of memory each run of basic writes to, for engine/inside/hot_blocks.h.
+
+    record.py BUILD [--check]     (./dev record)
+
+BUILD is a build tree; its Python is the one that is recorded. With --check nothing is written: it
+prints how many of the recorded blocks a zygote still allocates, and how many pages a run writes to.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT))
+
+from tools.profile_document import read_profile  # noqa: E402
+
+SHARE = "share/belljar"
+# Below that, it is time to record them again.
+STILL_PLACED = 0.8
+
+
+def recorder(build: Path, share: Path, *arguments: str) -> str:
+    document = read_profile(share / "profiles/basic.toml")
+    done = subprocess.run(
+        [build / "bin/belljar-record-hot-blocks", share, *arguments],
+        input=json.dumps(document),
+        stdout=subprocess.PIPE,
+        text=True,
+        check=False,
+    )
+    if done.returncode != 0:
+        sys.exit(f"record.py: belljar-record-hot-blocks has ended with {done.returncode}")
+    return done.stdout
+
+
+def check(build: Path, share: Path | None = None) -> dict[str, int]:
+    """What the record in `share` is worth; by default that of the build."""
+    return json.loads(recorder(build, share or build / SHARE, "--check"))
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("build", type=Path)
+    parser.add_argument("--check", action="store_true")
+    options = parser.parse_args()
+    if options.check:
+        found = check(options.build)
+        print(
+            f"{found['placed']} of {found['recorded']} blocks are placed;"
+            f" a run writes to {found['pages']} pages"
+        )
+        if found["placed"] < STILL_PLACED * found["recorded"]:
+            sys.exit("record.py: record them again: ./dev record")
+        return
+    found = json.loads(recorder(options.build, options.build / SHARE))
+    target = ROOT / "engine/inside/hot_blocks" / found["file"]
+    lines = ",\n".join(json.dumps(block, separators=(",", ":")) for block in found["blocks"])
+    target.write_text(f"[\n{lines}\n]\n", encoding="utf-8")
+    print(f"{target.relative_to(ROOT)}: {len(found['blocks'])} blocks")
+
+
+if __name__ == "__main__":
+    main()

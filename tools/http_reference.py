@@ -1,0 +1,136 @@
+"""Generates docs/http-reference.md from the OpenAPI document of a server.
+
+    python3 tools/http_reference.py build/release/belljar           # exits with 1 if out of date
+    python3 tools/http_reference.py build/release/belljar --write
+
+The server has sessions, jobs and an audit log, so that every operation is there.
+"""
+
+import json
+import signal
+import subprocess
+import sys
+import tempfile
+import urllib.request
+from pathlib import Path
+from typing import Any
+
+from tool_tables import argument_table, row, type_text
+
+PAGE = Path(__file__).parents[1] / "docs/http-reference.md"
+HEAD = """# Reference of the HTTP API
+
+Every operation of [the HTTP API](http.md), made by `tools/http_reference.py` from the document that
+a server has at `/openapi.json` (OpenAPI 3.1). The objects of outcomes are described with the
+[MCP tools](mcp.md).
+
+"""
+TITLES = {
+    "executions": "Executions",
+    "jobs": "Jobs",
+    "sessions": "Sessions",
+    "audit": "Audit log",
+    "server": "Server",
+}
+
+
+def document(belljar: Path) -> dict[str, Any]:
+    """The OpenAPI document of a server that has everything."""
+    with tempfile.TemporaryDirectory() as folder:
+        process = subprocess.Popen(
+            [belljar, "serve", "--http", "127.0.0.1:0", "--jobs", f"{folder}/jobs/jobs.db"]
+            + ["--audit", "--audit-folder", f"{folder}/audit"],
+            stdin=subprocess.DEVNULL,
+            stderr=subprocess.PIPE,
+            # Ignores the user's own configuration.
+            env={"HOME": "/nonexistent"},
+        )
+        assert process.stderr is not None
+        try:
+            listen = json.loads(process.stderr.readline())["listen"]
+            url = listen.removesuffix("/mcp") + "/openapi.json"
+            with urllib.request.urlopen(url, timeout=60) as answer:
+                return json.load(answer)
+        finally:
+            process.send_signal(signal.SIGTERM)
+            process.communicate(timeout=60)
+
+
+def parameter_table(parameters: list[dict[str, Any]]) -> str:
+    text = row("parameter", "in", "type", "meaning") + "|---|---|---|---|\n"
+    for each in parameters:
+        name = f"`{each['name']}`" + (" (required)" if each["required"] else "")
+        text += row(name, each["in"], type_text(each["schema"]), each.get("description", ""))
+    return text
+
+
+def schema_of(content: dict[str, Any]) -> dict[str, Any]:
+    return next(iter(content.values()))["schema"]
+
+
+def body_text(body: dict[str, Any], schemas: dict[str, Any]) -> str:
+    schema = schema_of(body["content"])
+    if name := schema.get("$ref", "").rpartition("/")[2]:
+        schema = schemas[name]
+    if "properties" not in schema:
+        kind = next(iter(body["content"]))
+        return (
+            "The body is one of two objects: see [batches](http.md#batches).\n"
+            if "oneOf" in schema
+            else f"The body is the content (`{kind}`).\n"
+        )
+    return argument_table(schema)
+
+
+def answer_text(response: dict[str, Any]) -> str:
+    text = response["description"]
+    if "content" in response:
+        kind, content = next(iter(response["content"].items()))
+        name = content["schema"].get("$ref", "").rpartition("/")[2] if content["schema"] else ""
+        if kind != "*/*" and kind != "application/problem+json":
+            text += f" (`{kind}`{f': {name}' if name else ''})"
+    return text
+
+
+def operation_text(
+    method: str, path: str, operation: dict[str, Any], schemas: dict[str, Any]
+) -> str:
+    text = f"### {operation['operationId']}\n\n`{method.upper()} {path}`\n\n"
+    text += f"{operation['summary']}.\n"
+    if parameters := operation.get("parameters"):
+        text += "\n" + parameter_table(parameters)
+    if body := operation.get("requestBody"):
+        text += "\n" + body_text(body, schemas)
+    text += "\n" + row("status", "answer") + "|---|---|\n"
+    for status, response in sorted(operation["responses"].items()):
+        text += row(status, answer_text(response))
+    return text + "\n"
+
+
+def made(api: dict[str, Any]) -> str:
+    by_tag: dict[str, str] = {}
+    for path, methods in api["paths"].items():
+        for method, operation in methods.items():
+            (tag,) = operation["tags"]
+            by_tag.setdefault(tag, "")
+            by_tag[tag] += operation_text(method, path, operation, api["components"]["schemas"])
+    text = HEAD
+    for tag, title in TITLES.items():
+        text += f"## {title}\n\n" + by_tag.pop(tag)
+    assert not by_tag, f"tags without a title: {by_tag.keys()}"
+    return text.rstrip("\n") + "\n"
+
+
+def main(arguments: list[str]) -> int:
+    wanted = made(document(Path(arguments[0])))
+    if "--write" in arguments:
+        PAGE.write_text(wanted, encoding="utf-8")
+        return 0
+    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == wanted:
+        return 0
+    print(f"{PAGE}: out of date: run this with --write", file=sys.stderr)
+    return 1
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
