@@ -194,6 +194,7 @@ TEST_F(AuditLogTest, EntriesOfManyThreadsAreAllThereInSegmentsThatAreSigned) {
   {
     const auto log = OpenLog(config_);
     std::vector<std::thread> threads;
+    threads.reserve(kThreads);
     for (int t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
         for (int i = 0; i < kEach; ++i) {

@@ -226,19 +226,19 @@ class FrontsTest : public testing::Test {
   Answered Post(std::string_view pattern, const Json& body, std::string query = "") {
     return Ask(WebMethod::kPost, pattern, body.dump(), std::move(query));
   }
-  Answered RunCode(Json more = Json::object()) {
+  Answered RunCode(const Json& more = Json::object()) {
     Json body = {{"code", "print('hello')"}, {"language", "python"}};
     body.update(more);
     return Post("/run_code", body);
   }
-  Answered RunPiston(Json more = Json::object()) {
+  Answered RunPiston(const Json& more = Json::object()) {
     Json body = {{"language", "python"},
                  {"version", "3.10.0"},
                  {"files", Json::array({{{"content", "print('hello')"}}})}};
     body.update(more);
     return Post("/api/v2/execute", body);
   }
-  Answered Submit(Json more = Json::object(), std::string query = "wait=true&fields=*") {
+  Answered Submit(const Json& more = Json::object(), std::string query = "wait=true&fields=*") {
     Json body = {{"source_code", "print('hello')"}, {"language_id", 71}};
     if (more.is_object()) body.update(more);
     return Post("/submissions", body, std::move(query));

@@ -213,7 +213,7 @@ TEST_P(JobStoreTest, QuotasOfAnOwnerAndOfAll) {
   limits_.jobs = 5;
   limits_.owner_bytes.count = 100;
   const auto store = Open();
-  const auto outcome = [&](const char* owner, size_t count, std::string request = "1") {
+  const auto outcome = [&](const char* owner, size_t count, const std::string& request = "1") {
     return Had(store->Submit({.owner = owner, .jobs = std::vector<NewJob>(count, Work(request))}));
   };
   EXPECT_EQ(outcome("ann", 4).outcome, Submitted::Outcome::kOwnerFull) << "all or none";
@@ -238,7 +238,7 @@ TEST_P(JobStoreTest, QuotasOfAnOwnerAndOfAll) {
 
 TEST_P(JobStoreTest, WhatCannotBeStoredIsRefused) {
   const auto store = Open();
-  const auto fault = [&](Submission submission) {
+  const auto fault = [&](const Submission& submission) {
     const Submitted submitted = Had(store->Submit(submission));
     EXPECT_EQ(submitted.outcome, Submitted::Outcome::kInvalid);
     return submitted.full;
