@@ -169,6 +169,7 @@ TEST_F(PostgresJobStoreTest, WhatNobodyWasToldToRunIsQueuedAgain) {
 }
 
 TEST_F(PostgresJobStoreTest, ServersThatStartTogetherMakeTheTablesOnce) {
+  options_.lock_timeout = std::chrono::seconds(30);  // each waits for those before it
   std::vector<std::thread> threads;
   std::vector<std::string> failures(6);
   for (std::string& failure : failures) {
