@@ -62,7 +62,7 @@ core::Result<std::vector<SegmentFile>> ListSegments(const std::string& folder) {
   for (const std::string& name : *names) {
     const std::optional<uint64_t> number = NumberOf(name);
     if (!number) continue;
-    SegmentFile segment{*number, folder + "/" + name};
+    SegmentFile segment{*number, std::string(folder).append("/").append(name)};
     struct stat status;
     if (lstat(segment.path.c_str(), &status) != 0) {
       if (errno == ENOENT) continue;  // removed since, as the operator asked
@@ -84,7 +84,7 @@ core::Result<std::vector<PublicKey>> ReadKeys(const std::string& folder) {
   std::vector<PublicKey> keys;
   for (const std::string& name : *names) {
     if (!name.ends_with(".pub")) continue;
-    core::Result<PublicKey> key = PublicKey::Read(folder + "/" + name);
+    core::Result<PublicKey> key = PublicKey::Read(std::string(folder).append("/").append(name));
     if (!key) return key.error();
     keys.push_back(std::move(*key));
   }

@@ -140,7 +140,7 @@ std::string Verifier::JudgeFirst(const ReadLine& line, const Json& object) {
     // Named below as missing files.
     previous_.reset();
   }
-  if (const std::string order = JudgeOrder(line); !order.empty()) return order;
+  if (std::string order = JudgeOrder(line); !order.empty()) return order;
   if (segment_->number == number_ + 1) return JudgeUnclosed(object);
   return "";
 }

@@ -63,6 +63,7 @@ core::Result<LoadedWebhook> LoadWebhook(const WebhookEntry& entry,
 core::Result<void> CheckWebhooks(const std::vector<LoadedWebhook>& webhooks,
                                  const std::vector<LoadedToken>& tokens) {
   std::vector<std::string> owners;
+  owners.reserve(tokens.size() + 1);
   for (const LoadedToken& token : tokens) owners.push_back(token.token.caller.name);
   // Without tokens, and over stdio.
   owners.push_back(Caller().name);

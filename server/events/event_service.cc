@@ -13,7 +13,7 @@ constexpr std::chrono::seconds kLastMoment{2};
 
 core::Result<std::unique_ptr<EventService>> EventService::Open(const ServerConfig& config,
                                                                const std::string& version,
-                                                               FailureListener on_failure) {
+                                                               const FailureListener& on_failure) {
   std::unique_ptr<EventService> service(new EventService());
   const bool has_streams = config.http && config.events.enabled;
   const bool has_traces = !config.tracing.endpoint.empty();

@@ -43,7 +43,7 @@ class EventService {
 
   static core::Result<std::unique_ptr<EventService>> Open(const ServerConfig& config,
                                                           const std::string& version,
-                                                          FailureListener on_failure);
+                                                          const FailureListener& on_failure);
   ~EventService();
   EventService(const EventService&) = delete;
 

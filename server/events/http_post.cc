@@ -200,7 +200,8 @@ core::Result<unsigned> HttpPost::Send(const HttpHeaders& headers, std::string_vi
   std::string request = "POST " + target_.path + " HTTP/1.1\r\nHost: " + target_.authority +
                         "\r\nConnection: close\r\nContent-Length: " + std::to_string(body.size()) +
                         "\r\n";
-  for (const auto& [name, value] : headers) request.append(name + ": " + value + "\r\n");
+  for (const auto& [name, value] : headers)
+    request.append(name).append(": ").append(value).append("\r\n");
   request.append("\r\n").append(body);
   core::Error failure = core::MakeError(
       "connect to " + target_.host.text,

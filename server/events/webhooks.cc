@@ -205,7 +205,7 @@ class Webhooks::Endpoint {
 
 core::Result<std::unique_ptr<Webhooks>> Webhooks::Start(EventHub& hub,
                                                         const std::vector<WebhookConfig>& configs,
-                                                        FailureListener on_failure) {
+                                                        const FailureListener& on_failure) {
   std::unique_ptr<Webhooks> webhooks(new Webhooks());
   for (const WebhookConfig& config : configs) {
     core::Result<HttpTarget> target = HttpTarget::Parse(config.url, config.allow_private);

@@ -55,7 +55,7 @@ class Webhooks {
   // destroy it, after the last one.
   static core::Result<std::unique_ptr<Webhooks>> Start(EventHub& hub,
                                                        const std::vector<WebhookConfig>& configs,
-                                                       FailureListener on_failure);
+                                                       const FailureListener& on_failure);
   ~Webhooks();
   Webhooks(const Webhooks&) = delete;
 

@@ -118,11 +118,11 @@ std::optional<WebAnswer> Judge0::ReadView(const WebRequest& request, View& view)
   core::Result<WebParameters> parameters = ParseQuery(request.query);
   if (!parameters) return ErrorAnswer(400, parameters.error().ToString());
   std::optional<std::string> names;
-  for (auto& [name, value] : *parameters) {
+  for (const auto& [name, value] : *parameters) {
     if (name == "base64_encoded") view.is_base64 = value == "true";
     if (name == "wait") view.waits = value == "true";
-    if (name == "fields") names = std::move(value);
-    if (name == "tokens") view.tokens = std::move(value);
+    if (name == "fields") names = value;
+    if (name == "tokens") view.tokens = value;
   }
   std::vector<std::string> unknown;
   view.fields = ReadFieldNames(names, unknown);
@@ -154,7 +154,8 @@ std::optional<CallQueue::Refusal> Judge0::Start(Submission submission, const Cal
   return refusal;
 }
 
-void Judge0::Create(const View& view, WebRequest request, std::shared_ptr<WebReply> reply) {
+void Judge0::Create(const View& view, const WebRequest& request,
+                    const std::shared_ptr<WebReply>& reply) {
   const std::variant<nlohmann::json, std::string> body = ReadBody(request.body);
   if (const auto* problem = std::get_if<std::string>(&body)) {
     return reply->Finish(ErrorAnswer(400, *problem));

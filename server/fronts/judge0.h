@@ -41,7 +41,7 @@ class Judge0 final : public WebHandler {
 
   // An answer: the query is wrong.
   std::optional<WebAnswer> ReadView(const WebRequest& request, View& view) const;
-  void Create(const View& view, WebRequest request, std::shared_ptr<WebReply> reply);
+  void Create(const View& view, const WebRequest& request, const std::shared_ptr<WebReply>& reply);
   void CreateBatch(const View& view, const WebRequest& request, WebReply& reply);
   void ShowBatch(const View& view, const WebRequest& request, WebReply& reply);
   void Show(const View& view, const WebRequest& request, WebReply& reply);

@@ -227,7 +227,7 @@ std::optional<std::string> Piston::TakeLimits(BodyFields& fields, Program& progr
   return std::nullopt;
 }
 
-void Piston::Execute(WebRequest request, std::shared_ptr<WebReply> reply) {
+void Piston::Execute(WebRequest request, const std::shared_ptr<WebReply>& reply) {
   const std::variant<nlohmann::json, std::string> body = ReadBody(request.body);
   if (const auto* problem = std::get_if<std::string>(&body)) {
     return reply->Finish(Message(400, *problem));

@@ -22,7 +22,7 @@ class Piston final : public WebHandler {
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
 
  private:
-  void Execute(WebRequest request, std::shared_ptr<WebReply> reply);
+  void Execute(WebRequest request, const std::shared_ptr<WebReply>& reply);
   // Sets the code and the files; an error is a sentence.
   std::optional<std::string> TakeFiles(BodyFields& fields, Program& program) const;
   std::optional<std::string> TakeLimits(BodyFields& fields, Program& program) const;

@@ -158,8 +158,8 @@ std::optional<double> SandboxFusion::TakeMemory(BodyFields& fields) const {
   return ClampedBytes(*wanted * kMebi, terms_);
 }
 
-void SandboxFusion::RunCode(BodyFields& fields, WebRequest request,
-                            std::shared_ptr<WebReply> reply) {
+void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
+                            const std::shared_ptr<WebReply>& reply) {
   Require(fields, "code");
   Require(fields, "language");
   Program program;
@@ -198,8 +198,8 @@ void SandboxFusion::RunCode(BodyFields& fields, WebRequest request,
   if (refusal) reply->Finish(Overloaded(*refusal));
 }
 
-void SandboxFusion::RunJupyter(BodyFields& fields, WebRequest request,
-                               std::shared_ptr<WebReply> reply) {
+void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
+                               const std::shared_ptr<WebReply>& reply) {
   Require(fields, "cells");
   std::vector<std::string> cells = fields.Texts("cells");
   if (cells.size() > kMaxCells) {

@@ -23,8 +23,10 @@ class SandboxFusion final : public WebHandler {
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
 
  private:
-  void RunCode(BodyFields& fields, WebRequest request, std::shared_ptr<WebReply> reply);
-  void RunJupyter(BodyFields& fields, WebRequest request, std::shared_ptr<WebReply> reply);
+  void RunCode(BodyFields& fields, const WebRequest& request,
+               const std::shared_ptr<WebReply>& reply);
+  void RunJupyter(BodyFields& fields, const WebRequest& request,
+                  const std::shared_ptr<WebReply>& reply);
   // Adds to the mistakes.
   std::vector<ProgramFile> TakeFiles(BodyFields& fields) const;
   std::vector<std::string> TakeFetchFiles(BodyFields& fields) const;

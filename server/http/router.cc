@@ -67,7 +67,7 @@ void AddMethod(std::string& allow, WebMethod method) {
 
 }  // namespace
 
-Router::Router(std::vector<WebHandler*> handlers) {
+Router::Router(const std::vector<WebHandler*>& handlers) {
   for (WebHandler* handler : handlers) {
     const std::vector<WebRoute>& routes = handler->routes();
     for (size_t i = 0; i < routes.size(); ++i) {

@@ -30,7 +30,7 @@ class Router {
   Router() = default;
   // The handlers must outlive this object. Of two patterns that match one path, literal segments
   // win.
-  explicit Router(std::vector<WebHandler*> handlers);
+  explicit Router(const std::vector<WebHandler*>& handlers);
 
   struct Found {
     std::optional<RouteMatch> match;

@@ -107,7 +107,7 @@ core::Result<void> GroupWriter::Attempt(const Group& group, bool again, bool* co
   }
   std::sort(locks.owners.begin(), locks.owners.end());
   locks.owners.erase(std::unique(locks.owners.begin(), locks.owners.end()), locks.owners.end());
-  if (const core::Result<void> begun = database_->Begin(locks); !begun) {
+  if (core::Result<void> begun = database_->Begin(locks); !begun) {
     database_->Rollback();
     return begun;
   }

@@ -94,7 +94,7 @@ core::Result<void> InsertJobs(Database& database, const Submission& submission,
                     TextOrNull(submission.idempotency_key), SizeOf(job.request)});
     texts.push_back({submission.owner, number, job.request});
   }
-  const core::Result<void> added = database.RunEach(
+  core::Result<void> added = database.RunEach(
       "INSERT INTO jobs (owner, number, id, kind, priority, deadline, retry, state, cancel,"
       " submitted, attempts, server, batch, position, finish, key, request_bytes, result_bytes)"
       " VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, 0, 0, @now, 0, 0, ?8, ?9, 0, ?10, ?11, 0)",

@@ -11,7 +11,7 @@ core::Result<const LibPq*> LoadLibPq() {
   static LibPq functions;
   void* const library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
-    const char* const why = dlerror();
+    const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): once, at the start
     return core::MakeError("open libpq.so.5",
                            "jobs in PostgreSQL need its client library, Debian's package libpq5: " +
                                std::string(why != nullptr ? why : "unknown error"));

@@ -21,6 +21,7 @@ namespace belljar::server::jobs {
 // clang-format on
 
 struct LibPq {
+// NOLINTNEXTLINE(bugprone-macro-parentheses): a declaration
 #define BELLJAR_DECLARE(name) decltype(&::name) name = nullptr;
   BELLJAR_LIBPQ_FUNCTIONS(BELLJAR_DECLARE)
 #undef BELLJAR_DECLARE

@@ -373,8 +373,8 @@ core::Result<void> PostgresDatabase::SetUp() {
       "SET idle_in_transaction_session_timeout TO 60000",
       "SET default_transaction_isolation TO 'read committed'",
       // What a commit has answered is on the disk. Stricter settings of the database stay.
-      "SELECT set_config('synchronous_commit', 'on', false)"
-      " WHERE current_setting('synchronous_commit') = 'off'",
+      ("SELECT set_config('synchronous_commit', 'on', false)"
+       " WHERE current_setting('synchronous_commit') = 'off'"),
   };
   for (const std::string& setting : settings) {
     if (core::Result<void> done = Do(setting); !done) return done;

@@ -128,6 +128,7 @@ core::Result<std::vector<std::string>> SqlJobStore::OwnersInTurn(Database& datab
   }
   std::sort(order.begin(), order.end());
   std::vector<std::string> owners;
+  owners.reserve(order.size());
   for (auto& [running, turn, owner] : order) owners.push_back(std::move(owner));
   return owners;
 }

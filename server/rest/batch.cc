@@ -108,7 +108,7 @@ void Batches::CancelAll() {
   for (const auto& cancellation : pending_) cancellation->Cancel();
 }
 
-std::optional<CallQueue::Refusal> Batches::Submit(std::shared_ptr<Batch> batch) {
+std::optional<CallQueue::Refusal> Batches::Submit(const std::shared_ptr<Batch>& batch) {
   {
     std::lock_guard lock(batch->mutex);
     ++batch->turns;

@@ -49,7 +49,7 @@ class Batches {
 
  private:
   struct Batch;
-  std::optional<CallQueue::Refusal> Submit(std::shared_ptr<Batch> batch);
+  std::optional<CallQueue::Refusal> Submit(const std::shared_ptr<Batch>& batch);
   void Run(const std::shared_ptr<Batch>& batch);
   void RunNext(Batch& batch, size_t index);
   void End(const std::shared_ptr<Batch>& batch);

@@ -24,6 +24,7 @@ constexpr host::JsonBounds kBounds{.depth = 64, .values = 10'000};
 
 std::vector<WebRoute> RoutesOf(const std::vector<Operation>& operations) {
   std::vector<WebRoute> routes;
+  routes.reserve(operations.size());
   for (const Operation& operation : operations) routes.push_back(RouteOf(operation));
   return routes;
 }
@@ -311,7 +312,7 @@ void RestService::Handle(size_t route, WebRequest request, std::shared_ptr<WebRe
   StartCall(std::move(pending));
 }
 
-void RestService::StartCall(std::shared_ptr<Pending> pending) {
+void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
   const Operation& operation = *pending->operation;
   const WebRequest& request = pending->request;
   // The tool that runs cells calls an unknown session a wrong argument, which it is there.

@@ -26,6 +26,7 @@ namespace belljar::server::rest {
 
 class RestService final : public WebHandler {
  public:
+  // NOLINTNEXTLINE(bugprone-exception-escape): it is JSON's, whose move does not throw
   struct Parts {
     std::vector<std::shared_ptr<Tool>> tools;
     // JSON Schemas of the tools' full answers, by tool.
@@ -70,7 +71,7 @@ class RestService final : public WebHandler {
   WebAnswer Limits(const Caller& caller) const;
   WebAnswer ChangeLimits(const WebRequest& request) const;
   WebAnswer Artifact(const WebRequest& request) const;
-  void StartCall(std::shared_ptr<Pending> pending);
+  void StartCall(const std::shared_ptr<Pending>& pending);
   void StartBatch(const Operation& operation, WebRequest request, std::shared_ptr<WebReply> reply);
   WebAnswer AnswerOf(Pending& pending, core::Result<ToolResult> result) const;
   void Finish(Pending& pending, WebAnswer answer);

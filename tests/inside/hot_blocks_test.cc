@@ -56,6 +56,7 @@ std::vector<size_t> Sizes(size_t count, uint32_t state) {
 
 std::vector<char*> Allocate(const std::vector<size_t>& sizes) {
   std::vector<char*> blocks;
+  blocks.reserve(sizes.size());
   for (const size_t size : sizes) blocks.push_back(static_cast<char*>(PyObject_Malloc(size)));
   return blocks;
 }
@@ -123,7 +124,7 @@ TEST_F(HotBlocksTest, RecordedBlocksLieSideBySide) {
   EXPECT_EQ(BlocksPlaced(), hot.size());
 #ifndef __SANITIZE_ADDRESS__  // which has an allocator of its own
   size_t bytes = 0;
-  for (const HotBlock& block : hot) bytes += 2 * block.size;
+  for (const HotBlock& block : hot) bytes += size_t{2} * block.size;
   char* first = blocks[20];
   char* last = blocks[20];
   for (size_t i = 20; i < blocks.size(); i += 10) {

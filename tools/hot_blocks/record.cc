@@ -49,7 +49,7 @@ constexpr uintptr_t kMostArenas = 64 << 20;   // side by side they are one mappi
 
 [[noreturn]] void Fail(const std::string& why) {
   fprintf(stderr, "belljar-record-hot-blocks: %s\n", why.c_str());
-  exit(5);
+  exit(5);  // NOLINT(concurrency-mt-unsafe): of one thread
 }
 
 template <typename T>
@@ -62,7 +62,7 @@ T OrFail(core::Result<T> result) {
 class Blocks : public BlockListener {
  public:
   void OnAllocation(const void* block, size_t size, uint64_t context) override {
-    const uint32_t occurrence = context ? seen_[context]++ : 0;
+    const uint32_t occurrence = seen_[context]++;
     if (!block) return;
     blocks_[reinterpret_cast<uintptr_t>(block)] = {context, occurrence, size};
   }
@@ -73,7 +73,7 @@ class Blocks : public BlockListener {
     const auto after = blocks_.upper_bound(address);
     if (after == blocks_.begin()) return std::nullopt;
     const auto& [begin, block] = *std::prev(after);
-    if (address >= begin + block.size || !block.context || block.size > inside::kLargestHotBlock) {
+    if (address >= begin + block.size || block.size > inside::kLargestHotBlock) {
       return std::nullopt;
     }
     return HotBlock{block.context, block.occurrence, static_cast<uint32_t>(block.size)};
@@ -185,7 +185,7 @@ std::vector<Range> Heap() {
   for (const Range& range : heap) Protect(range.begin, range.end, PROT_READ);
   if (!inside::AfterCloneInWorker() || !inside::RehearseRequest()) _exit(1);
   g_writes->of_run = g_writes->count;
-  _exit(inside::SpecialiseFurther() ? 0 : 1);  // runs a program that fails, and validates one
+  _exit(inside::RehearseOthers() ? 0 : 1);
 }
 
 // The writes of a clone.
@@ -208,17 +208,18 @@ size_t PagesOfRun(const Writes& writes) {
   return pages.size();
 }
 
-// The blocks written to, without duplicates: those of every run first, so that they share pages.
-nlohmann::json BlocksOf(const Writes& writes, const Blocks& blocks) {
-  nlohmann::json hot = nlohmann::json::array();
+// The blocks written to, without duplicates: those of a run that succeeds, and others.
+nlohmann::json Recorded(const Writes& writes, const Blocks& blocks) {
+  nlohmann::json of_run = nlohmann::json::array(), others = nlohmann::json::array();
   std::set<std::pair<uint64_t, uint32_t>> known;
   for (size_t i = 0; i < writes.count; ++i) {
     const std::optional<HotBlock> block = blocks.Find(writes.addresses[i]);
     if (block && known.insert({block->context, block->occurrence}).second) {
-      hot.push_back({block->context, block->occurrence, block->size});
+      (i < writes.of_run ? of_run : others)
+          .push_back({block->context, block->occurrence, block->size});
     }
   }
-  return hot;
+  return {{"file", inside::HotBlocksFile()}, {"of_run", of_run}, {"others", others}};
 }
 
 // --- the program --------------------------------------------------------------------------------
@@ -226,6 +227,7 @@ nlohmann::json BlocksOf(const Writes& writes, const Blocks& blocks) {
 InterpreterOptions OptionsOf(const std::string& share, bool places) {
   InterpreterOptions options;
   options.package_paths = {share + "/runner", share + "/policy", share + "/site-packages"};
+  options.huge_pages = true;
   options.profile_packages = "[]";
   options.missing_modules = "{}";
   options.other_profiles = "{}";
@@ -253,7 +255,7 @@ int Main(int count, char** words) {
               {"placed", inside::BlocksPlaced()},
               {"pages", PagesOfRun(writes)}};
   } else {
-    report = {{"file", inside::HotBlocksFile()}, {"blocks", BlocksOf(writes, blocks)}};
+    report = Recorded(writes, blocks);
   }
   printf("%s\n", report.dump().c_str());
   return 0;

@@ -59,8 +59,8 @@ class CallEventsTest : public ::testing::Test {
     call.traceparent = "00-trace";
     call.cancellation = std::make_shared<Cancellation>();
     if (cancelled) call.cancellation->Cancel();
-    const auto refusal =
-        calls_.Start(tool, std::move(call), [&](core::Result<ToolResult>) { ended.set_value(); });
+    const auto refusal = calls_.Start(tool, std::move(call),
+                                      [&](const core::Result<ToolResult>&) { ended.set_value(); });
     if (!refusal) ended.get_future().wait();
     EXPECT_TRUE(refusal || queue_.Drain(steady_clock::now() + seconds(20)));
     return Names();

@@ -186,12 +186,14 @@ TEST(HubThreads, NothingIsLostOrMixedUp) {
   constexpr int kThreads = 4, kEach = 500;
   EventHub hub({.events = kEach, .bytes = 64 << 20});
   std::vector<EventHub::Reader> readers;
+  readers.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     readers.push_back(hub.Open(std::to_string(i), std::nullopt, false));
   }
   std::atomic<int> heard = 0;
   hub.AddListener([&](const std::shared_ptr<const Event>&) { ++heard; });
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&, i] {
       for (int k = 0; k < kEach; ++k) hub.Publish(std::to_string(i), Started(std::to_string(k)));

@@ -12,6 +12,7 @@ using Json = nlohmann::json;
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+// NOLINTNEXTLINE(bugprone-exception-escape): it is JSON's, whose move does not throw
 struct Received {
   std::string id, type;
   Json data;

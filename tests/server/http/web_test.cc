@@ -206,7 +206,7 @@ TEST_F(WebTest, AsksForHostAndOriginAsElsewhere) {
 }
 
 TEST_F(WebTest, Streams) {
-  handler_.on_request = [](WebRequest, std::shared_ptr<WebReply> reply) {
+  handler_.on_request = [](const WebRequest&, const std::shared_ptr<WebReply>& reply) {
     reply->Begin({200, "application/jsonl", "1\n", ""});
     reply->Write("");  // would end the stream
     reply->Write("2\n");
@@ -234,7 +234,9 @@ TEST_F(WebTest, TellsTheWriterWhenTheClientIsGone) {
   };
   auto client = std::make_unique<tests::RawClient>(server().port());
   client->Send(tests::Get("/v1/things"));
-  auto [reply, peer_gone] = got.get_future().get();
+  const auto given = got.get_future().get();
+  const std::shared_ptr<WebReply>& reply = given.first;
+  const std::shared_ptr<Cancellation>& peer_gone = given.second;
   EXPECT_TRUE(reply->AwaitRoom(0, Clock::now() + seconds(20)));
   client->Reset();
   EXPECT_TRUE(tests::Eventually([&] { return peer_gone->cancelled(); }));
@@ -245,7 +247,7 @@ TEST_F(WebTest, TellsTheWriterWhenTheClientIsGone) {
 TEST_F(WebTest, WaitsForAClientThatReadsSlowly) {
   constexpr size_t kPiece = 1 << 20, kPieces = 64;
   std::promise<std::shared_ptr<WebReply>> got;
-  handler_.on_request = [&](WebRequest, std::shared_ptr<WebReply> reply) {
+  handler_.on_request = [&](const WebRequest&, std::shared_ptr<WebReply> reply) {
     reply->Begin({200, "application/octet-stream", "", ""});
     got.set_value(std::move(reply));
   };
@@ -270,9 +272,9 @@ TEST_F(WebTest, WaitsForAClientThatReadsSlowly) {
 }
 
 TEST_F(WebTest, AnAbandonedRequestIsAnError) {
-  handler_.on_request = [](WebRequest, std::shared_ptr<WebReply>) {};
+  handler_.on_request = [](const WebRequest&, const std::shared_ptr<WebReply>&) {};
   ExpectProblem(tests::Get("/v1/things"), 500);
-  handler_.on_request = [](WebRequest, std::shared_ptr<WebReply> reply) {
+  handler_.on_request = [](const WebRequest&, const std::shared_ptr<WebReply>& reply) {
     reply->Begin({200, "text/plain", "half", ""});
   };
   tests::RawClient client(server().port());

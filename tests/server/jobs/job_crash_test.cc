@@ -55,7 +55,9 @@ class JobCrashTest : public testing::TestWithParam<StoreKind> {
       const bool batch = i % 4 == 0;
       const Submitted submitted = Had(store->Submit(
           {.owner = owner, .jobs = std::vector<NewJob>(batch ? 3 : 1, job), .batch = batch}));
-      for (const std::string& id : submitted.ids) Tell("submitted " + id + " " + owner);
+      for (const std::string& id : submitted.ids) {
+        Tell(std::string("submitted ").append(id).append(" ").append(owner));
+      }
       for (const Job& claimed : Had(store->Claim(2))) {
         Tell("started " + claimed.id + " " + std::to_string(claimed.attempts));
         const std::string result = std::to_string(getpid()) + std::to_string(i);

@@ -172,6 +172,7 @@ TEST_F(PostgresJobStoreTest, ServersThatStartTogetherMakeTheTablesOnce) {
   options_.lock_timeout = std::chrono::seconds(30);  // each waits for those before it
   std::vector<std::thread> threads;
   std::vector<std::string> failures(6);
+  threads.reserve(failures.size());
   for (std::string& failure : failures) {
     threads.emplace_back([&] {
       const auto store = OpenPostgresJobStore(options_);
@@ -196,7 +197,7 @@ TEST_F(PostgresJobStoreTest, ErrorsDoNotShowThePassword) {
   const auto replace = [&](const std::string& part, const std::string& by) {
     options_.url = good;
     options_.url.replace(options_.url.find(part), part.size(), by);
-    const core::Error error = Refusal();
+    core::Error error = Refusal();
     EXPECT_EQ(error.ToString().find(password), std::string::npos) << error.ToString();
     return error;
   };

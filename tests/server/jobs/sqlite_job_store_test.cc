@@ -123,8 +123,9 @@ TEST_F(SqliteJobStoreTest, ADamagedFileIsRefused) {
   Execute("PRAGMA wal_checkpoint(TRUNCATE)");
   {
     std::fstream file(options_.path, std::ios::in | std::ios::out | std::ios::binary);
-    file.seekp(4096 * 3);
-    file << std::string(4096 * 8, '\x7f');
+    constexpr size_t kPage = 4096;
+    file.seekp(3 * kPage);
+    file << std::string(8 * kPage, '\x7f');
   }
   const core::Error refusal = Refusal();
   EXPECT_EQ(refusal.error_number, EUCLEAN) << refusal.ToString();
@@ -171,6 +172,7 @@ TEST_F(SqliteJobStoreTest, NeighboursOfAFailedWriteAreWritten) {
   const auto store = Open();
   std::atomic<int> accepted = 0, full = 0;
   std::vector<std::thread> threads;
+  threads.reserve(8);
   for (int i = 0; i < 8; ++i) {
     threads.emplace_back([&, i] {
       for (int n = 0; n < 5; ++n) {
@@ -246,6 +248,7 @@ TEST_F(SqliteJobStoreTest, ManyDoNotWaitForALockOneAfterTheOther) {
   const auto start = std::chrono::steady_clock::now();
   std::atomic<int> refused = 0;
   std::vector<std::thread> threads;
+  threads.reserve(60);
   for (int i = 0; i < 60; ++i) {
     threads.emplace_back([&] { refused += !Submit(*store).ok(); });
   }

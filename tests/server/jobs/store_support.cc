@@ -54,6 +54,7 @@ PostgresServer::PostgresServer(std::string programs, std::string folder)
 
 pid_t PostgresServer::Spawn(const std::vector<std::string>& arguments) const {
   std::vector<char*> words;
+  words.reserve(arguments.size() + 1);
   for (const std::string& argument : arguments)
     words.push_back(const_cast<char*>(argument.c_str()));
   words.push_back(nullptr);

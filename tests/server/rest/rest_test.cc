@@ -27,7 +27,7 @@ using Fault = ToolResult::Fault;
 
 class FakeTool : public Tool {
  public:
-  FakeTool(const char* name, std::vector<std::string> arguments, bool uses_worker)
+  FakeTool(const char* name, const std::vector<std::string>& arguments, bool uses_worker)
       : uses_worker_(uses_worker) {
     description_.name = name;
     OrderedJson properties = OrderedJson::object();
@@ -285,6 +285,7 @@ TEST_F(RestTest, RefusesWhatTheQueueHasNoPlaceFor) {
     return ToolResult{"{}", "", false, Fault::kNone, {}};
   };
   std::vector<std::shared_ptr<FakeReply>> replies;
+  replies.reserve(4);
   for (int i = 0; i < 4; ++i) replies.push_back(Start("createExecution", Body(R"({"code":"1"})")));
   const WebAnswer refused = Ask("createExecution", Body(R"({"code":"1"})"));
   ExpectProblem(refused, 429, "overloaded");
