@@ -5,6 +5,9 @@
 
 #include <cstdint>
 #include <cstdlib>
+#include <utility>
+
+#include "engine/inside/huge_pages.h"
 
 namespace belljar::inside {
 namespace {
@@ -23,6 +26,9 @@ constexpr size_t kStep = 16;      // between block sizes
 constexpr size_t kSmallest = 24;  // usable bytes of the smallest block
 constexpr size_t kHeader = 8;     // of every block
 
+// The rest of the hot region.
+void* g_rest = nullptr;
+
 // Never freed, deliberately; volatile keeps the compiler from optimising it away.
 void* Take(size_t size) {
   void* volatile block = malloc(size);
@@ -35,6 +41,16 @@ void EmptyThreadCache() {
   for (size_t size = kSmallest; size <= kLargestCached; size += kStep) {
     for (size_t i = 0; i < kCachedOfEach; ++i) Take(size);
   }
+}
+
+// One block, from the heap's end to where the next huge page begins. What is larger than a hole can
+// be has to be there.
+void* TakeRestOfRegion() {
+  const uintptr_t end = EndOfUsedHeap();
+  const uintptr_t region = HugePageSize();
+  uintptr_t rest = (end + region - 1) / region * region - end;
+  if (rest < kSmallest + kHeader) rest += region;
+  return Take(rest - kHeader);
 }
 
 // Until no hole of `size` is left below `end`.
@@ -62,6 +78,19 @@ void FillHeapHoles() {
     FillHoles(size - kHeader, end);
   }
   FillHoles(kSmallest, end);
+}
+
+void BeginHotRegion() {
+  FillHeapHoles();
+  TakeRestOfRegion();
+}
+
+void EndHotRegion() { g_rest = TakeRestOfRegion(); }
+
+void AllocateInHotRegion() {
+  FillHeapHoles();
+  TakeRestOfRegion();
+  free(std::exchange(g_rest, nullptr));
 }
 
 }  // namespace belljar::inside

@@ -19,6 +19,15 @@ void GatherHeap();
 // it, contiguously.
 void FillHeapHoles();
 
+// Zygote, with one heap: what is allocated between these two has a huge page's region of the heap
+// to itself, so that every other region can be a huge page, and all that workers write to is here.
+void BeginHotRegion();
+void EndHotRegion();
+
+// Zygote, when everything is loaded: from here on the C library allocates in the rest of the hot
+// region first, and then in regions that nothing that is loaded shares.
+void AllocateInHotRegion();
+
 }  // namespace belljar::inside
 
 #endif  // BELLJAR_ENGINE_INSIDE_HEAP_H_

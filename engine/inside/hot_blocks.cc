@@ -10,7 +10,6 @@
 #include <tuple>
 
 #include "engine/core/fd.h"
-#include "engine/inside/heap.h"
 
 namespace belljar::inside {
 namespace {
@@ -31,7 +30,6 @@ class Slots {
   // The memory is in the order of `blocks`.
   explicit Slots(const std::vector<HotBlock>& blocks) {
     slots_.reserve(blocks.size());  // so that it is not between them
-    if (!blocks.empty()) FillHeapHoles();
     for (const HotBlock& block : blocks) {
       slots_.push_back({block, malloc(block.size)});
       may_be_hot_.set(FilterBit(block.context));
@@ -119,11 +117,19 @@ class Allocator {
   static void* Realloc(void* context, void* old, size_t size) {
     if (!old) return Malloc(context, size);
     void* const block = before_.realloc(context, old, size);
-    if (g_placing->listener && block && block != old) {
-      g_placing->listener->OnFree(old);
-      g_placing->listener->OnAllocation(block, size, 0);
+    if (!block) return nullptr;
+    // In place or not: that depends on the memory around it, which a record changes.
+    if (g_placing->listener) g_placing->listener->OnFree(old);
+    bool is_placed = true;
+    void* const placed = Allocate(size, [&] {
+      is_placed = false;
+      return block;
+    });
+    if (is_placed) {
+      memcpy(placed, block, size);
+      before_.free(context, block);
     }
-    return block;
+    return placed;
   }
 
   static void Free(void* context, void* block) {

@@ -27,7 +27,7 @@
 namespace belljar::inside {
 
 // A larger block fills a page by itself.
-inline constexpr size_t kLargestHotBlock = 2048;
+inline constexpr size_t kLargestHotBlock = 16 << 10;
 
 struct HotBlock {
   uint64_t context = 0;     // see AllocationContext
@@ -65,7 +65,6 @@ core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json);
 class BlockListener {
  public:
   virtual ~BlockListener() = default;
-  // `context` is 0 if the block cannot be placed, because it was resized.
   virtual void OnAllocation(const void* block, size_t size, uint64_t context) = 0;
   virtual void OnFree(const void* block) = 0;
 };

@@ -98,13 +98,14 @@ class PageMap {
   std::vector<WritableMapping> mappings_;
 };
 
-// The ranges of those of `pages` (ascending) that have enough others nearby, neighbours joined.
+// The ranges of those of `pages` (ascending) that are not on huge pages afterwards, neighbours
+// joined.
 std::vector<iovec> WorthPinning(const std::vector<uintptr_t>& pages, size_t least_together) {
   std::vector<iovec> worth;
   const size_t region = HugePageSize();
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
     while (next < pages.size() && pages[next] / region == pages[first] / region) ++next;
-    if (next - first < least_together) continue;
+    if (next - first < least_together && CollapseRegion(pages[first] / region * region)) continue;
     for (size_t i = first; i < next; ++i) {
       if (!worth.empty() && EndOf(worth.back()) == pages[i]) {
         worth.back().iov_len += kPageSize;

@@ -3,7 +3,6 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdint>
 #include <vector>
 
 #include "engine/core/result.h"
@@ -22,8 +21,7 @@ size_t Collapse(uintptr_t begin, uintptr_t end) {
   size_t moved = 0;
   // One at a time: a part that cannot be moved (empty or pinned) must not stop the rest.
   for (uintptr_t page = first; page + huge <= end; page += huge) {
-    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the kernel has listed
-    if (madvise(reinterpret_cast<void*>(page), huge, MADV_COLLAPSE) == 0) moved += huge;
+    if (CollapseRegion(page)) moved += huge;
   }
   return moved;
 }
@@ -34,6 +32,11 @@ size_t HugePageSize() {
   const auto page = static_cast<size_t>(sysconf(_SC_PAGESIZE));
   // What one page of a page table maps, whose entries have eight bytes.
   return page * (page / sizeof(uint64_t));
+}
+
+bool CollapseRegion(uintptr_t region) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the kernel has listed
+  return madvise(reinterpret_cast<void*>(region), HugePageSize(), MADV_COLLAPSE) == 0;
 }
 
 size_t CollapseIntoHugePages() {

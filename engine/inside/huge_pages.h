@@ -11,14 +11,19 @@
 #define BELLJAR_ENGINE_INSIDE_HUGE_PAGES_H_
 
 #include <cstddef>
+#include <cstdint>
 
 namespace belljar::inside {
 
 // 2 MiB with pages of 4 KiB; 32 or 512 MiB with the 16 or 64 KiB of some aarch64 kernels.
 size_t HugePageSize();
 
+// Moves the memory at `region`, of the size of a huge page and aligned to it, to a huge page. False
+// if the kernel cannot: MADV_COLLAPSE requires Linux 6.1, and all of it to be in one mapping.
+bool CollapseRegion(uintptr_t region);
+
 // Zygote, once, after everything is loaded and before it gives up /proc. Returns how many bytes
-// were moved: 0 if the kernel cannot (MADV_COLLAPSE requires Linux 6.1), which only costs speed.
+// were moved.
 size_t CollapseIntoHugePages();
 
 }  // namespace belljar::inside

@@ -21,7 +21,7 @@ namespace py = pybind11;
 
 // Looked up once in the zygote and never released: a worker ends by being killed.
 struct Runner {
-  py::object rehearse, reseed, execute, specialise_further;
+  py::object rehearse, rehearse_others, reseed, execute;
   py::object begin_session, execute_cell, answer_question, after_copy;
   py::object loads;
   py::object keep_artifact;  // None: artifacts are not kept
@@ -138,14 +138,19 @@ void RunForkHooks() {
 
 void PrepareForClones(const py::module_& runner, bool huge_pages) {
   // What nearly every worker writes to is created from here on, so that it lies close together.
-  FillHeapHoles();
-  // Otherwise workers that reuse an entry of a loaded type would write to the old name's reference
-  // count.
-  if (huge_pages) PyType_ClearCache();
+  if (huge_pages) {
+    AllocateInHotRegion();
+    UseReservedArena();
+    // Otherwise workers that reuse an entry of a loaded type would write to the old name's
+    // reference count.
+    PyType_ClearCache();
+  } else {
+    FillHeapHoles();
+  }
   runner.attr("specialise")();
   RunForkHooks();
   runner.attr("reseed")();
-  FillHeapHoles();
+  if (!huge_pages) FillHeapHoles();
 }
 
 void Prepare(const InterpreterOptions& options) {
@@ -155,13 +160,13 @@ void Prepare(const InterpreterOptions& options) {
       runner.attr("add_package_folders")(loads(options.profile_packages));
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules), loads(options.named_modules));
-  g_runner = new Runner{
-      runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"),
-      runner.attr("specialise_further"), runner.attr("begin_session"), runner.attr("execute_cell"),
-      // Where the program is known, it is no session's.
-      options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
-      runner.attr("after_copy"), loads,
-      options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
+  g_runner =
+      new Runner{runner.attr("rehearse"), runner.attr("rehearse_others"), runner.attr("reseed"),
+                 runner.attr("execute"), runner.attr("begin_session"), runner.attr("execute_cell"),
+                 // Where the program is known, it is no session's.
+                 options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
+                 runner.attr("after_copy"), loads,
+                 options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
   if (options.single_run) {
     runner.attr("warm")();
     RunForkHooks();
@@ -232,20 +237,30 @@ std::string Execute(const py::object& function, const RequestParts& parts) {
 constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restricted",
     "filename":"main.py","allowed_imports":null,"max_source":1,"max_result":1,"max_report":1})";
 
-// Without a record for this Python workers are only slower.
-void PlaceRecordedBlocks(const InterpreterOptions& options) {
+// Memory for what every worker will write to. Without a record for this Python workers are only
+// slower.
+void ReserveHotMemory(const InterpreterOptions& options, bool one_heap) {
   const core::Result<std::vector<HotBlock>> blocks = ReadHotBlocks(options.hot_blocks);
+  if (one_heap) {
+    BeginHotRegion();
+  } else if (blocks) {
+    FillHeapHoles();
+  }
   if (blocks || options.block_listener) {
     PlaceHotBlocks(blocks ? *blocks : std::vector<HotBlock>(), options.block_listener);
   }
+  if (!one_heap) return;
+  ReserveArena();
+  EndHotRegion();
 }
 
 }  // namespace
 
 core::Result<void> StartInterpreter(const InterpreterOptions& options) {
-  if (options.huge_pages) GatherHeap();
-  InstallMemoryGuard(options.huge_pages);
-  if (!options.single_run) PlaceRecordedBlocks(options);
+  const bool one_heap = options.huge_pages && !options.single_run;
+  if (one_heap) GatherHeap();
+  InstallMemoryGuard(one_heap);
+  if (!options.single_run) ReserveHotMemory(options, one_heap);
   PopulateArenas(options.single_run);
   if (PyImport_AppendInittab("_belljar_guards", PyInit__belljar_guards) != 0) {
     return core::MakeError("start Python", "no memory for the module table");
@@ -262,7 +277,8 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   PyGC_Disable();
   core::Result<void> prepared = Translate("prepare the profile", [&] { Prepare(options); });
   StopPlacing();
-  PopulateArenas(false);  // the seal refuses it
+  if (one_heap) UseReservedArena();  // again, since blocks of older arenas have been freed
+  PopulateArenas(false);             // the seal refuses it
   return prepared;
 }
 
@@ -273,12 +289,6 @@ void FreezeInterpreter() {
   // thousand takes 5 ms before the first worker.
   py::module_::import("gc").attr("freeze")();
   PyGC_Enable();
-}
-
-bool SpecialiseFurther() {
-  bool is_left = false;
-  return Translate("specialise", [&] { is_left = g_runner->specialise_further().cast<bool>(); }) &&
-         is_left;
 }
 
 void BeforeClone() { PyOS_BeforeFork(); }
@@ -294,6 +304,10 @@ core::Result<void> RehearseRequest() {
     MakeRequest({.metadata = kSampleMetadata});
     g_runner->rehearse();
   });
+}
+
+core::Result<void> RehearseOthers() {
+  return Translate("rehearse", [] { g_runner->rehearse_others(); });
 }
 
 core::Result<void> BeginSession() {

@@ -42,10 +42,6 @@ std::string StandardLibraryPath();
 // touches shared pages.
 void FreezeInterpreter();
 
-// Zygote, between clones: about a millisecond of preparation for what workers do less often. False
-// once there is nothing left to do, or if it fails; workers are only slower without it.
-bool SpecialiseFurther();
-
 // Around clone3: what os.fork does around fork.
 void BeforeClone();
 void AfterCloneInZygote();
@@ -62,6 +58,9 @@ core::Result<void> AfterCopyInWorker(bool reseeds);
 
 // In a clone that is then discarded: does everything that a request does (hot_pages.h).
 core::Result<void> RehearseRequest();
+
+// The same for what requests do less often: fail, refuse, validate.
+core::Result<void> RehearseOthers();
 
 // Calls a function of the host: takes its name and arguments (JSON), returns the answer (JSON).
 using HostCall = std::function<std::string(std::string_view, std::string_view)>;

@@ -5,7 +5,9 @@
 #include <malloc.h>
 #include <sys/mman.h>
 
+#include <cstddef>
 #include <cstdlib>
+#include <utility>
 
 #include "engine/inside/capture.h"
 
@@ -29,8 +31,32 @@ void* Reallocate(void*, void* old, size_t size) {
 }
 void Free(void*, void* memory) { g_raw.free(g_raw.ctx, memory); }
 
+// Since Python 3.10, on 64-bit processors (Include/internal/pycore_obmalloc.h). Of another size no
+// reserve is used.
+constexpr size_t kArena = 1 << 20;
+constexpr size_t kPool = 16 << 10;
+constexpr size_t kFrames = 16 << 10;  // the first chunk of a thread's frames (Python/pystate.c)
+constexpr size_t kSmallestObject = 16, kLargestObject = 512;
+constexpr size_t kMostHoles = 32 << 20;  // bytes; no loop without an end
+
+std::byte* g_reserved_arena = nullptr;
+bool g_uses_reserve = false;  // the next arena is the reserved one
+bool g_is_reserve_used = false;
+void* g_frames = nullptr;
+
+bool IsInReserve(const void* block) {
+  return block >= g_reserved_arena && block < g_reserved_arena + kArena;
+}
+
 // Allocated like other blocks of the single heap.
-void* AllocateArenaInHeap(void*, size_t size) { return malloc(size); }
+void* AllocateArenaInHeap(void*, size_t size) {
+  if (size == kFrames && g_frames) return std::exchange(g_frames, nullptr);
+  if (size == kArena && g_uses_reserve) {
+    g_uses_reserve = false;
+    return g_reserved_arena;
+  }
+  return malloc(size);
+}
 void FreeArenaInHeap(void*, void* arena, size_t) { free(arena); }
 
 bool g_populates = false;
@@ -58,6 +84,22 @@ void InstallMemoryGuard(bool one_heap) {
   }
   PyObjectArenaAllocator arena{nullptr, AllocateArena, FreeArena};
   PyObject_SetArenaAllocator(&arena);
+}
+
+void ReserveArena() {
+  g_reserved_arena = static_cast<std::byte*>(aligned_alloc(kPool, kArena));
+  g_frames = malloc(kFrames);
+}
+
+void UseReservedArena() {
+  if (!g_reserved_arena) return;
+  g_uses_reserve = !g_is_reserve_used;
+  g_is_reserve_used = true;
+  // Descending: large objects use up free pools, of which there is then none left for small ones.
+  size_t filled = 0;
+  for (size_t size = kLargestObject; size >= kSmallestObject; size -= kSmallestObject) {
+    while (filled < kMostHoles && !IsInReserve(PyObject_Malloc(size))) filled += size;
+  }
 }
 
 void PopulateArenas(bool populates) { g_populates = populates; }

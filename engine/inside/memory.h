@@ -11,6 +11,11 @@ namespace belljar::inside {
 // allocations have a cost.
 void InstallMemoryGuard(bool one_heap);
 
+// Zygote, with one heap: takes memory for an arena. UseReservedArena gives it to Python: what is
+// allocated after that is in this arena, and not in a hole between what has been loaded.
+void ReserveArena();
+void UseReservedArena();
+
 // Zygote of a single run, while it starts: whether the kernel gives all pages of an arena at once.
 // Nearly all of them are used, and a fault costs more than a page. A clone would rather have them
 // one by one.

@@ -176,11 +176,7 @@ std::optional<core::SpawnMessage::Kind> KindOf(const core::Message& message) {
 }
 
 core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared, int control) {
-  bool is_work_left = !start.interpreter.single_run;
   for (;;) {
-    while (is_work_left && !core::WaitReadable(control, core::Clock::now())) {
-      is_work_left = SpecialiseFurther();
-    }
     core::Result<core::Message> message = core::ReceiveMessage(control, sizeof(core::SpawnMessage));
     if (!message) return message.error();
     if (message->bytes.empty()) return {};

@@ -10,7 +10,6 @@ C++ (`engine/inside/interpreter.cc`) calls these functions, for a run in this or
              prepare_questions()  where a session may be opened
              specialise() brings the bytecode of a request's path into its final form; warm()
                          instead, if the zygote itself becomes the only worker
-             specialise_further() between clones, for failures and validations
     a clone  rehearse()  shows the zygote which pages a request writes to (hot_pages.h)
     worker   reseed()    after the clone: no two workers share a random number
     worker   execute()   the one request:
@@ -83,8 +82,8 @@ from .execute import (  # noqa: E402
     execute_cell,
     prepare,
     rehearse,
+    rehearse_others,
     specialise,
-    specialise_further,
     warm,
 )
 from .package_folders import add_package_folders  # noqa: E402
@@ -109,8 +108,8 @@ __all__ = [
     "prepare",
     "prepare_questions",
     "rehearse",
+    "rehearse_others",
     "reseed",
     "specialise",
-    "specialise_further",
     "warm",
 ]

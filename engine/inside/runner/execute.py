@@ -89,14 +89,15 @@ values = {"a": [Point(i).x + 1.5 for i in range(3)], "b": f"{total([Point(1)])}"
 values
 """
 
-# What else is frequent: an uncaught exception, and a validation. Neither is rehearsed, since every
-# spare would hold its pages; but its code lies together, on a few pages, and is specialised once
-# the first workers are there.
+# What else is frequent: an uncaught exception, a refused program, and a validation. No clone
+# rehearses them, since every spare would hold their pages; but their code lies together and is
+# specialised.
 _FAILING_SOURCE = b"""\
 def half(x):
     return x / 0
 half(2)
 """
+_REFUSED_SOURCE = b"import socket\n"
 _VALIDATION = {**_REHEARSAL, "mode": "validate"}
 
 
@@ -132,7 +133,6 @@ class _Prepared:
     recursion_limit_of_guest = 1000
     has_packages = False  # the profile
     rehearsals: Sequence[bytes] = ()  # of the profile's packages
-    further_runs = _SPECIALISING_RUNS
     profiler: Any = None  # sees the code that runs after the guest, for gather()
     kept: Any = None  # the guest's last exception; released, it would run the guest's finalizers
 
@@ -210,14 +210,7 @@ def specialise() -> None:
     locality.gather(locality.watch(_rehearse_watched))
     for _ in range(_SPECIALISING_RUNS):
         _execute_into_the_void(_SPECIALISING_SOURCE)
-
-
-def specialise_further() -> bool:
-    """Zygote, while nobody asks it for a worker: a millisecond of the same for what is less
-    frequent than a run that succeeds. False: that is all."""
-    _execute_what_else_is_frequent()
-    _prepared.further_runs -= 1
-    return _prepared.further_runs > 0
+        rehearse_others()
 
 
 def _rehearse_watched(profiler: Any) -> None:
@@ -226,7 +219,7 @@ def _rehearse_watched(profiler: Any) -> None:
     _prepared.profiler = profiler
     try:
         _execute_into_the_void(_REHEARSAL_SOURCE)
-        _execute_what_else_is_frequent()
+        rehearse_others()
     finally:
         _prepared.profiler = None
 
@@ -237,8 +230,10 @@ def rehearse() -> None:
         _execute_into_the_void(source)
 
 
-def _execute_what_else_is_frequent() -> None:
+def rehearse_others() -> None:
+    """What else is frequent."""
     _execute_into_the_void(_FAILING_SOURCE)
+    _execute_into_the_void(_REFUSED_SOURCE)
     _execute_into_the_void(_SPECIALISING_SOURCE, _VALIDATION)
 
 

@@ -1,0 +1,132 @@
+// What a clone costs: a zygote's heap is on huge pages, and workers write to one part of it.
+#include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <cinttypes>
+#include <cstdio>
+#include <fstream>
+#include <set>
+#include <string>
+
+#include "engine/core/fd.h"
+#include "engine/outside/sandbox.h"
+#include "tests/support/support.h"
+
+#ifndef MADV_COLLAPSE
+#define MADV_COLLAPSE 25
+#endif
+
+namespace belljar {
+namespace {
+
+constexpr size_t kKibi = 1024;
+constexpr uint64_t kPageSize = 4096;
+constexpr uint64_t kHugePage = 2 << 20;
+
+// The C library's heap of a process.
+struct Heap {
+  uint64_t begin = 0, end = 0;  // addresses
+  size_t resident = 0;          // bytes
+  size_t on_huge_pages = 0;     // bytes
+};
+
+Heap HeapOf(pid_t pid) {
+  std::ifstream smaps("/proc/" + std::to_string(pid) + "/smaps");
+  Heap heap;
+  size_t kibi = 0;
+  for (std::string line; std::getline(smaps, line);) {
+    if (line.ends_with("[heap]")) {
+      sscanf(line.c_str(), "%" SCNx64 "-%" SCNx64, &heap.begin, &heap.end);
+    } else if (heap.end != 0 && sscanf(line.c_str(), "Rss: %zu", &kibi) == 1) {
+      heap.resident = kibi * kKibi;
+    } else if (heap.end != 0 && sscanf(line.c_str(), "AnonHugePages: %zu", &kibi) == 1) {
+      heap.on_huge_pages = kibi * kKibi;
+      break;
+    }
+  }
+  return heap;
+}
+
+// The parts of the heap, each of the size of a huge page, with a page that is the process's alone
+// (Documentation/admin-guide/mm/pagemap.rst).
+std::set<uint64_t> RegionsWrittenTo(pid_t pid, const Heap& heap) {
+  const std::string path = "/proc/" + std::to_string(pid) + "/pagemap";
+  std::ifstream pagemap(path, std::ios::binary);
+  pagemap.seekg(static_cast<std::streamoff>(heap.begin / kPageSize * sizeof(uint64_t)));
+  std::set<uint64_t> regions;
+  for (uint64_t page = heap.begin; page < heap.end; page += kPageSize) {
+    uint64_t word = 0;
+    if (!pagemap.read(reinterpret_cast<char*>(&word), sizeof word)) break;
+    const bool is_present = word >> 63 & 1, is_alone = word >> 56 & 1;
+    if (is_present && is_alone) regions.insert(page / kHugePage);
+  }
+  return regions;
+}
+
+// False before Linux 6.1, and where huge pages are switched off.
+bool HasHugePages() {
+  constexpr size_t kSize = 2 * kHugePage;
+  void* const memory =
+      mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) return false;
+  const auto begin = reinterpret_cast<uintptr_t>(memory);
+  const uintptr_t aligned = (begin + kHugePage - 1) / kHugePage * kHugePage;
+  // NOLINTNEXTLINE(performance-no-int-to-ptr)
+  auto* const page = reinterpret_cast<char*>(aligned);
+  *page = 1;  // what is empty is not moved
+  const bool has = madvise(page, kHugePage, MADV_COLLAPSE) == 0;
+  munmap(memory, kSize);
+  return has;
+}
+
+class HotMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (tests::Sanitized()) GTEST_SKIP() << "the sanitizer has a heap of its own";
+    if (sysconf(_SC_PAGESIZE) != kPageSize) GTEST_SKIP() << "another size of pages";
+    if (geteuid() != 0) GTEST_SKIP() << "only root sees another process's pages";
+  }
+
+  // After two runs, whose writes and those of the zygote between them are behind it.
+  std::unique_ptr<outside::Sandbox> Settled(bool huge_pages) {
+    outside::SandboxOptions options;
+    options.profile = tests::BasicProfile();
+    options.profile.huge_pages = huge_pages;
+    options.spares = 2;
+    auto sandbox = tests::Open(std::move(options));
+    for (int i = 0; sandbox && i < 2; ++i) {
+      EXPECT_TRUE(tests::Had(sandbox->Run(tests::MakeRequest("1 + 1"))).success());
+      EXPECT_TRUE(tests::WaitForSpares(*sandbox, 2));
+    }
+    return sandbox;
+  }
+};
+
+TEST_F(HotMemory, AZygotesHeapIsOnHugePagesAndStaysThere) {
+  if (!HasHugePages()) BELLJAR_SKIP_OR_FAIL("no huge pages (Linux 6.1)");
+  const auto sandbox = Settled(true);
+  ASSERT_TRUE(sandbox);
+  const Heap heap = HeapOf(sandbox->counters().zygote_pid);
+  // All but the region that workers write to, and the two ends.
+  EXPECT_GT(heap.on_huge_pages, heap.resident * 2 / 3);
+  for (const pid_t worker : tests::WorkersOf(*sandbox)) {
+    const Heap copy = HeapOf(worker);
+    EXPECT_LE(RegionsWrittenTo(worker, copy).size(), 5u);
+    EXPECT_GT(copy.on_huge_pages, copy.resident / 2);
+  }
+
+  // The control.
+  const auto without = Settled(false);
+  ASSERT_TRUE(without);
+  EXPECT_EQ(HeapOf(without->counters().zygote_pid).on_huge_pages, 0u);
+}
+
+TEST_F(HotMemory, EveryShippedProfileHasIt) {
+  for (const char* name : {"basic", "data-science", "network", "filesystem"}) {
+    EXPECT_TRUE(tests::ShippedProfile(name).huge_pages) << name;
+  }
+}
+
+}  // namespace
+}  // namespace belljar
