@@ -8,8 +8,8 @@
 //
 // Which blocks these are is recorded by ./dev record (tools/hot_blocks), per minor version of
 // Python. A block is identified by the sizes of the sixteen allocations that end with its own, and
-// by how many allocations before had the same sixteen. That is independent of the hash seed and of
-// the installation's path, and survives changes to modules that load earlier. (Calder, Krintz, John
+// by how many allocations before had the same sixteen. That is independent of the installation's
+// path, nearly so of the hash seed, and survives changes to modules that load earlier. (Calder, Krintz, John
 // and Austin, "Cache-conscious data placement", ASPLOS 1998, identify heap objects by their last
 // callers.) A record that no longer matches only costs speed: any block may be anywhere.
 #ifndef BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
@@ -26,7 +26,7 @@
 
 namespace belljar::inside {
 
-// A larger block fills a page by itself.
+// Larger blocks are tables of which a run writes to little.
 inline constexpr size_t kLargestHotBlock = 16 << 10;
 
 struct HotBlock {

@@ -17,7 +17,7 @@
 #define MADV_COLLAPSE 25
 #endif
 
-namespace belljar {
+namespace belljar::outside {
 namespace {
 
 constexpr size_t kKibi = 1024;
@@ -89,8 +89,8 @@ class HotMemory : public testing::Test {
   }
 
   // After two runs, whose writes and those of the zygote between them are behind it.
-  std::unique_ptr<outside::Sandbox> Settled(bool huge_pages) {
-    outside::SandboxOptions options;
+  std::unique_ptr<Sandbox> Settled(bool huge_pages) {
+    SandboxOptions options;
     options.profile = tests::BasicProfile();
     options.profile.huge_pages = huge_pages;
     options.spares = 2;
@@ -129,4 +129,4 @@ TEST_F(HotMemory, EveryShippedProfileHasIt) {
 }
 
 }  // namespace
-}  // namespace belljar
+}  // namespace belljar::outside
