@@ -9,9 +9,9 @@
 // Which blocks these are is recorded by ./dev record (tools/hot_blocks), per minor version of
 // Python. A block is identified by the sizes of the sixteen allocations that end with its own, and
 // by how many allocations before had the same sixteen. That is independent of the installation's
-// path, nearly so of the hash seed, and survives changes to modules that load earlier. (Calder, Krintz, John
-// and Austin, "Cache-conscious data placement", ASPLOS 1998, identify heap objects by their last
-// callers.) A record that no longer matches only costs speed: any block may be anywhere.
+// path, nearly so of the hash seed, and survives changes to modules that load earlier. (Calder,
+// Krintz, John and Austin, "Cache-conscious data placement", ASPLOS 1998, identify heap objects by
+// their last callers.) A record that no longer matches only costs speed: any block may be anywhere.
 #ifndef BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
 #define BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
 
