@@ -67,6 +67,11 @@ class HttpPost {
   egress::Resolver resolver_;
 };
 
+// Of a Send that has failed, or whose response was not a success.
+inline std::string WhyFailed(const core::Result<unsigned>& status) {
+  return status ? "HTTP status " + std::to_string(*status) : status.error().ToString();
+}
+
 }  // namespace belljar::server::events
 
 #endif  // BELLJAR_SERVER_EVENTS_HTTP_POST_H_

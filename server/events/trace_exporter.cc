@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <deque>
 #include <map>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <thread>
 #include <utility>
 
 #include "engine/host/version.h"
-#include "server/core/thread.h"
 #include "server/events/backoff.h"
 #include "server/events/http_post.h"
+#include "server/events/sender_thread.h"
 
 namespace belljar::server::events {
 namespace {
@@ -113,7 +110,7 @@ std::string ToOtlp(const std::vector<Span>& spans, const std::string& service,
   return body.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
 
-class TraceExporter::Worker {
+class TraceExporter::Worker : public SenderThread {
  public:
   Worker(HttpTarget target, TracingConfig config, std::string instance, FailureListener on_failure)
       : config_(std::move(config)),
@@ -122,25 +119,7 @@ class TraceExporter::Worker {
         post_(std::move(target)) {}
 
   core::Result<void> Start() {
-    core::Result<std::thread> thread = StartThread("export traces", [this] { Work(); });
-    if (!thread) return thread.error();
-    thread_ = std::move(*thread);
-    return {};
-  }
-
-  void Finish() {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-    changed_.notify_all();
-  }
-  void Join(Clock::time_point deadline) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, deadline, [&] { return is_done_; });
-  }
-  void Stop() {
-    stop_.Cancel();
-    Finish();
-    if (thread_.joinable()) thread_.join();
+    return Run("export traces", [this] { Work(); });
   }
 
   void Take(const std::shared_ptr<const Event>& event) {
@@ -214,9 +193,6 @@ class TraceExporter::Worker {
       const std::lock_guard lock(mutex_);
       (exported ? counters_.exported : counters_.dropped) += spans.size();
     }
-    const std::lock_guard lock(mutex_);
-    is_done_ = true;
-    changed_.notify_all();
   }
 
   bool Export(const std::string& body) {
@@ -229,12 +205,10 @@ class TraceExporter::Worker {
       if (!status && status.error().error_number == ECANCELED) return false;
       const bool is_lost = attempt == kAttempts || (status && !IsPassing(*status));
       if (on_failure_) {
-        on_failure_(status ? "HTTP status " + std::to_string(*status) : status.error().ToString(),
-                    attempt, is_lost);
+        on_failure_(WhyFailed(status), attempt, is_lost);
       }
       if (is_lost) return false;
-      std::unique_lock lock(mutex_);
-      if (changed_.wait_for(lock, backoff_.After(attempt), [&] { return ends_; })) return false;
+      if (!Sleep(backoff_.After(attempt))) return false;
     }
   }
 
@@ -242,17 +216,11 @@ class TraceExporter::Worker {
   const std::string instance_;
   const FailureListener on_failure_;
   HttpPost post_;
-  Cancellation stop_;
   Backoff backoff_;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::map<std::string, Span> open_;  // by execution
   std::deque<Span> waiting_;
   Counters counters_;
-  bool ends_ = false;
-  bool is_done_ = false;
-  std::thread thread_;
 };
 
 core::Result<std::unique_ptr<TraceExporter>> TraceExporter::Start(EventHub& hub,

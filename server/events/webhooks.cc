@@ -2,19 +2,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <condition_variable>
 #include <deque>
-#include <mutex>
-#include <thread>
 #include <utility>
 
 #include "engine/core/text.h"
 #include "engine/host/base64.h"
 #include "engine/host/digest.h"
 #include "engine/host/version.h"
-#include "server/core/thread.h"
 #include "server/events/backoff.h"
 #include "server/events/http_post.h"
+#include "server/events/sender_thread.h"
 
 namespace belljar::server::events {
 namespace {
@@ -35,7 +32,7 @@ std::string SignWebhook(std::string_view secret, std::string_view id, std::strin
   return "v1," + host::EncodeBase64(host::HmacSha256(secret, content));
 }
 
-class Webhooks::Endpoint {
+class Webhooks::Endpoint : public SenderThread {
  public:
   Endpoint(const WebhookConfig& config, HttpTarget target, std::string epoch,
            FailureListener on_failure)
@@ -44,18 +41,8 @@ class Webhooks::Endpoint {
         on_failure_(std::move(on_failure)),
         post_(std::move(target)) {}
 
-  // At once; what waits is lost.
-  void Stop() {
-    stop_.Cancel();
-    Finish();
-    if (thread_.joinable()) thread_.join();
-  }
-
   core::Result<void> Start() {
-    core::Result<std::thread> thread = StartThread("deliver webhooks", [this] { Work(); });
-    if (!thread) return thread.error();
-    thread_ = std::move(*thread);
-    return {};
+    return Run("deliver webhooks", [this] { Work(); });
   }
 
   void Take(const std::shared_ptr<const Event>& event) {
@@ -71,16 +58,6 @@ class Webhooks::Endpoint {
       waiting_.push_back(event);
     }
     changed_.notify_one();
-  }
-
-  void Finish() {
-    const std::lock_guard lock(mutex_);
-    ends_ = true;
-    changed_.notify_all();
-  }
-  void Join(Clock::time_point deadline) {
-    std::unique_lock lock(mutex_);
-    changed_.wait_until(lock, deadline, [&] { return is_done_; });
   }
 
   Counters counters() const {
@@ -123,8 +100,6 @@ class Webhooks::Endpoint {
     const std::lock_guard lock(mutex_);
     counters_.dropped += waiting_.size();
     waiting_.clear();
-    is_done_ = true;
-    changed_.notify_all();
   }
 
   // False: there is no point in going on.
@@ -140,8 +115,7 @@ class Webhooks::Endpoint {
       if (!status && status.error().error_number == ECANCELED) return false;
       const bool is_gone = status && *status == kGone;
       const bool dropped = is_gone || attempt >= config_.attempts;
-      Note(event, status ? "HTTP status " + std::to_string(*status) : status.error().ToString(),
-           attempt, dropped, is_gone);
+      Note(event, WhyFailed(status), attempt, dropped, is_gone);
       if (is_gone) return false;
       if (dropped) return true;
       if (!Sleep(backoff_.After(attempt))) return false;
@@ -178,29 +152,17 @@ class Webhooks::Endpoint {
     }
   }
 
-  // False: it ends. An endpoint that fails while the server waits for it is not waited for longer.
-  bool Sleep(std::chrono::milliseconds time) {
-    std::unique_lock lock(mutex_);
-    return !changed_.wait_for(lock, time, [&] { return ends_; });
-  }
-
   const WebhookConfig config_;
   const std::string epoch_;
   const FailureListener on_failure_;
   HttpPost post_;
-  Cancellation stop_;
   Backoff backoff_;
   uint64_t number_ = 0;
 
-  mutable std::mutex mutex_;
-  std::condition_variable changed_;
   std::deque<std::shared_ptr<const Event>> waiting_;
   uint64_t missed_ = 0;  // since the last event that was delivered
   Counters counters_;
-  bool ends_ = false;
   bool is_gone_ = false;
-  bool is_done_ = false;
-  std::thread thread_;
 };
 
 core::Result<std::unique_ptr<Webhooks>> Webhooks::Start(EventHub& hub,

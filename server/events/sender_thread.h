@@ -1,0 +1,74 @@
+// SenderThread: the thread of a sender (webhooks.h, trace_exporter.h), its start and its end.
+#ifndef BELLJAR_SERVER_EVENTS_SENDER_THREAD_H_
+#define BELLJAR_SERVER_EVENTS_SENDER_THREAD_H_
+
+#include <chrono>
+#include <condition_variable>
+#include <functional>
+#include <mutex>
+#include <string>
+#include <thread>
+#include <utility>
+
+#include "engine/core/result.h"
+#include "server/core/cancellation.h"
+#include "server/core/thread.h"
+
+namespace belljar::server::events {
+
+// Whoever owns it calls Stop before it is destroyed.
+class SenderThread {
+ public:
+  // It takes no more, and ends once everything that waits has been sent or has failed.
+  void Finish() {
+    const std::lock_guard lock(mutex_);
+    ends_ = true;
+    changed_.notify_all();
+  }
+  // After Finish.
+  void Join(std::chrono::steady_clock::time_point deadline) {
+    std::unique_lock lock(mutex_);
+    changed_.wait_until(lock, deadline, [&] { return is_done_; });
+  }
+  // At once; what waits is lost.
+  void Stop() {
+    stop_.Cancel();
+    Finish();
+    if (thread_.joinable()) thread_.join();
+  }
+
+ protected:
+  // `operation` is that of the error.
+  core::Result<void> Run(std::string operation, std::function<void()> work) {
+    core::Result<std::thread> thread =
+        StartThread(std::move(operation), [this, work = std::move(work)] {
+          work();
+          const std::lock_guard lock(mutex_);
+          is_done_ = true;
+          changed_.notify_all();
+        });
+    if (!thread) return thread.error();
+    thread_ = std::move(*thread);
+    return {};
+  }
+
+  // Between two attempts. False: it ends; one that fails while the server waits for it is not
+  // waited for longer.
+  bool Sleep(std::chrono::milliseconds time) {
+    std::unique_lock lock(mutex_);
+    return !changed_.wait_for(lock, time, [&] { return ends_; });
+  }
+
+  Cancellation stop_;
+  mutable std::mutex mutex_;
+  std::condition_variable changed_;  // ends_, and what the sender's thread waits for
+  bool ends_ = false;
+
+ private:
+  bool is_done_ = false;
+  std::thread thread_;
+};
+
+}  // namespace belljar::server::events
+
+#endif  // BELLJAR_SERVER_EVENTS_SENDER_THREAD_H_
