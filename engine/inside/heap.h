@@ -19,13 +19,14 @@ void GatherHeap();
 // it, contiguously.
 void FillHeapHoles();
 
-// Zygote, with one heap: what is allocated between these two has a huge page's region of the heap
-// to itself, so that every other region can be a huge page, and all that workers write to is here.
+// Zygote, with one heap: what is allocated between these two, for what workers write to, has a
+// region of the heap of the size of a huge page to itself. Every other region can then be a huge
+// page.
 void BeginHotRegion();
 void EndHotRegion();
 
-// Zygote, when everything is loaded: from here on the C library allocates in the rest of the hot
-// region first, and then in regions that nothing that is loaded shares.
+// Zygote, when everything is loaded: fills the heap's holes. From here on the C library allocates
+// in the rest of the hot region, and then in new regions.
 void AllocateInHotRegion();
 
 }  // namespace belljar::inside

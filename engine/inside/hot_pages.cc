@@ -98,23 +98,23 @@ class PageMap {
   std::vector<WritableMapping> mappings_;
 };
 
-// The ranges of those of `pages` (ascending) that are not on huge pages afterwards, neighbours
-// joined.
-std::vector<iovec> WorthPinning(const std::vector<uintptr_t>& pages, size_t least_together) {
-  std::vector<iovec> worth;
+// Moves regions with fewer than `least_together` of `pages` (ascending) to huge pages. The ranges
+// of the pages that stay on small ones, neighbours joined.
+std::vector<iovec> MoveSparseRegions(const std::vector<uintptr_t>& pages, size_t least_together) {
+  std::vector<iovec> left;
   const size_t region = HugePageSize();
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
     while (next < pages.size() && pages[next] / region == pages[first] / region) ++next;
     if (next - first < least_together && CollapseRegion(pages[first] / region * region)) continue;
     for (size_t i = first; i < next; ++i) {
-      if (!worth.empty() && EndOf(worth.back()) == pages[i]) {
-        worth.back().iov_len += kPageSize;
+      if (!left.empty() && EndOf(left.back()) == pages[i]) {
+        left.back().iov_len += kPageSize;
       } else {
-        worth.push_back({reinterpret_cast<void*>(pages[i]), kPageSize});
+        left.push_back({reinterpret_cast<void*>(pages[i]), kPageSize});
       }
     }
   }
-  return worth;
+  return left;
 }
 
 core::Result<core::UniqueFd> Pin(const std::vector<iovec>& pages) {
@@ -174,7 +174,7 @@ core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
   core::Result<void> read = map->Read();
   clone->Destroy();
   if (!read) return read.error();
-  const std::vector<iovec> pages = WorthPinning(map->OwnPages(), least_together);
+  const std::vector<iovec> pages = MoveSparseRegions(map->OwnPages(), least_together);
   size_t total = 0;
   for (const iovec& part : pages) total += part.iov_len;
   if (total > kMaxPinnedBytes) {

@@ -22,11 +22,11 @@
 namespace belljar::inside {
 
 // Zygote, before it gives up /proc and io_uring. `rehearse` runs in a clone that is then killed.
-// Within each region of the size of a huge page, hot pages are pinned if there are at least
-// `least_together` of them. A region with pinned pages cannot become a huge page. The other regions
-// can; a clone then copies fewer page table entries, and a worker takes one more fault for each hot
-// page. The pages stay pinned, and count against RLIMIT_MEMLOCK, as long as the returned descriptor
-// is open. An error (io_uring is disabled in many containers) only costs speed.
+// A region of the size of a huge page with fewer hot pages than `least_together` is moved to one
+// (huge_pages.h) if the kernel can; a clone then copies fewer page table entries, and a worker
+// takes one more fault for each of them. The hot pages of all other regions are pinned, which
+// prevents that. The pages stay pinned, and count against RLIMIT_MEMLOCK, as long as the returned
+// descriptor is open. An error (io_uring is disabled in many containers) only costs speed.
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together);
 

@@ -141,12 +141,12 @@ void PrepareForClones(const py::module_& runner, bool huge_pages) {
   if (huge_pages) {
     AllocateInHotRegion();
     UseReservedArena();
-    // Otherwise workers that reuse an entry of a loaded type would write to the old name's
-    // reference count.
-    PyType_ClearCache();
   } else {
     FillHeapHoles();
   }
+  // Otherwise workers that reuse an entry of a loaded type would write to the old name's reference
+  // count.
+  if (huge_pages) PyType_ClearCache();
   runner.attr("specialise")();
   RunForkHooks();
   runner.attr("reseed")();
@@ -277,8 +277,8 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   PyGC_Disable();
   core::Result<void> prepared = Translate("prepare the profile", [&] { Prepare(options); });
   StopPlacing();
-  if (one_heap) UseReservedArena();  // again, since blocks of older arenas have been freed
-  PopulateArenas(false);             // the seal refuses it
+  if (one_heap) FillArenaHoles();
+  PopulateArenas(false);  // the seal refuses it
   return prepared;
 }
 

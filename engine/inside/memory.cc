@@ -40,9 +40,9 @@ constexpr size_t kSmallestObject = 16, kLargestObject = 512;
 constexpr size_t kMostHoles = 32 << 20;  // bytes; no loop without an end
 
 std::byte* g_reserved_arena = nullptr;
-bool g_uses_reserve = false;  // the next arena is the reserved one
-bool g_is_reserve_used = false;
-void* g_frames = nullptr;
+// What the next allocation of their size gets.
+void* g_next_arena = nullptr;
+void* g_next_frames = nullptr;
 
 bool IsInReserve(const void* block) {
   return block >= g_reserved_arena && block < g_reserved_arena + kArena;
@@ -50,11 +50,8 @@ bool IsInReserve(const void* block) {
 
 // Allocated like other blocks of the single heap.
 void* AllocateArenaInHeap(void*, size_t size) {
-  if (size == kFrames && g_frames) return std::exchange(g_frames, nullptr);
-  if (size == kArena && g_uses_reserve) {
-    g_uses_reserve = false;
-    return g_reserved_arena;
-  }
+  if (size == kFrames && g_next_frames) return std::exchange(g_next_frames, nullptr);
+  if (size == kArena && g_next_arena) return std::exchange(g_next_arena, nullptr);
   return malloc(size);
 }
 void FreeArenaInHeap(void*, void* arena, size_t) { free(arena); }
@@ -88,13 +85,16 @@ void InstallMemoryGuard(bool one_heap) {
 
 void ReserveArena() {
   g_reserved_arena = static_cast<std::byte*>(aligned_alloc(kPool, kArena));
-  g_frames = malloc(kFrames);
+  g_next_frames = malloc(kFrames);
 }
 
 void UseReservedArena() {
+  g_next_arena = g_reserved_arena;
+  FillArenaHoles();
+}
+
+void FillArenaHoles() {
   if (!g_reserved_arena) return;
-  g_uses_reserve = !g_is_reserve_used;
-  g_is_reserve_used = true;
   // Descending: large objects use up free pools, of which there is then none left for small ones.
   size_t filled = 0;
   for (size_t size = kLargestObject; size >= kSmallestObject; size -= kSmallestObject) {

@@ -11,10 +11,13 @@ namespace belljar::inside {
 // allocations have a cost.
 void InstallMemoryGuard(bool one_heap);
 
-// Zygote, with one heap: takes memory for an arena. UseReservedArena gives it to Python: what is
-// allocated after that is in this arena, and not in a hole between what has been loaded.
+// Zygote, with one heap: takes memory for an arena, and for the stack of frames.
 void ReserveArena();
+// Once: gives that arena to Python. What is allocated from here on is in it, and not in a hole
+// between what has been loaded.
 void UseReservedArena();
+// After it, when objects in other arenas have been freed: permanently allocates what is free there.
+void FillArenaHoles();
 
 // Zygote of a single run, while it starts: whether the kernel gives all pages of an arena at once.
 // Nearly all of them are used, and a fault costs more than a page. A clone would rather have them
