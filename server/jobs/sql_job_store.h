@@ -8,6 +8,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <initializer_list>
 #include <map>
 #include <memory>
@@ -72,8 +73,13 @@ class SqlJobStore : public JobStore {
   core::Result<size_t> ExpirePart(Removed& removed);
   core::Result<size_t> RemoveAged(const std::string& owner, Removed& removed);
   core::Result<size_t> RemoveExcess(Removed& removed);
-  core::Result<size_t> RemovePart(Database& database, const std::vector<KeptJob>& jobs,
-                                  int64_t excess, Removed& removed);
+  // One write of `remove`, which tells in its second argument what it has removed.
+  core::Result<size_t> RemovePart(
+      SqlLocks locks, Removed& removed,
+      const std::function<core::Result<void>(Database&, Removed&)>& remove);
+  // In the order of `jobs`, until `excess` bytes are gone.
+  core::Result<void> RemoveJobs(Database& database, const std::vector<KeptJob>& jobs,
+                                int64_t excess, Removed& removed);
 
   const JobLimits limits_;
 

@@ -87,70 +87,64 @@ core::Result<size_t> SqlJobStore::ExpirePart(Removed& removed) {
   return part.size();
 }
 
-core::Result<size_t> SqlJobStore::RemovePart(Database& database, const std::vector<KeptJob>& jobs,
-                                             int64_t excess, Removed& removed) {
-  size_t count = 0;
+core::Result<void> SqlJobStore::RemoveJobs(Database& database, const std::vector<KeptJob>& jobs,
+                                           int64_t excess, Removed& removed) {
   for (const KeptJob& job : jobs) {
     if (excess <= 0) break;
     if (const core::Result<void> gone = RemoveJob(database, job); !gone) return gone.error();
     excess -= job.bytes;
     removed.bytes.count += static_cast<uint64_t>(job.bytes);
     ++removed.jobs;
-    ++count;
   }
-  return count;
+  return {};
 }
 
-core::Result<size_t> SqlJobStore::RemoveAged(const std::string& owner, Removed& removed) {
-  Removed part;
-  const core::Result<void> written =
-      writer_.Write({.locks = {.submits = false, .all_owners = false, .owners = {owner}},
-                     .run = [&](Database& database, bool) -> core::Result<void> {
-                       part = {};
-                       const core::Result<std::vector<KeptJob>> jobs =
-                           OldestEnded(database, owner, limits_.retention.count(), kPart);
-                       if (!jobs) return jobs.error();
-                       const core::Result<size_t> gone =
-                           RemovePart(database, *jobs, std::numeric_limits<int64_t>::max(), part);
-                       if (!gone) return gone.error();
-                       return {};
-                     }});
-  if (!written) return written.error();
-  removed.jobs += part.jobs;
-  removed.bytes.count += part.bytes.count;
-  return part.jobs;
-}
-
-// Of the owner who has most, down to what the next one has, until all together are in the limit.
-core::Result<size_t> SqlJobStore::RemoveExcess(Removed& removed) {
+core::Result<size_t> SqlJobStore::RemovePart(
+    SqlLocks locks, Removed& removed,
+    const std::function<core::Result<void>(Database&, Removed&)>& remove) {
   Removed part;
   const core::Result<void> written = writer_.Write(
-      {.locks = {.submits = false, .all_owners = true, .owners = {}},
-       .run = [&](Database& database, bool) -> core::Result<void> {
+      {.locks = std::move(locks), .run = [&](Database& database, bool) -> core::Result<void> {
          part = {};
-         const core::Result<SqlRows> rows = database.Run(
-             "SELECT owner, kept, (SELECT sum(kept) FROM owners) FROM owners WHERE kept > 0"
-             " ORDER BY kept DESC LIMIT 2",
-             {});
-         if (!rows) return rows.error();
-         if (rows->empty()) return {};
-         const int64_t excess = rows->front().Int(2) - static_cast<int64_t>(limits_.retained.count);
-         if (excess <= 0) return {};
-         // One byte more than the next has: of two that have the same, each gives in turn.
-         const int64_t lead =
-             rows->size() == 2 ? rows->front().Int(1) - rows->back().Int(1) + 1 : excess;
-         const core::Result<std::vector<KeptJob>> jobs =
-             OldestEnded(database, rows->front().Text(0), std::nullopt, kPart);
-         if (!jobs) return jobs.error();
-         const core::Result<size_t> gone =
-             RemovePart(database, *jobs, std::min(excess, lead), part);
-         if (!gone) return gone.error();
-         return {};
+         return remove(database, part);
        }});
   if (!written) return written.error();
   removed.jobs += part.jobs;
   removed.bytes.count += part.bytes.count;
   return part.jobs;
+}
+
+core::Result<size_t> SqlJobStore::RemoveAged(const std::string& owner, Removed& removed) {
+  return RemovePart({.submits = false, .all_owners = false, .owners = {owner}}, removed,
+                    [&](Database& database, Removed& part) -> core::Result<void> {
+                      const core::Result<std::vector<KeptJob>> jobs =
+                          OldestEnded(database, owner, limits_.retention.count(), kPart);
+                      if (!jobs) return jobs.error();
+                      return RemoveJobs(database, *jobs, std::numeric_limits<int64_t>::max(), part);
+                    });
+}
+
+// Of the owner who has most, down to what the next one has, until all together are in the limit.
+core::Result<size_t> SqlJobStore::RemoveExcess(Removed& removed) {
+  return RemovePart(
+      {.submits = false, .all_owners = true, .owners = {}}, removed,
+      [&](Database& database, Removed& part) -> core::Result<void> {
+        const core::Result<SqlRows> rows = database.Run(
+            "SELECT owner, kept, (SELECT sum(kept) FROM owners) FROM owners WHERE kept > 0"
+            " ORDER BY kept DESC LIMIT 2",
+            {});
+        if (!rows) return rows.error();
+        if (rows->empty()) return {};
+        const int64_t excess = rows->front().Int(2) - static_cast<int64_t>(limits_.retained.count);
+        if (excess <= 0) return {};
+        // One byte more than the next has: of two that have the same, each gives in turn.
+        const int64_t lead =
+            rows->size() == 2 ? rows->front().Int(1) - rows->back().Int(1) + 1 : excess;
+        const core::Result<std::vector<KeptJob>> jobs =
+            OldestEnded(database, rows->front().Text(0), std::nullopt, kPart);
+        if (!jobs) return jobs.error();
+        return RemoveJobs(database, *jobs, std::min(excess, lead), part);
+      });
 }
 
 core::Result<Removed> SqlJobStore::Expire() {
