@@ -1,4 +1,5 @@
 // What a clone costs: a zygote's heap is on huge pages, and workers write to one part of it.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -8,6 +9,7 @@
 #include <fstream>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "engine/core/fd.h"
 #include "engine/outside/sandbox.h"
@@ -52,14 +54,15 @@ Heap HeapOf(pid_t pid) {
 // (Documentation/admin-guide/mm/pagemap.rst).
 std::set<uint64_t> RegionsWrittenTo(pid_t pid, const Heap& heap) {
   const std::string path = "/proc/" + std::to_string(pid) + "/pagemap";
-  std::ifstream pagemap(path, std::ios::binary);
-  pagemap.seekg(static_cast<std::streamoff>(heap.begin / kPageSize * sizeof(uint64_t)));
+  const core::UniqueFd pagemap(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::vector<uint64_t> words((heap.end - heap.begin) / kPageSize);
+  const size_t size = words.size() * sizeof(uint64_t);
+  const auto from = static_cast<off_t>(heap.begin / kPageSize * sizeof(uint64_t));
+  EXPECT_EQ(pread(pagemap.get(), words.data(), size, from), static_cast<ssize_t>(size));
   std::set<uint64_t> regions;
-  for (uint64_t page = heap.begin; page < heap.end; page += kPageSize) {
-    uint64_t word = 0;
-    if (!pagemap.read(reinterpret_cast<char*>(&word), sizeof word)) break;
-    const bool is_present = word >> 63 & 1, is_alone = word >> 56 & 1;
-    if (is_present && is_alone) regions.insert(page / kHugePage);
+  for (size_t i = 0; i < words.size(); ++i) {
+    const bool is_present = words[i] >> 63 & 1, is_alone = words[i] >> 56 & 1;
+    if (is_present && is_alone) regions.insert((heap.begin + i * kPageSize) / kHugePage);
   }
   return regions;
 }
@@ -110,9 +113,16 @@ TEST_F(HotMemory, AZygotesHeapIsOnHugePagesAndStaysThere) {
   const Heap heap = HeapOf(sandbox->counters().zygote_pid);
   // All but the region that workers write to, and the two ends.
   EXPECT_GT(heap.on_huge_pages, heap.resident * 2 / 3);
-  for (const pid_t worker : tests::WorkersOf(*sandbox)) {
+  std::vector<pid_t> workers;
+  ASSERT_TRUE(tests::Eventually([&] {  // the last run's takes a moment to end
+    workers = tests::WorkersOf(*sandbox);
+    return workers.size() == 2;
+  }));
+  for (const pid_t worker : workers) {
     const Heap copy = HeapOf(worker);
-    EXPECT_LE(RegionsWrittenTo(worker, copy).size(), 5u);
+    const size_t regions = RegionsWrittenTo(worker, copy).size();
+    EXPECT_GE(regions, 1u) << "this test proves nothing";
+    EXPECT_LE(regions, 5u);
     EXPECT_GT(copy.on_huge_pages, copy.resident / 2);
   }
 
