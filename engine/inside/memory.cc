@@ -35,14 +35,15 @@ void Free(void*, void* memory) { g_raw.free(g_raw.ctx, memory); }
 // reserve is used.
 constexpr size_t kArena = 1 << 20;
 constexpr size_t kPool = 16 << 10;
-constexpr size_t kFrames = 16 << 10;  // the first chunk of a thread's frames (Python/pystate.c)
+constexpr size_t kStackChunk =
+    16 << 10;  // the first chunk of a thread's data stack (Python/pystate.c)
 constexpr size_t kSmallestObject = 16, kLargestObject = 512;
 constexpr size_t kMostHoles = 32 << 20;  // bytes; no loop without an end
 
 std::byte* g_reserved_arena = nullptr;
 // What the next allocation of their size gets.
 void* g_next_arena = nullptr;
-void* g_next_frames = nullptr;
+void* g_next_stack = nullptr;
 
 bool IsInReserve(const void* block) {
   return block >= g_reserved_arena && block < g_reserved_arena + kArena;
@@ -50,7 +51,7 @@ bool IsInReserve(const void* block) {
 
 // Allocated like other blocks of the single heap.
 void* AllocateArenaInHeap(void*, size_t size) {
-  if (size == kFrames && g_next_frames) return std::exchange(g_next_frames, nullptr);
+  if (size == kStackChunk && g_next_stack) return std::exchange(g_next_stack, nullptr);
   if (size == kArena && g_next_arena) return std::exchange(g_next_arena, nullptr);
   return malloc(size);
 }
@@ -85,7 +86,7 @@ void InstallMemoryGuard(bool one_heap) {
 
 void ReserveArena() {
   g_reserved_arena = static_cast<std::byte*>(aligned_alloc(kPool, kArena));
-  g_next_frames = malloc(kFrames);
+  g_next_stack = malloc(kStackChunk);
 }
 
 void UseReservedArena() {

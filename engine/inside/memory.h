@@ -11,7 +11,7 @@ namespace belljar::inside {
 // allocations have a cost.
 void InstallMemoryGuard(bool one_heap);
 
-// Zygote, with one heap: takes memory for an arena, and for the stack of frames.
+// Zygote, with one heap: takes memory for an arena, and for the data stack (the frames).
 void ReserveArena();
 // Once: gives that arena to Python. What is allocated from here on is in it, and not in a hole
 // between what has been loaded.
