@@ -35,8 +35,7 @@ void Free(void*, void* memory) { g_raw.free(g_raw.ctx, memory); }
 // reserve is used.
 constexpr size_t kArena = 1 << 20;
 constexpr size_t kPool = 16 << 10;
-constexpr size_t kStackChunk =
-    16 << 10;  // the first chunk of a thread's data stack (Python/pystate.c)
+constexpr size_t kStackChunk = 16 << 10;  // the first of a thread's data stack (Python/pystate.c)
 constexpr size_t kSmallestObject = 16, kLargestObject = 512;
 constexpr size_t kMostHoles = 32 << 20;  // bytes; no loop without an end
 

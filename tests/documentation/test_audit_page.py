@@ -60,7 +60,9 @@ def test_the_tables_have_every_member(walk):
     assert rows and set(rows) <= shown
     explained = {n for row in table(text, "kind", "written when") for n in names(row[0])}
     assert explained == set(re.findall(r'"(\w+)"', kinds))
-    for name in re.findall(r'Row<[^>]*>\("(\w+)"', execution):
+    of_execution = re.findall(r'Row<[^>]*>\("(\w+)"', execution)
+    assert of_execution
+    for name in of_execution:
         assert f"`{name}`" in text, name
 
 

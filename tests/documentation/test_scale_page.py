@@ -77,7 +77,9 @@ def test_the_chart_is_as_the_page_says():
         first, _, second = name.partition(".")
         if first in values:
             assert not second or second in values[first], name
-    for given in re.findall(r"--set ([\w.]+)=", kubernetes):
+    settings = re.findall(r"--set ([\w.]+)=", kubernetes)
+    assert settings
+    for given in settings:
         first, _, second = given.partition(".")
         assert second in values[first]
     (shown,) = re.findall(r"^```nginx\n(.*?)```$", kubernetes, re.M | re.S)
