@@ -110,6 +110,7 @@ std::vector<iovec> MoveSparseRegions(const std::vector<uintptr_t>& pages, size_t
       if (!left.empty() && EndOf(left.back()) == pages[i]) {
         left.back().iov_len += kPageSize;
       } else {
+        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the kernel has listed
         left.push_back({reinterpret_cast<void*>(pages[i]), kPageSize});
       }
     }

@@ -612,7 +612,7 @@ TEST_F(SessionAttack, MemoryThroughBranchesIsBounded) {
   EXPECT_TRUE(tests::Eventually([&] { return MembersOf(init).size() < 18; }))
       << MembersOf(init).size() << " processes; without a bound there would be 22";
   const uint64_t memory = MemoryOf(init);
-  EXPECT_GT(memory, 3 * 15 * kMebi) << "this test proves nothing";
+  EXPECT_GT(memory, uint64_t{3} * 15 * kMebi) << "this test proves nothing";
   EXPECT_LT(memory, (uint64_t{4} * 150 + 15) * kMebi);
 }
 
