@@ -247,10 +247,12 @@ def test_what_is_no_longer_kept_is_a_gap(tmp_path):
     file.write_text("[events]\nkept = 6\n")
     server = HttpServer(tmp_path / "log", arguments=["--config", str(file)])
     try:
-        stream = Stream(server)
+        stream, watching = Stream(server), Stream(server)
         stream.close()
         for _ in range(4):
             execute(server, "1")
+            # An answer may be read before its last event is published.
+            watching.until("execution.ended")
         again = Stream(server, last_id=stream.last_id)
         gap = again.next()
         assert gap["data"] == {"cause": "expired", "missed": 6}
