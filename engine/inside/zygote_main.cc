@@ -5,11 +5,7 @@
 #ifdef __SANITIZE_ADDRESS__
 // Leak detection needs ptrace and /proc, which sealed processes do not have, and what the embedded
 // interpreter keeps until the end is not our leak. Not set by environment: the host passes none on.
-extern "C" const char* __asan_default_options() {
-  // The allocator of a worker must not call madvise some seconds later: seccomp denies and reports
-  // it.
-  return "detect_leaks=0:abort_on_error=1:allocator_release_to_os_interval_ms=-1";
-}
+extern "C" const char* __asan_default_options() { return "detect_leaks=0:abort_on_error=1"; }
 #endif
 
 int main() {
