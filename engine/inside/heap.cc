@@ -26,8 +26,14 @@ constexpr size_t kStep = 16;      // between block sizes
 constexpr size_t kSmallest = 24;  // usable bytes of the smallest block
 constexpr size_t kHeader = 8;     // of every block
 
-// The rest of the hot region.
+// The hot region, from what is allocated first, and its rest.
+uintptr_t g_hot_begin = 0, g_hot_end = 0;
 void* g_rest = nullptr;
+
+bool IsInHotRegion(const void* block) {
+  const auto address = reinterpret_cast<uintptr_t>(block);
+  return g_hot_begin <= address && address < g_hot_end;
+}
 
 // Never freed, deliberately; volatile keeps the compiler from optimising it away.
 void* Take(size_t size) {
@@ -53,12 +59,19 @@ void* TakeRestOfRegion() {
   return Take(rest - kHeader);
 }
 
-// Until no hole of `size` is left below `end`.
-void FillHoles(size_t size, uintptr_t end) {
+// Until no hole of `size` is left below `end`. What is in the hot region is given back at the end:
+// a list through the blocks themselves, which allocates nothing.
+void FillHoles(size_t size, uintptr_t end, void** of_hot_region) {
   for (;;) {
     void* const block = Take(size);
     if (!block) return;
-    if (reinterpret_cast<uintptr_t>(block) >= end) return free(block);
+    if (IsInHotRegion(block)) {
+      *static_cast<void**>(block) = std::exchange(*of_hot_region, block);
+    } else if (reinterpret_cast<uintptr_t>(block) >= end) {
+      // A small one would be in the thread's cache, for whoever asks for its size next.
+      if (size > kLargestCached) free(block);
+      return;
+    }
   }
 }
 
@@ -73,20 +86,28 @@ void FillHeapHoles() {
   malloc_trim(0);  // also joins neighbouring holes
   EmptyThreadCache();
   const uintptr_t end = EndOfUsedHeap();
+  void* of_hot_region = nullptr;
   // A hole is filled with blocks of descending powers of two.
   for (size_t size = size_t{1} << 20; size > kSmallest + kHeader; size /= 2) {
-    FillHoles(size - kHeader, end);
+    FillHoles(size - kHeader, end, &of_hot_region);
   }
-  FillHoles(kSmallest, end);
+  FillHoles(kSmallest, end, &of_hot_region);
+  while (of_hot_region) {
+    free(std::exchange(of_hot_region, *static_cast<void**>(of_hot_region)));
+  }
 }
 
 // NOLINTBEGIN(clang-analyzer-unix.Malloc): what is taken stays
 void BeginHotRegion() {
   FillHeapHoles();
   TakeRestOfRegion();
+  g_hot_begin = EndOfUsedHeap();
 }
 
-void EndHotRegion() { g_rest = TakeRestOfRegion(); }
+void EndHotRegion() {
+  g_rest = TakeRestOfRegion();
+  g_hot_end = EndOfUsedHeap();
+}
 
 void AllocateInHotRegion() {
   FillHeapHoles();

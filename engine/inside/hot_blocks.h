@@ -26,8 +26,8 @@
 
 namespace belljar::inside {
 
-// Larger blocks are tables of which a run writes to little.
-inline constexpr size_t kLargestHotBlock = 16 << 10;
+// Larger blocks are tables of which a run writes to little. That of all loaded modules is below.
+inline constexpr size_t kLargestHotBlock = 32 << 10;
 
 struct HotBlock {
   uint64_t context = 0;     // see AllocationContext

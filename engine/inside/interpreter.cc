@@ -136,9 +136,19 @@ void RunForkHooks() {
   PyOS_AfterFork_Child();
 }
 
+// Memory that CPython keeps for small objects of some types (its free lists). A full collection
+// gives it back; of objects that are frozen there is nothing to traverse.
+void ClearFreeLists() {
+  const py::module_ gc = py::module_::import("gc");
+  gc.attr("freeze")();
+  gc.attr("collect")();
+  gc.attr("unfreeze")();
+}
+
 void PrepareForClones(const py::module_& runner, bool huge_pages) {
   // What nearly every worker writes to is created from here on, so that it lies close together.
   if (huge_pages) {
+    ClearFreeLists();
     AllocateInHotRegion();
     UseReservedArena();
   } else {
@@ -150,7 +160,11 @@ void PrepareForClones(const py::module_& runner, bool huge_pages) {
   runner.attr("specialise")();
   RunForkHooks();
   runner.attr("reseed")();
-  if (!huge_pages) FillHeapHoles();
+  if (huge_pages) {
+    ClearFreeLists();
+  } else {
+    FillHeapHoles();
+  }
 }
 
 void Prepare(const InterpreterOptions& options) {
@@ -277,7 +291,11 @@ core::Result<void> StartInterpreter(const InterpreterOptions& options) {
   PyGC_Disable();
   core::Result<void> prepared = Translate("prepare the profile", [&] { Prepare(options); });
   StopPlacing();
-  if (one_heap) FillArenaHoles();
+  if (one_heap) {
+    // What has been freed since AllocateInHotRegion.
+    FillArenaHoles();
+    FillHeapHoles();
+  }
   PopulateArenas(false);  // the seal refuses it
   return prepared;
 }

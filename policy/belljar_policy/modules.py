@@ -99,7 +99,7 @@ def _late_groups(names: Collection[str]) -> dict[str, str]:
     """Of `names` those that are loaded on import, each with its outermost such package: a proxy
     cannot be changed after it is made, so a package is loaded as a whole."""
     groups = {}
-    for name in names:
+    for name in sorted(names):
         parts = name.split(".")
         prefixes = (".".join(parts[: i + 1]) for i in range(len(parts)))
         late = next(
@@ -205,7 +205,7 @@ class ModuleTable:
             self.open_packages = reviewed.OPEN_PACKAGES
         imports = profile.get("imports", {})
         self.internal = frozenset(imports.get("internal", ()))
-        for name in self.internal - left_out:
+        for name in sorted(self.internal - left_out):
             try:
                 importlib.import_module(name)
             except ImportError:
@@ -225,7 +225,7 @@ class ModuleTable:
         self.absent = frozenset(self._not_loaded(names))
         self._late = _late_groups(names - self.absent)
         below: dict[str, set[str]] = {}
-        for name in names:
+        for name in sorted(names):
             package, _, last = name.rpartition(".")
             below.setdefault(package, set()).add(last)
         for name in (*self._late, *self.absent):  # what it may have; load() knows what it has
@@ -254,7 +254,7 @@ class ModuleTable:
         """Of `names` those that are left out and that no other module has imported."""
         return {
             name
-            for name in names
+            for name in sorted(names)
             if name.partition(".")[0] in self._left_out and name not in sys.modules
         }
 

@@ -718,7 +718,7 @@ def _dispatch() -> tuple[dict[type, tuple[str, ...]], dict[type, Callable[..., N
         skipped -= {"op", "ops"}  # so that the walk reaches and refuses the unknown operator
     plain: dict[type, tuple[str, ...]] = {type(None): ()}
     handlers: dict[type, Callable[..., None]] = {}
-    for name in constructs.NODES:
+    for name in sorted(constructs.NODES):
         kind = getattr(ast, name, None)
         method = vars(Transformer).get(f"visit_{name}")
         if kind is None:  # of a later Python
@@ -731,7 +731,7 @@ def _dispatch() -> tuple[dict[type, tuple[str, ...]], dict[type, Callable[..., N
             plain[kind] = tuple(field for field in kind._fields if field not in skipped)
     # Their `value` is not a node.
     plain[ast.Constant] = plain[ast.MatchSingleton] = ()
-    for name in constructs.PARTS:
+    for name in sorted(constructs.PARTS):
         if issubclass(getattr(ast, name), (ast.operator, ast.unaryop, ast.boolop, ast.cmpop)):
             plain[getattr(ast, name)] = ()
     return plain, handlers

@@ -38,4 +38,4 @@ def test_recorded_blocks_are_small_and_distinct(path):
     blocks = json.loads(path.read_text(encoding="utf-8"))
     assert 100 < len(blocks) <= 4096
     assert len({(context, occurrence) for context, occurrence, _ in blocks}) == len(blocks)
-    assert all(0 < size <= 16 << 10 for *_, size in blocks)
+    assert all(0 < size <= 32 << 10 for *_, size in blocks)

@@ -1,16 +1,18 @@
-// belljar-record-hot-blocks, for ./dev record: finds the blocks to which a run of a profile writes,
+// belljar-record-hot-blocks, for ./dev record: finds the blocks to which a run of basic writes,
 // as inside/hot_blocks.h needs them. x86-64 only; what it finds is for all 64-bit processors.
 //
-//   belljar-record-hot-blocks SHARE [--check] <PROFILE
+//   belljar-record-hot-blocks SHARE [--check | INTERPRETER]
 //
-// SHARE is the folder share/belljar, PROFILE the document of a profile, as JSON
-// (tools/profile_document.py). Prints {"file": "3.11.json", "blocks": what that file should
-// contain}, or with --check what it contains is worth: {"recorded": the number of its blocks,
-// "placed": how many of them were allocated, "pages": the number of pages a run writes to}.
+// SHARE is the folder share/belljar; INTERPRETER loads the zygote of a Python package, which starts
+// a little differently. Prints {"file": "3.11.json", "of_first": blocks, "of_runs": blocks,
+// "of_others": blocks}, of which that file should have one after the other, or with --check what it
+// is worth: {"recorded": the number of its blocks, "placed": how many of them were allocated,
+// "pages": to how many pages the first program writes, "regions": to how many huge pages}.
 //
-// Starts the interpreter as a zygote does and lets a clone rehearse, with the heap write-protected:
+// Starts the interpreter as a zygote does and lets clones run programs, with the heap write-protected:
 // each write is a fault, which notes the address, permits it for one instruction (the trap flag of
 // the processor, Intel SDM volume 3, 17.3.1.4) and protects the page again.
+#include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
 #include <sys/wait.h>
@@ -25,13 +27,17 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <vector>
 
 #include "engine/core/fd.h"
 #include "engine/inside/hot_blocks.h"
+#include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
 #include "engine/inside/memory_map.h"
+#include "engine/profiles/loader.h"
 
 namespace belljar::tools::hot_blocks {
 namespace {
@@ -43,7 +49,6 @@ using inside::InterpreterOptions;
 constexpr uintptr_t kPageSize = 4096;
 constexpr greg_t kTrapFlag = 0x100;
 constexpr size_t kMaxWrites = 4 << 20;
-constexpr size_t kMaxProfile = 64 << 20;
 constexpr uintptr_t kLeastArena = 256 << 10;  // bytes; before Python 3.10
 constexpr uintptr_t kMostArenas = 64 << 20;   // side by side they are one mapping
 
@@ -99,7 +104,6 @@ struct Range {
 // In memory that a clone shares.
 struct Writes {
   size_t count;
-  size_t of_run;  // the first of them are those of a run that succeeds
   uintptr_t addresses[kMaxWrites];
 };
 
@@ -174,7 +178,134 @@ std::vector<Range> Heap() {
   return heap;
 }
 
-[[noreturn]] void RehearseProtected() {
+// What programs of every day do. All run in the restricted language, each in a clone of its own, as
+// in a worker.
+constexpr std::string_view kPrograms[] = {
+    "1 + 1",
+    "print('hello')",
+    R"py(
+import math
+
+def area(radius):
+    return math.pi * radius ** 2
+
+for radius in range(3):
+    print(f"{radius}: {area(radius):.2f}")
+)py",
+    R"py(
+import json
+from collections import Counter, defaultdict
+
+words = "the quick brown fox jumps over the lazy dog the end".split()
+lengths = defaultdict(list)
+for word in sorted(set(words)):
+    lengths[len(word)].append(word)
+json.dumps({"most": Counter(words).most_common(1), "lengths": lengths})
+)py",
+    R"py(
+from dataclasses import dataclass
+
+@dataclass
+class Item:
+    name: str
+    price: float = 1.0
+
+    def total(self, count):
+        return self.price * count
+
+class Basket(list):
+    def __str__(self):
+        return ", ".join(each.name for each in self)
+
+basket = Basket([Item("pear"), Item("fig", 0.5)])
+try:
+    basket[5]
+except IndexError as error:
+    print(error, str(basket), sum(each.total(3) for each in basket))
+{"names": [each.name for each in basket], "price": max(basket, key=lambda each: each.price).price}
+)py",
+    R"py(
+import random
+import re
+from datetime import date, timedelta
+
+def primes(limit):
+    sieve = [True] * limit
+    for number in range(2, limit):
+        if sieve[number]:
+            yield number
+            sieve[number * number :: number] = [False] * len(sieve[number * number :: number])
+
+print(list(primes(50)), re.sub(r"(\d+)-(\d+)", r"\2-\1", "10-20"))
+print(date(2024, 2, 28) + timedelta(days=2), random.randint(1, 6) in range(1, 7))
+while True:
+    if input_left := [1, 2, 3]:
+        a, *rest = input_left
+        break
+(a, rest, 10**30 // 7, "%s" % 1.5, {1, 2} & {2}, b"x".hex())
+)py",
+    R"py(
+import contextlib
+from itertools import chain as chained
+
+total: int = 0
+limit = None
+
+def add(amount, *more, factor=1, **options):
+    global total
+    assert amount >= 0, "negative"
+    total += amount * factor if not more else sum(more)
+    return lambda: total
+
+def counter():
+    count = 0
+    def step():
+        nonlocal count
+        count += 1
+        return count
+    return step
+
+@contextlib.contextmanager
+def opened(name):
+    try:
+        yield name
+    finally:
+        pass
+
+step = counter()
+while step() < 3:
+    if limit is None or not limit:
+        continue
+    elif limit > 5 and limit <= 7:
+        break
+else:
+    limit = -3 & 0xFF
+with opened("x") as name:
+    for index, (key, value) in enumerate({"a": 1, "b": [2, 3]}.items()):
+        match value:
+            case int():
+                add(value)
+            case [first, *others]:
+                add(0, first, *others, **{})
+try:
+    raise ValueError(f"{total!r:>4}")
+except (ValueError, KeyError) as error:
+    message = error.args[0]
+pairs = {number: number ** 2 for number in range(4)}
+odd = {number for number in pairs if number % 2}
+values = list(number // 2 for number in chained(odd, pairs.values()))
+del pairs[0]
+values[1:3] = values[::-1][:1]
+(message, total, odd, values, 1 < 2 != 3, "a" in "abc", ~5 ^ 3 | 1 << 2, 3 @ limit if False else 2.5)
+)py",
+};
+
+// In the form that the host sends.
+constexpr std::string_view kMetadata = R"({"mode":"run","language":"restricted",
+    "filename":"main.py","allowed_imports":null,"max_source":1048576,"max_result":1048576,
+    "max_report":1572864,"analysis":false,"comments":false,"exact_types":false})";
+
+void ProtectHeap() {
   static std::vector<Range> heap = Heap();
   g_heap = &heap;
   constexpr size_t kStack = 64 << 10;
@@ -183,82 +314,142 @@ std::vector<Range> Heap() {
   Handle(SIGSEGV, OnFault);
   Handle(SIGTRAP, OnStep);
   for (const Range& range : heap) Protect(range.begin, range.end, PROT_READ);
-  if (!inside::AfterCloneInWorker() || !inside::RehearseRequest()) _exit(1);
-  g_writes->of_run = g_writes->count;
-  _exit(inside::RehearseOthers() ? 0 : 1);
 }
 
-// The writes of a clone.
-const Writes& Rehearse() {
-  g_writes = static_cast<Writes*>(SharedMemory(sizeof(Writes)));
-  inside::BeforeClone();
-  const pid_t clone = fork();
-  if (clone == 0) RehearseProtected();
-  inside::AfterCloneInZygote();
-  int status = 1;
-  if (clone < 0 || waitpid(clone, &status, 0) != clone || status != 0) {
-    Fail("the rehearsal has failed: wait status " + std::to_string(status));
+// Addresses, without duplicates.
+class Written {
+ public:
+  // What a clone writes that is a worker until it has run `task`.
+  template <typename Task>
+  void AddClone(Task task) {
+    inside::BeforeClone();
+    const pid_t clone = fork();
+    if (clone == 0) {
+      ProtectHeap();
+      _exit(inside::AfterCloneInWorker() && task() ? 0 : 1);
+    }
+    inside::AfterCloneInZygote();
+    int status = 1;
+    if (clone < 0 || waitpid(clone, &status, 0) != clone || status != 0) {
+      Fail("a clone has failed: wait status " + std::to_string(status));
+    }
+    for (size_t i = 0; i < g_writes->count; ++i) {
+      if (known_.insert(g_writes->addresses[i]).second) in_order_.push_back(g_writes->addresses[i]);
+    }
+    g_writes->count = 0;
   }
-  return *g_writes;
+
+  const std::vector<uintptr_t>& in_order() const { return in_order_; }
+
+  size_t Divided(uintptr_t size) const {
+    std::set<uintptr_t> parts;
+    for (const uintptr_t address : in_order_) parts.insert(address / size);
+    return parts.size();
+  }
+
+ private:
+  std::unordered_set<uintptr_t> known_;
+  std::vector<uintptr_t> in_order_;
+};
+
+bool Runs(std::string_view program) {
+  const std::string report =
+      inside::ExecuteRequest({.metadata = kMetadata, .inputs = {}, .source = program});
+  const nlohmann::json parsed = nlohmann::json::parse(report, nullptr, false);
+  return parsed.is_object() && parsed.value("status", "") == "ok";
 }
 
-size_t PagesOfRun(const Writes& writes) {
-  std::set<uintptr_t> pages;
-  for (size_t i = 0; i < writes.of_run; ++i) pages.insert(writes.addresses[i] / kPageSize);
-  return pages.size();
+struct AllWritten {
+  Written of_first;  // the first program
+  Written of_runs;   // programs that end well
+  Written of_others;
+};
+
+AllWritten Rehearse() {
+  g_writes = static_cast<Writes*>(SharedMemory(sizeof(Writes)));
+  AllWritten written;
+  written.of_first.AddClone([] { return Runs(kPrograms[0]); });
+  written.of_runs.AddClone([] { return inside::RehearseRequest().ok(); });
+  for (const std::string_view program : kPrograms) {
+    written.of_runs.AddClone([program] { return Runs(program); });
+  }
+  written.of_others.AddClone([] { return inside::RehearseOthers().ok(); });
+  return written;
 }
 
-// The blocks written to, without duplicates: those of a run that succeeds, and others.
-nlohmann::json Recorded(const Writes& writes, const Blocks& blocks) {
-  nlohmann::json of_run = nlohmann::json::array(), others = nlohmann::json::array();
-  std::set<std::pair<uint64_t, uint32_t>> known;
-  for (size_t i = 0; i < writes.count; ++i) {
-    const std::optional<HotBlock> block = blocks.Find(writes.addresses[i]);
+// The blocks written to, without those that `known` has; they are added to it.
+nlohmann::json Recorded(const Written& written, const Blocks& blocks,
+                        std::set<std::pair<uint64_t, uint32_t>>& known) {
+  nlohmann::json recorded = nlohmann::json::array();
+  for (const uintptr_t address : written.in_order()) {
+    const std::optional<HotBlock> block = blocks.Find(address);
     if (block && known.insert({block->context, block->occurrence}).second) {
-      (i < writes.of_run ? of_run : others)
-          .push_back({block->context, block->occurrence, block->size});
+      recorded.push_back({block->context, block->occurrence, block->size});
     }
   }
-  return {{"file", inside::HotBlocksFile()}, {"of_run", of_run}, {"others", others}};
+  return recorded;
 }
 
 // --- the program --------------------------------------------------------------------------------
 
+// As a zygote of basic gets them from its host.
 InterpreterOptions OptionsOf(const std::string& share, bool places) {
+  const std::vector<core::Profile> profiles = OrFail(profiles::LoadProfiles(share + "/profiles"));
+  const auto basic = std::find_if(profiles.begin(), profiles.end(),
+                                  [](const core::Profile& each) { return each.name == "basic"; });
+  if (basic == profiles.end()) Fail("no profile basic");
   InterpreterOptions options;
   options.package_paths = {share + "/runner", share + "/policy", share + "/site-packages"};
-  options.huge_pages = true;
+  options.huge_pages = basic->huge_pages;
   options.profile_packages = "[]";
   options.missing_modules = "{}";
-  options.other_profiles = "{}";
-  options.profile = OrFail(core::ReadAll(STDIN_FILENO, kMaxProfile));
+  options.other_profiles = profiles::ModulesByProfile(profiles, basic->name);
+  options.profile = basic->document;
+  options.keeps_artifacts = basic->artifacts.count > 0;
   if (places) options.hot_blocks = share + "/hot_blocks";
   return options;
 }
 
+// As a zygote has them: buffers have the size of a block of the file. The old standard output.
+core::UniqueFd ReplaceStreams() {
+  core::UniqueFd output(fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3));
+  const core::UniqueFd null(open("/dev/null", O_RDWR | O_CLOEXEC));
+  if (!output || !null || dup2(null.get(), STDIN_FILENO) < 0 ||
+      dup2(null.get(), STDOUT_FILENO) < 0) {
+    Fail("/dev/null");
+  }
+  return output;
+}
+
 int Main(int count, char** words) {
   const bool checks = count == 3 && std::string_view(words[2]) == "--check";
-  if (count != 2 && !checks) {
-    fprintf(stderr, "usage: belljar-record-hot-blocks SHARE [--check] <PROFILE\n");
+  if (count != 2 && count != 3) {
+    fprintf(stderr, "usage: belljar-record-hot-blocks SHARE [--check | INTERPRETER]\n");
     return 2;
   }
+  const core::UniqueFd output = ReplaceStreams();
   Blocks blocks;
   InterpreterOptions options = OptionsOf(words[1], checks);
+  if (count == 3 && !checks) options.program = words[2];
   options.block_listener = &blocks;
   if (core::Result<void> done = inside::StartInterpreter(options); !done)
     Fail(done.error().ToString());
   inside::FreezeInterpreter();
-  const Writes& writes = Rehearse();
+  const AllWritten written = Rehearse();
   nlohmann::json report;
   if (checks) {
     report = {{"recorded", OrFail(inside::ReadHotBlocks(options.hot_blocks)).size()},
               {"placed", inside::BlocksPlaced()},
-              {"pages", PagesOfRun(writes)}};
+              {"pages", written.of_first.Divided(kPageSize)},
+              {"regions", written.of_first.Divided(inside::HugePageSize())}};
   } else {
-    report = Recorded(writes, blocks);
+    std::set<std::pair<uint64_t, uint32_t>> known;
+    report = {{"file", inside::HotBlocksFile()}};
+    report["of_first"] = Recorded(written.of_first, blocks, known);
+    report["of_runs"] = Recorded(written.of_runs, blocks, known);
+    report["of_others"] = Recorded(written.of_others, blocks, known);
   }
-  printf("%s\n", report.dump().c_str());
-  return 0;
+  return dprintf(output.get(), "%s\n", report.dump().c_str()) < 0 ? 1 : 0;
 }
 
 }  // namespace

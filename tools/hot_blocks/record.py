@@ -10,27 +10,25 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import subprocess
 import sys
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-sys.path.insert(0, str(ROOT))
-
-from tools.profile_document import read_profile  # noqa: E402
 
 SHARE = "share/belljar"
-# With the hash seed, the order of a set changes, and with it the allocations before some blocks.
-RECORDINGS = 8
+# CPython finds a method in its cache or, as addresses have it, in the tuple of base classes, to whose
+# reference count it then writes.
+RECORDINGS = 4  # of each kind
 # Below that, it is time to record them again.
 STILL_PLACED = 0.8
 
 
 def recorder(build: Path, share: Path, *arguments: str) -> str:
-    document = read_profile(share / "profiles/basic.toml")
     done = subprocess.run(
         [build / "bin/belljar-record-hot-blocks", share, *arguments],
-        input=json.dumps(document),
+        env={"LC_ALL": "C.UTF-8", "TZ": "UTC"},  # as a zygote has it
         stdout=subprocess.PIPE,
         text=True,
         check=False,
@@ -54,16 +52,18 @@ def main() -> None:
         found = check(options.build)
         print(
             f"{found['placed']} of {found['recorded']} blocks are placed;"
-            f" a run writes to {found['pages']} pages"
+            f" a run writes to {found['pages']} pages in {found['regions']} regions"
         )
         if found["placed"] < STILL_PLACED * found["recorded"]:
             sys.exit("record.py: record them again: ./dev record")
         return
-    found = [json.loads(recorder(options.build, options.build / SHARE)) for _ in range(RECORDINGS)]
-    # The blocks of a run that succeeds lie together, then those of the others.
+    # The command's zygote, and that of the Python package, which this interpreter loads.
+    kinds = [(), (os.path.realpath(sys.executable),)] * RECORDINGS
+    found = [json.loads(recorder(options.build, options.build / SHARE, *kind)) for kind in kinds]
+    # Blocks that every run writes to lie together, then those of many, then those of others.
     blocks = [
         json.dumps(block, separators=(",", ":"))
-        for kind in ("of_run", "others")
+        for kind in ("of_first", "of_runs", "of_others")
         for each in found
         for block in each[kind]
     ]

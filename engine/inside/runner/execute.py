@@ -209,6 +209,7 @@ def specialise() -> None:
     warm()
     locality.gather(locality.watch(_rehearse_watched))
     for _ in range(_SPECIALISING_RUNS):
+        reseed()
         _execute_into_the_void(_SPECIALISING_SOURCE)
         rehearse_others()
 
@@ -218,6 +219,7 @@ def _rehearse_watched(profiler: Any) -> None:
     what every worker runs, so that this lies together."""
     _prepared.profiler = profiler
     try:
+        reseed()
         _execute_into_the_void(_REHEARSAL_SOURCE)
         rehearse_others()
     finally:

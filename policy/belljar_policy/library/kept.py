@@ -57,7 +57,7 @@ def path_as_guest(name: str) -> str:
 
 def keep_texts(names: Iterable[str]) -> None:
     """Zygote: reads these files of as_guest/."""
-    for name in names:
+    for name in sorted(names):
         with open(path_as_guest(name), encoding="utf-8") as file:
             _texts[name] = file.read()
 
