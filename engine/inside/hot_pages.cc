@@ -3,10 +3,7 @@
 #include <fcntl.h>
 #include <linux/io_uring.h>
 #include <linux/mman.h>  // MADV_POPULATE_WRITE, which glibc 2.31 does not name
-#include <linux/sched.h>
-#include <signal.h>
 #include <sys/mman.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <sys/uio.h>
 #include <unistd.h>
@@ -14,23 +11,15 @@
 #include <vector>
 
 #include "engine/core/mapping.h"
-#include "engine/core/process.h"
 #include "engine/inside/huge_pages.h"
-#include "engine/inside/interpreter.h"
 #include "engine/inside/memory_map.h"
+#include "engine/inside/rehearsal.h"
 
 namespace belljar::inside {
 namespace {
 
 // No worker needs more than this, and every spare would hold it.
 constexpr size_t kMaxPinnedBytes = 4 << 20;
-// On aarch64 4, 16 or 64 KiB, as the kernel was built.
-const auto kPageSize = static_cast<size_t>(sysconf(_SC_PAGESIZE));
-
-// /proc/<pid>/pagemap, one word per page (Documentation/admin-guide/mm/pagemap.rst).
-constexpr uint64_t kPresent = uint64_t{1} << 63;
-constexpr uint64_t kFileOrShared = uint64_t{1} << 61;
-constexpr uint64_t kMappedByUsAlone = uint64_t{1} << 56;
 
 // Set once, in the zygote.
 const std::vector<iovec>* g_hot_pages = nullptr;
@@ -39,20 +28,16 @@ uintptr_t EndOf(const iovec& part) {
   return reinterpret_cast<uintptr_t>(part.iov_base) + part.iov_len;
 }
 
-// Larger mappings are reservations that are mostly unused, such as AddressSanitizer's 15 TiB of
-// shadow memory. Reading their pagemap took two thirds of the time of sanitized tests.
-constexpr uintptr_t kMaxMapping = uintptr_t{1} << 30;
-
 // One pagemap word for every page of `mappings`, in shared memory: writing to private memory would
 // make those pages look as if the rehearsal had written to them.
 class PageMap {
  public:
-  static core::Result<PageMap> Prepare(std::vector<WritableMapping> mappings) {
+  static core::Result<PageMap> Prepare(std::vector<MemoryMapping> mappings) {
     PageMap map;
     map.file_ = core::UniqueFd(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
     if (!map.file_) return core::SystemError("open /proc/self/pagemap");
     size_t pages = 0;
-    for (const WritableMapping& range : mappings) pages += PagesIn(range);
+    for (const MemoryMapping& range : mappings) pages += PagesIn(range);
     core::Result<core::UniqueFd> memory =
         core::CreateSealedMemory("belljar-pagemap", pages * sizeof(uint64_t));
     if (!memory) return memory.error();
@@ -65,7 +50,7 @@ class PageMap {
 
   core::Result<void> Read() const {
     std::byte* to = words_.data();
-    for (const WritableMapping& range : mappings_) {
+    for (const MemoryMapping& range : mappings_) {
       const size_t size = PagesIn(range) * sizeof(uint64_t);
       const auto from = static_cast<off_t>(range.begin / kPageSize * sizeof(uint64_t));
       if (pread(file_.get(), to, size, from) != static_cast<ssize_t>(size)) {
@@ -81,9 +66,9 @@ class PageMap {
   std::vector<uintptr_t> OwnPages() const {
     std::vector<uintptr_t> own;
     const auto* word = reinterpret_cast<const uint64_t*>(words_.data());
-    for (const WritableMapping& range : mappings_) {
+    for (const MemoryMapping& range : mappings_) {
       for (uintptr_t page = range.begin; page < range.end; page += kPageSize, ++word) {
-        if (!(*word & kPresent) || (*word & kFileOrShared) || !(*word & kMappedByUsAlone)) continue;
+        if (!(*word & kPagePresent) || (*word & kPageOfFile) || !(*word & kPageMappedOnce)) continue;
         own.push_back(page);
       }
     }
@@ -91,11 +76,11 @@ class PageMap {
   }
 
  private:
-  static size_t PagesIn(const WritableMapping& range) { return range.size() / kPageSize; }
+  static size_t PagesIn(const MemoryMapping& range) { return range.size() / kPageSize; }
 
   core::UniqueFd file_;
   core::Mapping words_;
-  std::vector<WritableMapping> mappings_;
+  std::vector<MemoryMapping> mappings_;
 };
 
 // Moves regions with fewer than `least_together` of `pages` (ascending) to huge pages. The ranges
@@ -129,45 +114,13 @@ core::Result<core::UniqueFd> Pin(const std::vector<iovec>& pages) {
   return ring;
 }
 
-// A clone that has run `rehearse` and waits to be killed.
-core::Result<core::Process> Rehearse(const std::function<void()>& rehearse) {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return core::SystemError("pipe");
-  const core::UniqueFd done_read(ends[0]);
-  core::UniqueFd done_write(ends[1]);
-  int pidfd = -1;
-  clone_args arguments{};
-  arguments.flags = CLONE_PIDFD;
-  arguments.pidfd = reinterpret_cast<uint64_t>(&pidfd);
-  arguments.exit_signal = SIGCHLD;
-  const pid_t zygote = getpid();
-  BeforeClone();
-  const pid_t pid = core::CloneProcess(arguments);
-  if (pid == 0) {
-    // Not a child of the host: nothing else would end it when the zygote dies.
-    if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0 || getppid() != zygote) _exit(1);
-    rehearse();
-    done_write.Reset();
-    for (;;) pause();
-  }
-  const int error_number = errno;
-  AfterCloneInZygote();
-  if (pid < 0) return core::SystemErrorOf(error_number, "clone a rehearsal");
-  core::Process clone(pid, core::UniqueFd(pidfd));
-  done_write.Reset();
-  // End of file means that the clone has finished or died.
-  for (char ignored; read(done_read.get(), &ignored, 1) < 0 && errno == EINTR;) {
-  }
-  return clone;
-}
-
 }  // namespace
 
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together) {
-  core::Result<std::vector<WritableMapping>> mappings = WritableMappings();
+  core::Result<std::vector<MemoryMapping>> mappings = WritableMappings();
   if (!mappings) return mappings.error();
-  std::erase_if(*mappings, [](const WritableMapping& each) { return each.size() > kMaxMapping; });
+  std::erase_if(*mappings, [](const MemoryMapping& each) { return each.size() > kLargestMapping; });
   core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
   if (!map) return map.error();
   core::Result<core::Process> clone = Rehearse(rehearse);

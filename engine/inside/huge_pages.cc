@@ -40,10 +40,10 @@ bool CollapseRegion(uintptr_t region) {
 }
 
 size_t CollapseIntoHugePages() {
-  const core::Result<std::vector<WritableMapping>> mappings = WritableMappings();
+  const core::Result<std::vector<MemoryMapping>> mappings = WritableMappings();
   if (!mappings) return 0;
   size_t moved = 0;
-  for (const WritableMapping& mapping : *mappings) {
+  for (const MemoryMapping& mapping : *mappings) {
     if (!mapping.is_file && !mapping.is_stack) moved += Collapse(mapping.begin, mapping.end);
   }
   return moved;

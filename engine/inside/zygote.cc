@@ -18,6 +18,7 @@
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/inside/denials.h"
+#include "engine/inside/file_pages.h"
 #include "engine/inside/hot_pages.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
@@ -100,6 +101,7 @@ void PrepareClones(const Start& start, Prepared& prepared) {
     prepared.hot_pages = std::move(*pinned);
   }
   if (start.interpreter.huge_pages) CollapseIntoHugePages();
+  (void)MapFilePagesOnClone(RehearseWorker).ok();
 }
 
 std::chrono::milliseconds OwnCpuTime() {

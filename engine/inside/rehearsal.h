@@ -1,0 +1,18 @@
+// A clone of the zygote that runs what every worker will run, for the zygote to see which memory that
+// takes (hot_pages.h, file_pages.h).
+#ifndef BELLJAR_ENGINE_INSIDE_REHEARSAL_H_
+#define BELLJAR_ENGINE_INSIDE_REHEARSAL_H_
+
+#include <functional>
+
+#include "engine/core/process.h"
+#include "engine/core/result.h"
+
+namespace belljar::inside {
+
+// The clone, which has run `rehearse` (or has died in it) and waits to be killed.
+core::Result<core::Process> Rehearse(const std::function<void()>& rehearse);
+
+}  // namespace belljar::inside
+
+#endif  // BELLJAR_ENGINE_INSIDE_REHEARSAL_H_
