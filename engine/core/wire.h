@@ -34,6 +34,9 @@ inline constexpr int kZygoteControlFd = 3;
 // gets its /proc path, because the real path may contain a space or a colon, which separate entries
 // in LD_PRELOAD.
 inline constexpr int kZygotePreloadFd = 4;
+// For ld.so: functions are looked up once, in the zygote, instead of on their first call in each
+// worker (ld.so(8)). The zygote removes it from its environment.
+inline constexpr char kZygoteBindsNow[] = "LD_BIND_NOW=1";
 inline constexpr char kZygotePreload[] = "LD_PRELOAD=/proc/self/fd/4";
 
 // The zygote answers the start message with one text message: this word, or an error.

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include <chrono>
+#include <cstdlib>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -213,6 +214,7 @@ void UseOrdinaryThreadStacks() {
 }  // namespace
 
 int RunZygote(core::UniqueFd control) {
+  unsetenv("LD_BIND_NOW");  // not the program's (core/wire.h)
   UseOrdinaryThreadStacks();
   core::Result<Start> start = ReceiveStart(control.get());
   if (!start) {

@@ -113,7 +113,7 @@ void RaisePinLimit(pid_t zygote) {
 
 // Nothing from the host's environment: it may contain secrets, and Python is configured without it.
 std::vector<const char*> Environment(const ZygoteOptions& options) {
-  std::vector<const char*> variables = {"LC_ALL=C.UTF-8", "TZ=UTC"};
+  std::vector<const char*> variables = {"LC_ALL=C.UTF-8", "TZ=UTC", core::kZygoteBindsNow};
   for (const std::string& variable : options.environment) variables.push_back(variable.c_str());
   return variables;
 }
