@@ -98,7 +98,7 @@ TEST(ParseHotBlocksTest, ReadsWhatWasRecorded) {
 
 TEST(ParseHotBlocksTest, RefusesEverythingElse) {
   for (const char* text : {"", "{}", "null", "[1]", "[[1,2]]", "[[1,2,3,4]]", "[[-1,0,16]]",
-                           "[[1.5,0,16]]", "[[1,\"0\",16]]", "[[1,4294967296,16]]", "[[1,0,16385]]",
+                           "[[1.5,0,16]]", "[[1,\"0\",16]]", "[[1,4294967296,16]]", "[[1,0,32769]]",
                            "[[18446744073709551616,0,16]]", "[[1,0,16]"}) {
     EXPECT_FALSE(ParseHotBlocks(text)) << text;
   }

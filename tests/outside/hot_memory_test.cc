@@ -1,6 +1,7 @@
 // What a clone costs: a zygote's heap is on huge pages, and workers write to one part of it.
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <sys/eventfd.h>
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -130,6 +131,34 @@ TEST_F(HotMemory, AZygotesHeapIsOnHugePagesAndStaysThere) {
   const auto without = Settled(false);
   ASSERT_TRUE(without);
   EXPECT_EQ(HeapOf(without->counters().zygote_pid).on_huge_pages, 0u);
+}
+
+TEST_F(HotMemory, ARunHardlySplitsHugePages) {
+  if (!HasHugePages()) BELLJAR_SKIP_OR_FAIL("no huge pages (Linux 6.1)");
+  const auto sandbox = Settled(true);
+  ASSERT_TRUE(sandbox);
+  std::vector<pid_t> waiting;
+  ASSERT_TRUE(tests::Eventually([&] {
+    waiting = tests::WorkersOf(*sandbox);
+    return waiting.size() == 2;
+  }));
+  host::Request request = tests::MakeRequest("print('in it', flush=True)\nwhile 1 + 1: pass");
+  request.limits.timeout = std::chrono::seconds(20);
+  const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  // By the time that it prints, most of what a run writes to has been written to.
+  const OutputSink sink{[&](std::string_view) {
+                          for (const pid_t worker : waiting) {
+                            const Heap heap = HeapOf(worker);
+                            EXPECT_GT(heap.on_huge_pages, heap.resident / 3);
+                            EXPECT_LE(RegionsWrittenTo(worker, heap).size(), 7u);
+                          }
+                          eventfd_write(cancel.get(), 1);
+                        },
+                        {}};
+  RunOptions run;
+  run.sink = &sink;
+  run.cancel_fd = cancel.get();
+  EXPECT_EQ(tests::Had(sandbox->Run(request, run)).stdout_stream.text, "in it\n");
 }
 
 TEST_F(HotMemory, EveryShippedProfileHasIt) {

@@ -1,0 +1,125 @@
+// A clone has the pages of files that it will read, and no page is lost that is not a file's.
+#include "engine/inside/file_pages.h"
+
+#include <fcntl.h>
+#include <gtest/gtest.h>
+#include <pybind11/embed.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "engine/core/fd.h"
+#include "engine/inside/memory_map.h"
+
+#ifdef __SANITIZE_ADDRESS__
+// The interpreter keeps memory until the end.
+extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
+#endif
+
+namespace belljar::inside {
+namespace {
+
+// More than the kernel maps around a fault (fault_around_bytes, 64 KiB).
+constexpr size_t kPages = 256;
+constexpr size_t kFirstUsed = 100, kUsed = 4;
+
+// A private mapping of a file whose pages are all "a".
+class MappedFile {
+ public:
+  explicit MappedFile(int protection) {
+    // Of small pages: a disk's file might be mapped by huge ones, which need no copies.
+    const core::UniqueFd file(memfd_create("belljar-file-pages", MFD_CLOEXEC));
+    const std::string content(size(), 'a');
+    EXPECT_EQ(write(file.get(), content.data(), size()), static_cast<ssize_t>(size()));
+    memory_ = static_cast<char*>(mmap(nullptr, size(), protection, MAP_PRIVATE, file.get(), 0));
+    EXPECT_NE(memory_, MAP_FAILED);
+  }
+  MappedFile(const MappedFile&) = delete;
+  MappedFile& operator=(const MappedFile&) = delete;
+  ~MappedFile() { munmap(memory_, size()); }
+
+  static size_t size() { return kPages * kPageSize; }
+  volatile char* page(size_t index) const { return memory_ + index * kPageSize; }
+  void Protect(int protection) { EXPECT_EQ(mprotect(memory_, size(), protection), 0); }
+
+  // Of this process.
+  size_t PagesMapped() const {
+    const core::UniqueFd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+    std::vector<uint64_t> words(kPages);
+    const size_t bytes = kPages * sizeof(uint64_t);
+    const auto from =
+        static_cast<off_t>(reinterpret_cast<uintptr_t>(memory_) / kPageSize * sizeof(uint64_t));
+    if (pread(pagemap.get(), words.data(), bytes, from) != static_cast<ssize_t>(bytes)) {
+      return kPages + 1;
+    }
+    return static_cast<size_t>(
+        std::ranges::count_if(words, [](uint64_t word) { return (word & kPagePresent) != 0; }));
+  }
+
+  size_t PagesMappedInAClone() const {
+    auto* const mapped = static_cast<size_t*>(mmap(
+        nullptr, sizeof(size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    const pid_t clone = fork();
+    if (clone == 0) {
+      *mapped = PagesMapped();
+      _exit(0);
+    }
+    int status = 1;
+    EXPECT_EQ(waitpid(clone, &status, 0), clone);
+    EXPECT_EQ(status, 0);
+    const size_t result = *mapped;
+    munmap(mapped, sizeof(size_t));
+    return result;
+  }
+
+ private:
+  char* memory_;
+};
+
+class FilePages : public testing::Test {
+ protected:
+  pybind11::scoped_interpreter interpreter_;  // whose hooks run around a clone
+};
+
+TEST_F(FilePages, ACloneHasThoseThatTheRehearsalUses) {
+  const MappedFile file(PROT_READ);
+  for (size_t i = 0; i < kPages; ++i) ASSERT_EQ(*file.page(i), 'a');
+  EXPECT_EQ(file.PagesMapped(), kPages);
+  EXPECT_EQ(file.PagesMappedInAClone(), 0u) << "fork copies them without that";
+
+  const core::Result<void> done = MapFilePagesOnClone([&] {
+    for (size_t i = 0; i < kUsed; ++i) (void)*file.page(kFirstUsed + i);
+  });
+  ASSERT_TRUE(done) << done.error().ToString();
+  const size_t mapped = file.PagesMappedInAClone();
+  EXPECT_GE(mapped, kUsed);
+  EXPECT_LT(mapped, kPages);
+  for (size_t i = 0; i < kPages; ++i) EXPECT_EQ(*file.page(i), 'a');
+}
+
+TEST_F(FilePages, APageThatIsNotTheFilesIsKept) {
+  MappedFile file(PROT_READ | PROT_WRITE);
+  *file.page(kFirstUsed) = 'b';  // as the dynamic linker relocates
+  file.Protect(PROT_READ);
+  const core::Result<void> done = MapFilePagesOnClone([&] {
+    for (size_t i = 0; i < kPages; ++i) (void)*file.page(i);
+  });
+  ASSERT_TRUE(done) << done.error().ToString();
+  EXPECT_EQ(*file.page(kFirstUsed), 'b');
+  EXPECT_EQ(*file.page(kFirstUsed + 1), 'a');
+}
+
+TEST_F(FilePages, WhatIsHardlyUsedIsLeftAlone) {
+  const MappedFile file(PROT_READ);
+  ASSERT_EQ(*file.page(0), 'a');
+  const core::Result<void> done = MapFilePagesOnClone([] {});
+  ASSERT_TRUE(done) << done.error().ToString();
+  EXPECT_EQ(file.PagesMappedInAClone(), 0u);
+}
+
+}  // namespace
+}  // namespace belljar::inside
