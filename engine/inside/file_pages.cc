@@ -39,8 +39,8 @@ core::Result<core::UniqueFd> OpenPagemap(const std::string& process) {
   return file;
 }
 
-// None of a mapping with a page that is not the file's, such as what a dynamic linker has relocated:
-// it must not be given up.
+// None of a mapping with a page that is not the file's, such as what a dynamic linker has
+// relocated: it must not be given up.
 bool AreAllOfFile(const std::vector<uint64_t>& pages) {
   return std::ranges::none_of(pages, [](uint64_t page) {
     return (page & kPageSwapped) || ((page & kPagePresent) && !(page & kPageOfFile));
@@ -97,8 +97,8 @@ core::Result<void> MapFilePagesOnClone(const std::function<void()>& rehearse) {
     const core::Result<std::vector<uint64_t>> before = Pages(own->get(), mapping);
     const core::Result<std::vector<uint64_t>> used = Pages(of_clone->get(), mapping);
     if (!before || !used) return before ? used.error() : before.error();
-    const auto count = std::ranges::count_if(
-        *used, [](uint64_t page) { return (page & kPagePresent) != 0; });
+    const auto count =
+        std::ranges::count_if(*used, [](uint64_t page) { return (page & kPagePresent) != 0; });
     if (static_cast<size_t>(count) < kWorthMapping || !AreAllOfFile(*before)) continue;
     if (core::Result<void> done = MakeCopied(memory.get(), mapping); !done) return done;
     Map(mapping, *used);

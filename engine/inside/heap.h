@@ -15,8 +15,8 @@ namespace belljar::inside {
 // be moved to huge pages (huge_pages.h). By default each large block is its own mapping.
 void GatherHeap();
 
-// Zygote: permanently allocates what is free below the heap's end, except in the hot region. What is
-// loaded later comes after it, contiguously.
+// Zygote: permanently allocates what is free below the heap's end, except in the hot region. What
+// is loaded later comes after it, contiguously.
 void FillHeapHoles();
 
 // Zygote, with one heap: what is allocated between these two, for what workers write to, has a

@@ -1,6 +1,7 @@
 #include "engine/inside/hot_blocks.h"
 
 #include <Python.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bitset>
@@ -163,12 +164,20 @@ uint64_t AllocationContext::Next(size_t size) {
   return hash_;
 }
 
-std::string HotBlocksFile() {
-  return Py_STRINGIFY(PY_MAJOR_VERSION) "." Py_STRINGIFY(PY_MINOR_VERSION) ".json";
+std::string HotBlocksFile(const std::string& package_set) {
+  return Py_STRINGIFY(PY_MAJOR_VERSION) "." Py_STRINGIFY(PY_MINOR_VERSION) +
+         (package_set.empty() ? "" : "-" + package_set) + ".json";
 }
 
-core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder) {
-  core::Result<std::string> json = core::ReadFile(folder + "/" + HotBlocksFile(), kMaxFileSize);
+core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
+                                                  const std::vector<std::string>& package_sets) {
+  std::string file = HotBlocksFile();
+  for (const std::string& set : package_sets) {
+    if (access((folder + "/" + HotBlocksFile(set)).c_str(), R_OK) != 0) continue;
+    file = HotBlocksFile(set);
+    break;
+  }
+  core::Result<std::string> json = core::ReadFile(folder + "/" + file, kMaxFileSize);
   if (!json) return json.error();
   return ParseHotBlocks(*json);
 }

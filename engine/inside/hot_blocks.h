@@ -50,12 +50,13 @@ class AllocationContext {
   uint64_t hash_ = 0;
 };
 
-// "3.11.json" for this Python.
-std::string HotBlocksFile();
+// "3.11.json" for this Python, "3.11-data-science.json" with the packages of that set.
+std::string HotBlocksFile(const std::string& package_set = "");
 
-// Those recorded for this Python, from that file in `folder`. An error says why they cannot be
-// read.
-core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder);
+// Those recorded for this Python in `folder`, with the first of `package_sets` that has a record of
+// its own, if one has. An error says why they cannot be read.
+core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
+                                                  const std::vector<std::string>& package_sets);
 
 // JSON: [[context, occurrence, size], …]. An error names the first entry that is not one.
 core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json);

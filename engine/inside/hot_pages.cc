@@ -68,7 +68,8 @@ class PageMap {
     const auto* word = reinterpret_cast<const uint64_t*>(words_.data());
     for (const MemoryMapping& range : mappings_) {
       for (uintptr_t page = range.begin; page < range.end; page += kPageSize, ++word) {
-        if (!(*word & kPagePresent) || (*word & kPageOfFile) || !(*word & kPageMappedOnce)) continue;
+        if (!(*word & kPagePresent) || (*word & kPageOfFile) || !(*word & kPageMappedOnce))
+          continue;
         own.push_back(page);
       }
     }

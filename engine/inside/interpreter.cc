@@ -254,7 +254,8 @@ constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restri
 // Memory for what every worker will write to. Without a record for this Python workers are only
 // slower.
 void ReserveHotMemory(const InterpreterOptions& options, bool one_heap) {
-  const core::Result<std::vector<HotBlock>> blocks = ReadHotBlocks(options.hot_blocks);
+  const core::Result<std::vector<HotBlock>> blocks =
+      ReadHotBlocks(options.hot_blocks, options.package_sets);
   if (one_heap) {
     BeginHotRegion();
   } else if (blocks) {

@@ -25,8 +25,9 @@ struct InterpreterOptions {
   std::string profile;           // JSON
   std::string other_profiles;    // JSON: profile name -> module names
   bool single_run = false;       // no clone follows: nothing is prepared for one
-  std::string named_modules = "null";  // JSON: modules that the program names, or null: load all
-  std::string hot_blocks;              // folder of the records, see hot_blocks.h
+  std::string named_modules = "null";     // JSON: modules that the program names, or null: load all
+  std::string hot_blocks;                 // folder of the records, see hot_blocks.h
+  std::vector<std::string> package_sets;  // those of the profile that are installed
   BlockListener* block_listener = nullptr;  // hears of all blocks; not in a single run
   bool loads_all_modules() const { return named_modules == "null"; }
 };

@@ -1,5 +1,5 @@
-// A clone of the zygote that runs what every worker will run, for the zygote to see which memory that
-// takes (hot_pages.h, file_pages.h).
+// A clone of the zygote that runs what every worker will run, for the zygote to see which memory
+// that takes (hot_pages.h, file_pages.h).
 #ifndef BELLJAR_ENGINE_INSIDE_REHEARSAL_H_
 #define BELLJAR_ENGINE_INSIDE_REHEARSAL_H_
 

@@ -52,6 +52,7 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("interpreter").get_to(start.interpreter.program);
     json.at("package_paths").get_to(start.interpreter.package_paths);
     json.at("hot_blocks").get_to(start.interpreter.hot_blocks);
+    json.at("package_sets").get_to(start.interpreter.package_sets);
     json.at("profile_packages").get_to(start.interpreter.profile_packages);
     json.at("missing_modules").get_to(start.interpreter.missing_modules);
     json.at("huge_pages").get_to(start.interpreter.huge_pages);

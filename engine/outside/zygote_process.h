@@ -28,13 +28,14 @@ inline constexpr char kCloneRefused[] = "clone a worker";
 
 struct ZygoteOptions {
   Installation installation;
-  std::string profile_document;          // JSON
-  std::string other_profiles;            // JSON: profile name -> module names
-  std::vector<PackageFolder> packages;   // the profile's packages besides ours
-  std::vector<std::string> environment;  // "NAME=value"
-  std::vector<MissingPackages> missing;  // sets that it names and that are not installed
-  bool huge_pages = false;               // for the interpreter's heap
-  bool single_run = false;               // it becomes its only worker: BecomeWorker
+  std::string profile_document;           // JSON
+  std::string other_profiles;             // JSON: profile name -> module names
+  std::vector<PackageFolder> packages;    // the profile's packages besides ours
+  std::vector<std::string> package_sets;  // the names of these
+  std::vector<std::string> environment;   // "NAME=value"
+  std::vector<MissingPackages> missing;   // sets that it names and that are not installed
+  bool huge_pages = false;                // for the interpreter's heap
+  bool single_run = false;                // it becomes its only worker: BecomeWorker
   std::optional<std::vector<std::string>> named_modules;  // see SandboxOptions
   seal::SealPlan plan;
   core::CaptureLayout layout;

@@ -61,8 +61,8 @@ class MappedFile {
   }
 
   size_t PagesMappedInAClone() const {
-    auto* const mapped = static_cast<size_t*>(mmap(
-        nullptr, sizeof(size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
+    auto* const mapped = static_cast<size_t*>(
+        mmap(nullptr, sizeof(size_t), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0));
     const pid_t clone = fork();
     if (clone == 0) {
       *mapped = PagesMapped();

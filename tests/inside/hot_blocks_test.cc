@@ -111,7 +111,7 @@ TEST(ParseHotBlocksTest, RefusesEverythingElse) {
 }
 
 TEST(ReadHotBlocksTest, AFolderWithoutThemIsAnErrorThatNamesTheFile) {
-  const core::Result<Blocks> blocks = ReadHotBlocks("/nonexistent");
+  const core::Result<Blocks> blocks = ReadHotBlocks("/nonexistent", {});
   ASSERT_FALSE(blocks);
   EXPECT_NE(blocks.error().ToString().find("/nonexistent/3."), std::string::npos);
 }

@@ -1,20 +1,22 @@
-// belljar-record-hot-blocks, for ./dev record: finds the blocks to which a run of basic writes,
+// belljar-record-hot-blocks, for ./dev record: finds the blocks to which a run of a profile writes,
 // as inside/hot_blocks.h needs them. x86-64 only; what it finds is for all 64-bit processors.
 //
-//   belljar-record-hot-blocks SHARE [--check | INTERPRETER]
+//   belljar-record-hot-blocks SHARE PROFILE [--check | INTERPRETER]
 //
-// SHARE is the folder share/belljar; INTERPRETER loads the zygote of a Python package, which starts
-// a little differently. Prints {"file": "3.11.json", "of_first": blocks, "of_runs": blocks,
-// "of_others": blocks}, of which that file should have one after the other, or with --check what it
-// is worth: {"recorded": the number of its blocks, "placed": how many of them were allocated,
-// "pages": to how many pages the first program writes, "regions": to how many huge pages}.
+// SHARE is the folder share/belljar; PROFILE is basic or data-science; INTERPRETER loads the zygote
+// of a Python package, which starts a little differently. Prints {"file": "3.11.json", "of_first":
+// blocks, "of_runs": blocks, "of_others": blocks}, of which that file should have one after the
+// other, or with --check what it is worth: {"recorded": the number of its blocks, "placed": how
+// many of them were allocated, "pages": to how many pages the first program writes, "regions": to
+// how many huge pages}.
 //
-// Starts the interpreter as a zygote does and lets clones run programs, with the heap write-protected:
-// each write is a fault, which notes the address, permits it for one instruction (the trap flag of
-// the processor, Intel SDM volume 3, 17.3.1.4) and protects the page again.
+// Starts the interpreter as a zygote does and lets clones run programs, with the heap
+// write-protected: each write is a fault, which notes the address, permits it for one instruction
+// (the trap flag of the processor, Intel SDM volume 3, 17.3.1.4) and protects the page again.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <ucontext.h>
 #include <unistd.h>
@@ -22,6 +24,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <cstring>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -37,6 +40,7 @@
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
 #include "engine/inside/memory_map.h"
+#include "engine/outside/installation.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::tools::hot_blocks {
@@ -178,11 +182,25 @@ std::vector<Range> Heap() {
   return heap;
 }
 
+// The first program of data-science, and others.
+constexpr std::string_view kDataSciencePrograms[] = {
+    "import numpy as np\nfloat(np.arange(10).mean())",
+    "import numpy as np, pandas as pd\nfloat(pd.Series(np.arange(10)).mean())",
+    R"py(
+import numpy as np
+import pandas as pd
+
+table = pd.DataFrame({"name": ["a", "b", "a"], "value": np.linspace(0, 1, 3)})
+table["double"] = table.value * 2
+means = table.groupby("name").value.mean()
+print(table.describe(), means.to_dict(), np.dot(table.value, table.double), np.random.rand() < 1)
+)py",
+};
+
 // What programs of every day do. All run in the restricted language, each in a clone of its own, as
 // in a worker.
 constexpr std::string_view kPrograms[] = {
-    "1 + 1",
-    "print('hello')",
+    "1 + 1", "print('hello')",
     R"py(
 import math
 
@@ -365,12 +383,17 @@ struct AllWritten {
   Written of_others;
 };
 
-AllWritten Rehearse() {
+AllWritten Rehearse(bool is_data_science) {
   g_writes = static_cast<Writes*>(SharedMemory(sizeof(Writes)));
+  std::vector<std::string_view> programs;
+  if (is_data_science) {
+    programs.assign(std::begin(kDataSciencePrograms), std::end(kDataSciencePrograms));
+  }
+  programs.insert(programs.end(), std::begin(kPrograms), std::end(kPrograms));
   AllWritten written;
-  written.of_first.AddClone([] { return Runs(kPrograms[0]); });
+  written.of_first.AddClone([&] { return Runs(programs[0]); });
   written.of_runs.AddClone([] { return inside::RehearseRequest().ok(); });
-  for (const std::string_view program : kPrograms) {
+  for (const std::string_view program : programs) {
     written.of_runs.AddClone([program] { return Runs(program); });
   }
   written.of_others.AddClone([] { return inside::RehearseOthers().ok(); });
@@ -392,20 +415,38 @@ nlohmann::json Recorded(const Written& written, const Blocks& blocks,
 
 // --- the program --------------------------------------------------------------------------------
 
-// As a zygote of basic gets them from its host.
-InterpreterOptions OptionsOf(const std::string& share, bool places) {
-  const std::vector<core::Profile> profiles = OrFail(profiles::LoadProfiles(share + "/profiles"));
-  const auto basic = std::find_if(profiles.begin(), profiles.end(),
-                                  [](const core::Profile& each) { return each.name == "basic"; });
-  if (basic == profiles.end()) Fail("no profile basic");
+// The packages of `profile`, as a zygote gets them; theirs is the environment, too.
+void AddPackages(const core::Profile& profile, InterpreterOptions& options) {
+  const outside::Installation installation = OrFail(outside::Installation::Find());
+  nlohmann::json folders = nlohmann::json::array();
+  for (const core::PackageSet& set : profile.packages) {
+    const outside::PackageFolder folder = installation.FolderOfSet(set.name);
+    if (folder.path.empty()) Fail("the packages of " + set.name + " are not installed");
+    folders.push_back({{"path", folder.path}, {"entries", folder.entries}});
+    options.package_sets.push_back(set.name);
+  }
+  options.profile_packages = folders.dump();
+  for (const std::string& variable : profile.environment) {
+    const size_t equals = variable.find('=');
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): of one thread
+    setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+  }
+}
+
+// As a zygote of the profile gets them from its host.
+InterpreterOptions OptionsOf(const std::string& share, const std::string& name, bool places) {
+  const std::string folder = share + "/profiles";
+  const core::Profile profile =
+      OrFail(profiles::LoadProfile(folder + "/" + name + ".toml", folder));
   InterpreterOptions options;
   options.package_paths = {share + "/runner", share + "/policy", share + "/site-packages"};
-  options.huge_pages = basic->huge_pages;
-  options.profile_packages = "[]";
+  options.huge_pages = profile.huge_pages;
+  AddPackages(profile, options);
   options.missing_modules = "{}";
-  options.other_profiles = profiles::ModulesByProfile(profiles, basic->name);
-  options.profile = basic->document;
-  options.keeps_artifacts = basic->artifacts.count > 0;
+  options.other_profiles =
+      profiles::ModulesByProfile(OrFail(profiles::LoadProfiles(folder)), profile.name);
+  options.profile = profile.document;
+  options.keeps_artifacts = profile.artifacts.count > 0;
   if (places) options.hot_blocks = share + "/hot_blocks";
   return options;
 }
@@ -422,29 +463,31 @@ core::UniqueFd ReplaceStreams() {
 }
 
 int Main(int count, char** words) {
-  const bool checks = count == 3 && std::string_view(words[2]) == "--check";
-  if (count != 2 && count != 3) {
-    fprintf(stderr, "usage: belljar-record-hot-blocks SHARE [--check | INTERPRETER]\n");
+  const bool checks = count == 4 && std::string_view(words[3]) == "--check";
+  if (count != 3 && count != 4) {
+    fprintf(stderr, "usage: belljar-record-hot-blocks SHARE PROFILE [--check | INTERPRETER]\n");
     return 2;
   }
   const core::UniqueFd output = ReplaceStreams();
   Blocks blocks;
-  InterpreterOptions options = OptionsOf(words[1], checks);
-  if (count == 3 && !checks) options.program = words[2];
+  InterpreterOptions options = OptionsOf(words[1], words[2], checks);
+  if (count == 4 && !checks) options.program = words[3];
   options.block_listener = &blocks;
   if (core::Result<void> done = inside::StartInterpreter(options); !done)
     Fail(done.error().ToString());
   inside::FreezeInterpreter();
-  const AllWritten written = Rehearse();
+  const AllWritten written = Rehearse(!options.package_sets.empty());
   nlohmann::json report;
   if (checks) {
-    report = {{"recorded", OrFail(inside::ReadHotBlocks(options.hot_blocks)).size()},
+    report = {{"recorded",
+               OrFail(inside::ReadHotBlocks(options.hot_blocks, options.package_sets)).size()},
               {"placed", inside::BlocksPlaced()},
               {"pages", written.of_first.Divided(kPageSize)},
               {"regions", written.of_first.Divided(inside::HugePageSize())}};
   } else {
     std::set<std::pair<uint64_t, uint32_t>> known;
-    report = {{"file", inside::HotBlocksFile()}};
+    const std::vector<std::string>& sets = options.package_sets;
+    report = {{"file", inside::HotBlocksFile(sets.empty() ? "" : sets[0])}};
     report["of_first"] = Recorded(written.of_first, blocks, known);
     report["of_runs"] = Recorded(written.of_runs, blocks, known);
     report["of_others"] = Recorded(written.of_others, blocks, known);
@@ -454,5 +497,14 @@ int Main(int count, char** words) {
 
 }  // namespace
 }  // namespace belljar::tools::hot_blocks
+
+// In place of the C library's, for Python: the kernel does not write to protected memory, where
+// os.urandom() wants it to.
+extern "C" ssize_t getrandom(void* to, size_t size, unsigned flags) {
+  char bytes[256];
+  const ssize_t count = syscall(SYS_getrandom, bytes, std::min(size, sizeof bytes), flags);
+  if (count > 0) memcpy(to, bytes, static_cast<size_t>(count));
+  return count;
+}
 
 int main(int count, char** words) { return belljar::tools::hot_blocks::Main(count, words); }
