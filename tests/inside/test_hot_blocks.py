@@ -17,7 +17,7 @@ RECORDED = Path(__file__).resolve().parents[2] / "engine/inside/hot_blocks"
 
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the recorder is for x86-64")
 def test_the_record_is_of_this_code(tmp_path):
-    found = check(BUILD)
+    found = check(BUILD, "basic")
     assert found["placed"] >= STILL_PLACED * found["recorded"], "record them again: ./dev record"
     assert found["pages"] < 120
     # The hot one, both ends of the heap, and some.
@@ -30,7 +30,7 @@ def test_the_record_is_of_this_code(tmp_path):
     (tmp_path / "hot_blocks").mkdir()
     for record in RECORDED.glob("*.json"):
         (tmp_path / "hot_blocks" / record.name).write_text("[]", encoding="utf-8")
-    without = check(BUILD, tmp_path)
+    without = check(BUILD, "basic", tmp_path)
     assert (without["recorded"], without["placed"]) == (0, 0)
     assert without["pages"] > 1.5 * found["pages"]
     assert without["regions"] > found["regions"]

@@ -2,10 +2,10 @@
 
     record.py BUILD [--check] [PROFILE …]     (./dev record)
 
-BUILD is a build tree; its Python is the one that is recorded. PROFILE is basic, which counts for all
-profiles without packages, or data-science, whose packages must be installed; by default both. With
---check nothing is written: it prints how many of the recorded blocks a zygote still allocates, and
-to how many pages a run writes.
+BUILD is a build tree; its Python is the one that is recorded. PROFILE is basic, which counts for
+all profiles without packages, or data-science, whose packages must be installed; by default both.
+With --check nothing is written: it prints how many of the recorded blocks a zygote still allocates,
+and to how many pages a run writes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ ROOT = Path(__file__).resolve().parents[2]
 
 SHARE = "share/belljar"
 PROFILES = ("basic", "data-science")
-# CPython finds a method in its cache or, as addresses have it, in the tuple of base classes, to whose
-# reference count it then writes. So one recording does not see all. Of each kind of zygote:
+# CPython finds a method in its cache or, as addresses have it, in the tuple of base classes, to
+# whose reference count it then writes. So one recording does not see all. Of each kind of zygote:
 RECORDINGS = {"basic": 4, "data-science": 1}
 # With their memory, an arena and the frames one region of 2 MiB is full.
 MOST_BLOCKS = 3000
