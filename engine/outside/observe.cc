@@ -42,11 +42,16 @@ static_assert(std::size(kNamespaces) == std::tuple_size_v<NamespaceInodes>);
 
 // `process` is a folder of /proc.
 core::Result<NamespaceInodes> ReadNamespaces(const std::string& process) {
-  NamespaceInodes inodes;
+  NamespaceInodes inodes{};
+  const std::string path = process + "/ns";
+  const core::UniqueFd folder(open(path.c_str(), O_PATH | O_DIRECTORY | O_CLOEXEC));
+  if (!folder) {
+    if (errno != ENOENT) return core::SystemError("look at " + path);
+    return inodes;
+  }
   for (size_t i = 0; i < inodes.size(); ++i) {
-    const std::string path = process + "/ns/" + kNamespaces[i];
     struct stat status;
-    const bool shown = stat(path.c_str(), &status) == 0;
+    const bool shown = fstatat(folder.get(), kNamespaces[i], &status, 0) == 0;
     if (!shown && errno != ENOENT) return core::SystemError("look at " + path);
     inodes[i] = shown ? status.st_ino : 0;
   }
@@ -95,25 +100,25 @@ constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
                                 {RLIMIT_NPROC, "Max processes"},
                                 {RLIMIT_CORE, "Max core file size"}};
 
-// Reads soft and hard limit from /proc. Without that file (gVisor of 2022), asks with prlimit,
-// which needs CAP_SYS_RESOURCE if root inspects another user's process.
-core::Result<bool> IsUnlimited(pid_t pid, std::string_view limits, const Limited& limited) {
-  const std::string_view shown = Field(limits, limited.row);
-  if (!shown.empty()) return shown.find("unlimited") != std::string_view::npos;
+// Asks with prlimit, which needs CAP_SYS_RESOURCE if root inspects another user's process; without
+// it reads /proc, which is slower.
+core::Result<bool> IsUnlimited(pid_t pid, const Limited& limited) {
   rlimit limit{};
-  if (prlimit(pid, limited.resource, nullptr, &limit) != 0)
-    return core::SystemError("ask for limits");
-  return limit.rlim_max == RLIM_INFINITY;
+  if (prlimit(pid, limited.resource, nullptr, &limit) == 0) return limit.rlim_max == RLIM_INFINITY;
+  const core::Error refused = core::SystemError("ask for limits");
+  if (refused.error_number != EPERM) return refused;
+  const core::Result<std::string> limits =
+      core::ReadFile("/proc/" + std::to_string(pid) + "/limits", kMaxProcFile);
+  if (!limits) return limits.error();
+  const std::string_view shown = Field(*limits, limited.row);
+  if (shown.empty()) return refused;
+  return shown.find("unlimited") != std::string_view::npos;
 }
 
 core::Result<host::LayerState> RlimitLayer(pid_t pid) {
-  const core::Result<std::string> limits =
-      core::ReadFile("/proc/" + std::to_string(pid) + "/limits", kMaxProcFile);
-  if (!limits && limits.error().error_number != ENOENT) return limits.error();
   std::string unlimited;
   for (const Limited& limited : kLimited) {
-    const core::Result<bool> answer =
-        IsUnlimited(pid, limits ? *limits : std::string_view(), limited);
+    const core::Result<bool> answer = IsUnlimited(pid, limited);
     if (!answer) return answer.error();
     if (*answer) unlimited += (unlimited.empty() ? "" : ", ") + std::string(limited.row);
   }
