@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -19,7 +20,19 @@ namespace {
 
 // A mapping of which a worker uses less costs more in each clone than its faults: fork then copies
 // the mapping's anon_vma, too.
-constexpr size_t kWorthMapping = 4;
+constexpr ptrdiff_t kWorthMapping = 4;  // pages
+
+// A mapping, and its pagemap words in the zygote and in a clone that has rehearsed.
+struct Used {
+  MemoryMapping mapping;
+  std::vector<uint64_t> before;
+  std::vector<uint64_t> after;
+};
+
+bool IsPresent(uint64_t page) { return (page & kPagePresent) != 0; }
+bool IsOwn(uint64_t page) {
+  return (page & kPageSwapped) || (IsPresent(page) && !(page & kPageOfFile));
+}
 
 // The pagemap words of a mapping.
 core::Result<std::vector<uint64_t>> Pages(int pagemap, const MemoryMapping& mapping) {
@@ -37,14 +50,6 @@ core::Result<core::UniqueFd> OpenPagemap(const std::string& process) {
   core::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file) return core::SystemError("open " + path);
   return file;
-}
-
-// None of a mapping with a page that is not the file's, such as what a dynamic linker has
-// relocated: it must not be given up.
-bool AreAllOfFile(const std::vector<uint64_t>& pages) {
-  return std::ranges::none_of(pages, [](uint64_t page) {
-    return (page & kPageSwapped) || ((page & kPagePresent) && !(page & kPageOfFile));
-  });
 }
 
 void* At(uintptr_t address) {
@@ -67,10 +72,8 @@ core::Result<void> MakeCopied(int memory, const MemoryMapping& mapping) {
 
 void Map(const MemoryMapping& mapping, const std::vector<uint64_t>& pages) {
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
-    const bool is_present = pages[first] & kPagePresent;
-    for (next = first; next < pages.size(); ++next) {
-      if (((pages[next] & kPagePresent) != 0) != is_present) break;
-    }
+    const bool is_present = IsPresent(pages[first]);
+    while (next < pages.size() && IsPresent(pages[next]) == is_present) ++next;
     // Linux 5.14; else a worker takes the faults, as ever.
     if (is_present) {
       (void)madvise(At(mapping.begin + first * kPageSize), (next - first) * kPageSize,
@@ -79,31 +82,105 @@ void Map(const MemoryMapping& mapping, const std::vector<uint64_t>& pages) {
   }
 }
 
-}  // namespace
-
-core::Result<void> MapFilePagesOnClone(const std::function<void()>& rehearse) {
-  const core::Result<std::vector<MemoryMapping>> mappings = ReadOnlyFileMappings();
+core::Result<std::vector<Used>> UsedBy(const std::function<void()>& rehearse) {
+  core::Result<std::vector<MemoryMapping>> mappings = PrivateMappings();
   if (!mappings) return mappings.error();
   const core::Result<core::UniqueFd> own = OpenPagemap("self");
   if (!own) return own.error();
-  const core::UniqueFd memory(open("/proc/self/mem", O_RDWR | O_CLOEXEC));
-  if (!memory) return core::SystemError("open /proc/self/mem");
   core::Result<core::Process> clone = Rehearse(rehearse);
   if (!clone) return clone.error();
   const core::Result<core::UniqueFd> of_clone = OpenPagemap(std::to_string(clone->pid()));
   if (!of_clone) return of_clone.error();
+  std::vector<Used> used;
   for (const MemoryMapping& mapping : *mappings) {
-    if (mapping.size() > kLargestMapping) continue;
-    const core::Result<std::vector<uint64_t>> before = Pages(own->get(), mapping);
-    const core::Result<std::vector<uint64_t>> used = Pages(of_clone->get(), mapping);
-    if (!before || !used) return before ? used.error() : before.error();
-    const auto count =
-        std::ranges::count_if(*used, [](uint64_t page) { return (page & kPagePresent) != 0; });
-    if (static_cast<size_t>(count) < kWorthMapping || !AreAllOfFile(*before)) continue;
-    if (core::Result<void> done = MakeCopied(memory.get(), mapping); !done) return done;
-    Map(mapping, *used);
+    if (mapping.size() > kLargestMapping || mapping.is_heap || mapping.is_stack) continue;
+    core::Result<std::vector<uint64_t>> before = Pages(own->get(), mapping);
+    core::Result<std::vector<uint64_t>> after = Pages(of_clone->get(), mapping);
+    if (!before || !after) return before ? after.error() : before.error();
+    used.push_back({mapping, std::move(*before), std::move(*after)});
+  }
+  return used;
+}
+
+// Code and constants of which a worker uses some. None of a mapping with a page that is not the
+// file's, such as what a dynamic linker has relocated: it must not be given up.
+bool IsWorthMapping(const Used& each) {
+  return each.mapping.is_file() && !each.mapping.is_writable &&
+         std::ranges::count_if(each.after, IsPresent) >= kWorthMapping &&
+         std::ranges::none_of(each.before, IsOwn);
+}
+
+// --- libraries that no worker uses ---------------------------------------------------------------
+
+// The inodes of files with code that the clone has not run.
+std::set<uint64_t> UnusedFiles(const std::vector<Used>& all) {
+  std::set<uint64_t> unused;
+  for (const Used& each : all) {
+    if (each.mapping.is_file() && each.mapping.is_executable) unused.insert(each.mapping.inode);
+  }
+  for (const Used& each : all) {
+    if (each.mapping.is_executable && std::ranges::any_of(each.after, IsPresent)) {
+      unused.erase(each.mapping.inode);
+    }
+  }
+  return unused;
+}
+
+// Has pages of the process's own, to none of which the clone has written.
+bool IsCold(const Used& each) {
+  return std::ranges::any_of(each.before, IsOwn) &&
+         std::ranges::none_of(each.after, [](uint64_t page) {
+           return (page & kPageSwapped) || (IsOwn(page) && (page & kPageMappedOnce));
+         });
+}
+
+// The same content, of a file of its own that nothing can change.
+core::Result<void> MoveToFile(const MemoryMapping& mapping) {
+  const core::UniqueFd file(memfd_create("belljar-library", MFD_CLOEXEC | MFD_ALLOW_SEALING));
+  if (!file) return core::SystemError("create memory file");
+  for (uintptr_t next = mapping.begin; next < mapping.end;) {
+    const ssize_t written = write(file.get(), At(next), mapping.end - next);
+    if (written <= 0) return core::SystemError("write a library's data to a memory file");
+    next += static_cast<uintptr_t>(written);
+  }
+  constexpr int kSeals = F_SEAL_WRITE | F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
+  if (fcntl(file.get(), F_ADD_SEALS, kSeals) != 0) return core::SystemError("seal memory file");
+  const int protection = PROT_READ | (mapping.is_writable ? PROT_WRITE : 0);
+  if (mmap(At(mapping.begin), mapping.size(), protection, MAP_PRIVATE | MAP_FIXED, file.get(), 0) ==
+      MAP_FAILED) {
+    return core::SystemError("map a library's data");
   }
   return {};
+}
+
+core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all) {
+  const std::set<uint64_t> unused = UnusedFiles(all);
+  uintptr_t end = 0;  // of the last mapping of such a file, which .bss follows
+  for (const Used& each : all) {
+    const MemoryMapping& mapping = each.mapping;
+    const bool is_of_unused = mapping.is_file() ? unused.contains(mapping.inode)
+                                                : mapping.is_writable && mapping.begin == end;
+    if (!is_of_unused) continue;
+    if (mapping.is_file()) end = mapping.end;
+    if (mapping.is_executable || !IsCold(each)) continue;
+    if (core::Result<void> done = MoveToFile(mapping); !done) return done;
+  }
+  return {};
+}
+
+}  // namespace
+
+core::Result<void> PrepareFilePages(const std::function<void()>& rehearse) {
+  const core::UniqueFd memory(open("/proc/self/mem", O_RDWR | O_CLOEXEC));
+  if (!memory) return core::SystemError("open /proc/self/mem");
+  const core::Result<std::vector<Used>> used = UsedBy(rehearse);
+  if (!used) return used.error();
+  for (const Used& each : *used) {
+    if (!IsWorthMapping(each)) continue;
+    if (core::Result<void> done = MakeCopied(memory.get(), each.mapping); !done) return done;
+    Map(each.mapping, each.after);
+  }
+  return MoveColdDataToFiles(*used);
 }
 
 }  // namespace belljar::inside

@@ -28,18 +28,22 @@ inline constexpr uint64_t kPageMappedOnce = uint64_t{1} << 56;
 struct MemoryMapping {
   uintptr_t begin = 0;
   uintptr_t end = 0;
-  bool is_file = false;  // such as a library's data
+  bool is_writable = false;
+  bool is_executable = false;
+  uint64_t inode = 0;    // of the file, such as a library; 0: of none
   bool is_heap = false;  // of the C library (brk)
   bool is_stack = false;
+
+  bool is_file() const { return inode != 0; }
 
   uintptr_t size() const { return end - begin; }
 };
 
-// Those that are private and writable, by address.
-core::Result<std::vector<MemoryMapping>> WritableMappings();
+// Those that are private and can be read, by address.
+core::Result<std::vector<MemoryMapping>> PrivateMappings();
 
-// Those that are private, of a file and not writable: code and constants.
-core::Result<std::vector<MemoryMapping>> ReadOnlyFileMappings();
+// Of these the ones that can be written to, and hold no code.
+core::Result<std::vector<MemoryMapping>> WritableMappings();
 
 }  // namespace belljar::inside
 

@@ -27,14 +27,21 @@ namespace {
 constexpr size_t kPages = 256;
 constexpr size_t kFirstUsed = 100, kUsed = 4;
 
-// A private mapping of a file whose pages are all "a".
+// Pages that are all "a". Of small pages: a disk's file might be mapped by huge ones, which need no
+// copies.
+core::UniqueFd MakeFile() {
+  core::UniqueFd file(memfd_create("belljar-file-pages", MFD_CLOEXEC));
+  const std::string content(kPages * kPageSize, 'a');
+  EXPECT_EQ(write(file.get(), content.data(), content.size()),
+            static_cast<ssize_t>(content.size()));
+  return file;
+}
+
+// A private mapping of such a file.
 class MappedFile {
  public:
-  explicit MappedFile(int protection) {
-    // Of small pages: a disk's file might be mapped by huge ones, which need no copies.
-    const core::UniqueFd file(memfd_create("belljar-file-pages", MFD_CLOEXEC));
-    const std::string content(size(), 'a');
-    EXPECT_EQ(write(file.get(), content.data(), size()), static_cast<ssize_t>(size()));
+  explicit MappedFile(int protection) : MappedFile(MakeFile(), protection) {}
+  MappedFile(const core::UniqueFd& file, int protection) {
     memory_ = static_cast<char*>(mmap(nullptr, size(), protection, MAP_PRIVATE, file.get(), 0));
     EXPECT_NE(memory_, MAP_FAILED);
   }
@@ -91,7 +98,7 @@ TEST_F(FilePages, ACloneHasThoseThatTheRehearsalUses) {
   EXPECT_EQ(file.PagesMapped(), kPages);
   EXPECT_EQ(file.PagesMappedInAClone(), 0u) << "fork copies them without that";
 
-  const core::Result<void> done = MapFilePagesOnClone([&] {
+  const core::Result<void> done = PrepareFilePages([&] {
     for (size_t i = 0; i < kUsed; ++i) (void)*file.page(kFirstUsed + i);
   });
   ASSERT_TRUE(done) << done.error().ToString();
@@ -105,7 +112,7 @@ TEST_F(FilePages, APageThatIsNotTheFilesIsKept) {
   MappedFile file(PROT_READ | PROT_WRITE);
   *file.page(kFirstUsed) = 'b';  // as the dynamic linker relocates
   file.Protect(PROT_READ);
-  const core::Result<void> done = MapFilePagesOnClone([&] {
+  const core::Result<void> done = PrepareFilePages([&] {
     for (size_t i = 0; i < kPages; ++i) (void)*file.page(i);
   });
   ASSERT_TRUE(done) << done.error().ToString();
@@ -116,9 +123,45 @@ TEST_F(FilePages, APageThatIsNotTheFilesIsKept) {
 TEST_F(FilePages, WhatIsHardlyUsedIsLeftAlone) {
   const MappedFile file(PROT_READ);
   ASSERT_EQ(*file.page(0), 'a');
-  const core::Result<void> done = MapFilePagesOnClone([] {});
+  const core::Result<void> done = PrepareFilePages([] {});
   ASSERT_TRUE(done) << done.error().ToString();
   EXPECT_EQ(file.PagesMappedInAClone(), 0u);
+}
+
+// Code and data of one file, as the dynamic linker maps them.
+struct Library {
+  core::UniqueFd file = MakeFile();
+  MappedFile code{file, PROT_READ | PROT_EXEC};
+  MappedFile data{file, PROT_READ | PROT_WRITE};
+};
+
+TEST_F(FilePages, TheDataOfALibraryThatIsNotUsedIsNotCopied) {
+  const Library unused, used, written;
+  for (const Library* each : {&unused, &used, &written}) {
+    ASSERT_EQ(*each->code.page(0), 'a');
+    for (size_t i = 0; i < kPages; ++i) *each->data.page(i) = 'b';
+    EXPECT_EQ(each->data.PagesMappedInAClone(), kPages);
+  }
+  const core::Result<void> done = PrepareFilePages([&] {
+    (void)*used.code.page(0);
+    *written.data.page(kFirstUsed) = 'c';
+  });
+  ASSERT_TRUE(done) << done.error().ToString();
+  EXPECT_EQ(unused.data.PagesMappedInAClone(), 0u);
+  EXPECT_EQ(used.data.PagesMappedInAClone(), kPages) << "its code runs, and may read the data";
+  EXPECT_EQ(written.data.PagesMappedInAClone(), kPages);
+  for (size_t i = 0; i < kPages; ++i) ASSERT_EQ(*unused.data.page(i), 'b') << i;
+
+  // It is as writable as before, by each process for itself.
+  const pid_t clone = fork();
+  if (clone == 0) {
+    *unused.data.page(0) = 'd';
+    _exit(*unused.data.page(0) == 'd' ? 0 : 1);
+  }
+  int status = 1;
+  EXPECT_EQ(waitpid(clone, &status, 0), clone);
+  EXPECT_EQ(status, 0);
+  EXPECT_EQ(*unused.data.page(0), 'b');
 }
 
 }  // namespace
