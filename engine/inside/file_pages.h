@@ -1,6 +1,6 @@
 // Makes clones cheap where workers only read: clone itself maps the pages of programs and libraries
-// that a worker will use, instead of one page fault at a time, and does nothing for libraries that it
-// will not use.
+// that a worker will use, instead of one page fault at a time, and does nothing for libraries that
+// it will not use.
 //
 // Of a file mapping fork copies no page table entries, since page faults can make them again,
 // unless the process has had a page of its own in it (vma_needs_copy() in mm/memory.c of Linux 6;
@@ -9,9 +9,9 @@
 // a page of each of these mappings its own for a moment, and keeps exactly those pages mapped.
 //
 // The other way round, what the dynamic linker has relocated, and the data of libraries, is the
-// process's own, and fork copies it for every worker. Of libraries of which the rehearsal has run no
-// code (most are: codecs, cryptography, all that a profile's packages bring) it is put into a memory
-// file, of which it is then a private mapping like any other.
+// process's own, and fork copies it for every worker. Of libraries of which the rehearsal has run
+// no code (most are: codecs, cryptography, all that a profile's packages bring) it is put into a
+// memory file, of which it is then a private mapping like any other.
 #ifndef BELLJAR_ENGINE_INSIDE_FILE_PAGES_H_
 #define BELLJAR_ENGINE_INSIDE_FILE_PAGES_H_
 

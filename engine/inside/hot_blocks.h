@@ -4,12 +4,14 @@
 // CPython writes to an object's reference count to read it. The 490 blocks to which each run of
 // basic writes have 90 KiB in all, but lie where their modules were loaded, on 300 pages: clone
 // copies each of these for every worker (hot_pages.h), and every spare holds them. Side by side
-// they need 30. Those that only failing runs and validations write to come after them.
+// they need 30. Those that only some programs, failing runs and validations write to come after
+// them.
 //
 // Which blocks these are is recorded by ./dev record (tools/hot_blocks), per minor version of
 // Python. A block is identified by the sizes of the sixteen allocations that end with its own, and
 // by how many allocations before had the same sixteen. That is independent of the installation's
-// path, nearly so of the hash seed, and survives changes to modules that load earlier. (Calder,
+// path, and of the hash seed if nothing is loaded in the order of a set, and survives changes to
+// modules that load earlier. (Calder,
 // Krintz, John and Austin, "Cache-conscious data placement", ASPLOS 1998, identify heap objects by
 // their last callers.) A record that no longer matches only costs speed: any block may be anywhere.
 #ifndef BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_

@@ -175,8 +175,8 @@ void AddWithoutThread(const Range& range, std::vector<Range>& heap) {
 std::vector<Range> Heap() {
   std::vector<Range> heap;
   for (const inside::MemoryMapping& mapping : OrFail(inside::WritableMappings())) {
-    const bool is_arena = !mapping.is_file() && !mapping.is_stack && mapping.size() >= kLeastArena &&
-                          mapping.size() <= kMostArenas;
+    const bool is_arena = !mapping.is_file() && !mapping.is_stack &&
+                          mapping.size() >= kLeastArena && mapping.size() <= kMostArenas;
     if (is_arena || mapping.is_heap) AddWithoutThread({mapping.begin, mapping.end}, heap);
   }
   return heap;
