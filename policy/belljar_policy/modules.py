@@ -351,7 +351,7 @@ class ModuleTable:
     def _add_own(self) -> None:
         """The program itself and its builtins, as modules: they show what the program can name
         anyway (guards.show_scope)."""
-        for name in OWN_MODULES:
+        for name in sorted(OWN_MODULES):
             self.proxies[name] = guards.Proxy(name, sys.modules[name].__doc__, {})
 
     def _contents(
