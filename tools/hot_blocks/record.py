@@ -80,7 +80,7 @@ def main() -> None:
     parser.add_argument("build", type=Path)
     parser.add_argument("profile", nargs="*", default=PROFILES)
     parser.add_argument("--check", action="store_true")
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     for profile in options.profile:
         (print_check if options.check else record)(options.build, profile)
 
