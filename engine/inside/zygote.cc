@@ -215,7 +215,7 @@ void UseOrdinaryThreadStacks() {
 }  // namespace
 
 int RunZygote(core::UniqueFd control) {
-  unsetenv("LD_BIND_NOW");  // not the program's (core/wire.h)
+  unsetenv("LD_BIND_NOW");  // core/wire.h. NOLINT(concurrency-mt-unsafe): of one thread
   UseOrdinaryThreadStacks();
   core::Result<Start> start = ReceiveStart(control.get());
   if (!start) {
