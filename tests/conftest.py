@@ -40,10 +40,11 @@ ATTACKS = (
 )
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     place = {f"tests/{name}": number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
-    if os.environ.get("CI") == "true":
+    # Tests of integrations run in an environment without the plugin, as one test each of another.
+    if os.environ.get("CI") == "true" and config.pluginmanager.hasplugin("rerunfailures"):
         for item in items:
             if not item.nodeid.startswith(ATTACKS):
                 item.add_marker(pytest.mark.flaky(reruns=1))

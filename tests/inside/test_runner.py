@@ -839,7 +839,9 @@ def test_report_keeps_to_its_size(run, source, limit):
         ("specialise", 53, ["Point", "total", "values"], {"a": [1.5, 2.5, 3.5], "b": "1"}),
     ],
 )
-def test_a_rehearsal_leaves_no_trace(policy, capsys, rehearse, runs, variables, result):
+def test_a_rehearsal_leaves_no_trace(
+    policy, capsys, monkeypatch, rehearse, runs, variables, result
+):
     import belljar_runner
 
     def state():
@@ -853,6 +855,7 @@ def test_a_rehearsal_leaves_no_trace(policy, capsys, rehearse, runs, variables, 
         )
 
     execute = sys.modules["belljar_runner.execute"]
+    monkeypatch.setattr(execute, "reseed", lambda: None)  # each worker does it again
     original = execute.execute
     seen = []
     execute.execute = lambda *a: seen.append(original(*a)) or seen[-1]
@@ -875,6 +878,7 @@ def test_what_is_less_frequent_is_rehearsed_without_a_trace(policy, monkeypatch)
     import belljar_runner
 
     execute = sys.modules["belljar_runner.execute"]
+    monkeypatch.setattr(execute, "reseed", lambda: None)  # each worker does it again
     original = execute.execute
     seen = []
     monkeypatch.setattr(execute, "execute", lambda *a: seen.append(original(*a)) or seen[-1])

@@ -51,7 +51,7 @@ run_pytest() {
     BELLJAR_BUILD="$BUILD/release" BELLJAR_GUARDS_DIR="$(guards_dir)" \
       BELLJAR_PYTHON="$PYTHON" PYTHONDONTWRITEBYTECODE=1 \
       "$VENV_DEV/bin/python" -m pytest -o "cache_dir=$BUILD/pytest-cache" \
-      --junitxml "$BUILD/report/pytest.xml" "$@"
+      -raR --rerun-show-tracebacks --junitxml "$BUILD/report/pytest.xml" "$@"
   ) || status=1
   return "$status"
 }
