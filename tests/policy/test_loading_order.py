@@ -1,5 +1,5 @@
 """A policy loads its modules and builds its tables in the same order whatever the hash seed: the
-record of what workers write to identifies memory by the allocations before (inside/hot_blocks.h)."""
+record of what workers write to identifies memory by the allocations before (hot_blocks.h)."""
 
 from __future__ import annotations
 
