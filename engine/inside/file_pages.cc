@@ -22,10 +22,6 @@ namespace {
 // the mapping's anon_vma, too.
 constexpr ptrdiff_t kWorthMapping = 4;  // pages
 
-// Larger memory beside a library's data is not its .bss alone but an allocator's, too, which
-// expects zeros after MADV_DONTNEED, and not what a file has there.
-constexpr uintptr_t kLargestBss = 64 << 10;
-
 // A mapping, and its pagemap words in the zygote and in a clone that has rehearsed.
 struct Used {
   MemoryMapping mapping;
@@ -159,13 +155,11 @@ core::Result<void> MoveToFile(const MemoryMapping& mapping) {
 
 core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all) {
   const std::set<uint64_t> unused = UnusedFiles(all);
-  uintptr_t end = 0;  // of the last mapping of such a file, which .bss follows
   for (const Used& each : all) {
     const MemoryMapping& mapping = each.mapping;
-    const bool is_bss =
-        mapping.is_writable && mapping.begin == end && mapping.size() <= kLargestBss;
-    if (mapping.is_file() ? !unused.contains(mapping.inode) : !is_bss) continue;
-    if (mapping.is_file()) end = mapping.end;
+    // Not what lies beside it: the kernel joins .bss with an allocator's memory, which is to be
+    // zeros after MADV_DONTNEED, and not what a file has there.
+    if (!mapping.is_file() || !unused.contains(mapping.inode)) continue;
     if (mapping.is_executable || !IsCold(each)) continue;
     if (core::Result<void> done = MoveToFile(mapping); !done) return done;
   }
