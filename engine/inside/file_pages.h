@@ -4,7 +4,7 @@
 //
 // Of a file mapping fork copies no page table entries, since page faults can make them again,
 // unless the process has had a page of its own in it (vma_needs_copy() in mm/memory.c of Linux 6;
-// in Linux 5 the beginning of copy_page_range()). A worker of basic took 85 such faults, 4 us each
+// in Linux 5 the beginning of copy_page_range()). A worker of basic took 85 such faults, 4 µs each
 // in a virtual machine. So the zygote lets one clone rehearse, sees which pages it has used, makes
 // a page of each of these mappings its own for a moment, and keeps exactly those pages mapped.
 //

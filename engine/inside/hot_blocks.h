@@ -11,9 +11,9 @@
 // Python. A block is identified by the sizes of the sixteen allocations that end with its own, and
 // by how many allocations before had the same sixteen. That is independent of the installation's
 // path, and of the hash seed if nothing is loaded in the order of a set, and survives changes to
-// modules that load earlier. (Calder,
-// Krintz, John and Austin, "Cache-conscious data placement", ASPLOS 1998, identify heap objects by
-// their last callers.) A record that no longer matches only costs speed: any block may be anywhere.
+// modules that load earlier. (Calder, Krintz, John and Austin, "Cache-conscious data placement",
+// ASPLOS 1998, identify heap objects by their last callers.) A record that no longer matches only
+// costs speed: any block may be anywhere.
 #ifndef BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
 #define BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
 
@@ -28,7 +28,8 @@
 
 namespace belljar::inside {
 
-// Larger blocks are tables of which a run writes to little. That of all loaded modules is below.
+// Larger blocks are tables of which a run writes to little. The table of all loaded modules
+// is below it.
 inline constexpr size_t kLargestHotBlock = 32 << 10;
 
 struct HotBlock {

@@ -34,10 +34,11 @@ class PageMap {
  public:
   static core::Result<PageMap> Prepare(std::vector<MemoryMapping> mappings) {
     PageMap map;
-    map.file_ = core::UniqueFd(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
-    if (!map.file_) return core::SystemError("open /proc/self/pagemap");
+    core::Result<core::UniqueFd> file = OpenPagemap("self");
+    if (!file) return file.error();
+    map.file_ = std::move(*file);
     size_t pages = 0;
-    for (const MemoryMapping& range : mappings) pages += PagesIn(range);
+    for (const MemoryMapping& range : mappings) pages += range.pages();
     core::Result<core::UniqueFd> memory =
         core::CreateSealedMemory("belljar-pagemap", pages * sizeof(uint64_t));
     if (!memory) return memory.error();
@@ -49,14 +50,10 @@ class PageMap {
   }
 
   core::Result<void> Read() const {
-    std::byte* to = words_.data();
+    auto* to = reinterpret_cast<uint64_t*>(words_.data());
     for (const MemoryMapping& range : mappings_) {
-      const size_t size = PagesIn(range) * sizeof(uint64_t);
-      const auto from = static_cast<off_t>(range.begin / kPageSize * sizeof(uint64_t));
-      if (pread(file_.get(), to, size, from) != static_cast<ssize_t>(size)) {
-        return core::SystemError("read /proc/self/pagemap");
-      }
-      to += size;
+      if (core::Result<void> done = ReadPagemap(file_.get(), range, to); !done) return done;
+      to += range.pages();
     }
     return {};
   }
@@ -77,8 +74,6 @@ class PageMap {
   }
 
  private:
-  static size_t PagesIn(const MemoryMapping& range) { return range.size() / kPageSize; }
-
   core::UniqueFd file_;
   core::Mapping words_;
   std::vector<MemoryMapping> mappings_;

@@ -1,5 +1,8 @@
 #include "engine/inside/memory_map.h"
 
+#include <fcntl.h>
+#include <unistd.h>
+
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -45,6 +48,22 @@ core::Result<std::vector<MemoryMapping>> WritableMappings() {
     });
   }
   return mappings;
+}
+
+core::Result<core::UniqueFd> OpenPagemap(const std::string& process) {
+  const std::string path = "/proc/" + process + "/pagemap";
+  core::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return core::SystemError("open " + path);
+  return file;
+}
+
+core::Result<void> ReadPagemap(int pagemap, const MemoryMapping& mapping, uint64_t* words) {
+  const size_t size = mapping.pages() * sizeof(uint64_t);
+  const auto from = static_cast<off_t>(mapping.begin / kPageSize * sizeof(uint64_t));
+  if (pread(pagemap, words, size, from) != static_cast<ssize_t>(size)) {
+    return core::SystemError("read a pagemap");
+  }
+  return {};
 }
 
 }  // namespace belljar::inside

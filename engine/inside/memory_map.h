@@ -6,8 +6,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <string>
 #include <vector>
 
+#include "engine/core/fd.h"
 #include "engine/core/result.h"
 
 namespace belljar::inside {
@@ -37,6 +39,7 @@ struct MemoryMapping {
   bool is_file() const { return inode != 0; }
 
   uintptr_t size() const { return end - begin; }
+  size_t pages() const { return size() / kPageSize; }
 };
 
 // Those that are private and can be read, by address.
@@ -44,6 +47,12 @@ core::Result<std::vector<MemoryMapping>> PrivateMappings();
 
 // Of these the ones that can be written to, and hold no code.
 core::Result<std::vector<MemoryMapping>> WritableMappings();
+
+// The pagemap of a process: a pid, or "self".
+core::Result<core::UniqueFd> OpenPagemap(const std::string& process);
+
+// Its words for `mapping`, to `words`, which has room for them.
+core::Result<void> ReadPagemap(int pagemap, const MemoryMapping& mapping, uint64_t* words);
 
 }  // namespace belljar::inside
 

@@ -101,24 +101,27 @@ constexpr Limited kLimited[] = {{RLIMIT_AS, "Max address space"},
                                 {RLIMIT_CORE, "Max core file size"}};
 
 // Asks with prlimit, which needs CAP_SYS_RESOURCE if root inspects another user's process; without
-// it reads /proc, which is slower.
-core::Result<bool> IsUnlimited(pid_t pid, const Limited& limited) {
+// it reads /proc, which is slower. `shown` is that file, once read.
+core::Result<bool> IsUnlimited(pid_t pid, const Limited& limited, std::string& shown) {
   rlimit limit{};
   if (prlimit(pid, limited.resource, nullptr, &limit) == 0) return limit.rlim_max == RLIM_INFINITY;
   const core::Error refused = core::SystemError("ask for limits");
   if (refused.error_number != EPERM) return refused;
-  const core::Result<std::string> limits =
-      core::ReadFile("/proc/" + std::to_string(pid) + "/limits", kMaxProcFile);
-  if (!limits) return limits.error();
-  const std::string_view shown = Field(*limits, limited.row);
-  if (shown.empty()) return refused;
-  return shown.find("unlimited") != std::string_view::npos;
+  if (shown.empty()) {
+    core::Result<std::string> limits =
+        core::ReadFile("/proc/" + std::to_string(pid) + "/limits", kMaxProcFile);
+    if (!limits) return limits.error();
+    shown = std::move(*limits);
+  }
+  const std::string_view value = Field(shown, limited.row);
+  if (value.empty()) return refused;
+  return value.find("unlimited") != std::string_view::npos;
 }
 
 core::Result<host::LayerState> RlimitLayer(pid_t pid) {
-  std::string unlimited;
+  std::string shown, unlimited;
   for (const Limited& limited : kLimited) {
-    const core::Result<bool> answer = IsUnlimited(pid, limited);
+    const core::Result<bool> answer = IsUnlimited(pid, limited, shown);
     if (!answer) return answer.error();
     if (*answer) unlimited += (unlimited.empty() ? "" : ", ") + std::string(limited.row);
   }

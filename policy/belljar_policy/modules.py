@@ -205,6 +205,7 @@ class ModuleTable:
             self.open_packages = reviewed.OPEN_PACKAGES
         imports = profile.get("imports", {})
         self.internal = frozenset(imports.get("internal", ()))
+        # Sorted, like all that loads or allocates here: tests/policy/test_loading_order.py.
         for name in sorted(self.internal - left_out):
             try:
                 importlib.import_module(name)

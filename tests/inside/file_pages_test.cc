@@ -1,7 +1,6 @@
 // A clone has the pages of files that it will read, and no page is lost that is not a file's.
 #include "engine/inside/file_pages.h"
 
-#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pybind11/embed.h>
 #include <sys/mman.h>
@@ -55,14 +54,13 @@ class MappedFile {
 
   // Of this process.
   size_t PagesMapped() const {
-    const core::UniqueFd pagemap(open("/proc/self/pagemap", O_RDONLY | O_CLOEXEC));
+    const core::Result<core::UniqueFd> pagemap = OpenPagemap("self");
+    if (!pagemap) return kPages + 1;
     std::vector<uint64_t> words(kPages);
-    const size_t bytes = kPages * sizeof(uint64_t);
-    const auto from =
-        static_cast<off_t>(reinterpret_cast<uintptr_t>(memory_) / kPageSize * sizeof(uint64_t));
-    if (pread(pagemap.get(), words.data(), bytes, from) != static_cast<ssize_t>(bytes)) {
-      return kPages + 1;
-    }
+    MemoryMapping mapping;
+    mapping.begin = reinterpret_cast<uintptr_t>(memory_);
+    mapping.end = mapping.begin + size();
+    if (!ReadPagemap(pagemap->get(), mapping, words.data())) return kPages + 1;
     return static_cast<size_t>(
         std::ranges::count_if(words, [](uint64_t word) { return (word & kPagePresent) != 0; }));
   }
@@ -125,6 +123,8 @@ TEST_F(FilePages, WhatIsHardlyUsedIsLeftAlone) {
   ASSERT_EQ(*file.page(0), 'a');
   const core::Result<void> done = PrepareFilePages([] {});
   ASSERT_TRUE(done) << done.error().ToString();
+  for (size_t i = 0; i < kPages; ++i) ASSERT_EQ(*file.page(i), 'a');
+  EXPECT_EQ(file.PagesMapped(), kPages);
   EXPECT_EQ(file.PagesMappedInAClone(), 0u);
 }
 

@@ -146,11 +146,15 @@ TEST_F(HotMemory, ARunHardlySplitsHugePages) {
   request.limits.timeout = std::chrono::seconds(20);
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
   // By the time that it prints, most of what a run writes to has been written to.
+  bool printed = false;
   const OutputSink sink{[&](std::string_view) {
+                          printed = true;
                           for (const pid_t worker : waiting) {
                             const Heap heap = HeapOf(worker);
                             EXPECT_GT(heap.on_huge_pages, heap.resident / 3);
-                            EXPECT_LE(RegionsWrittenTo(worker, heap).size(), 7u);
+                            const size_t regions = RegionsWrittenTo(worker, heap).size();
+                            EXPECT_GE(regions, 1u) << "this test proves nothing";
+                            EXPECT_LE(regions, 7u);
                           }
                           eventfd_write(cancel.get(), 1);
                         },
@@ -159,6 +163,7 @@ TEST_F(HotMemory, ARunHardlySplitsHugePages) {
   run.sink = &sink;
   run.cancel_fd = cancel.get();
   EXPECT_EQ(tests::Had(sandbox->Run(request, run)).stdout_stream.text, "in it\n");
+  EXPECT_TRUE(printed) << "nothing was looked at";
 }
 
 TEST_F(HotMemory, EveryShippedProfileHasIt) {

@@ -197,7 +197,7 @@ print(table.describe(), means.to_dict(), np.dot(table.value, table.double), np.r
 )py",
 };
 
-// What programs of every day do. All run in the restricted language, each in a clone of its own, as
+// Everyday programs. All run in the restricted language, each in a clone of its own, as
 // in a worker.
 constexpr std::string_view kPrograms[] = {
     "1 + 1", "print('hello')",
@@ -337,7 +337,7 @@ void ProtectHeap() {
 // Addresses, without duplicates.
 class Written {
  public:
-  // What a clone writes that is a worker until it has run `task`.
+  // Runs `task` in a clone that has become a worker, and adds what that writes to.
   template <typename Task>
   void AddClone(Task task) {
     inside::BeforeClone();
@@ -359,7 +359,8 @@ class Written {
 
   const std::vector<uintptr_t>& in_order() const { return in_order_; }
 
-  size_t Divided(uintptr_t size) const {
+  // How many parts of memory of this size, aligned to it, are written to.
+  size_t Parts(uintptr_t size) const {
     std::set<uintptr_t> parts;
     for (const uintptr_t address : in_order_) parts.insert(address / size);
     return parts.size();
@@ -482,8 +483,8 @@ int Main(int count, char** words) {
     report = {{"recorded",
                OrFail(inside::ReadHotBlocks(options.hot_blocks, options.package_sets)).size()},
               {"placed", inside::BlocksPlaced()},
-              {"pages", written.of_first.Divided(kPageSize)},
-              {"regions", written.of_first.Divided(inside::HugePageSize())}};
+              {"pages", written.of_first.Parts(kPageSize)},
+              {"regions", written.of_first.Parts(inside::HugePageSize())}};
   } else {
     std::set<std::pair<uint64_t, uint32_t>> known;
     const std::vector<std::string>& sets = options.package_sets;
