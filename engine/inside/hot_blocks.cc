@@ -25,6 +25,12 @@ constexpr uint64_t Power(uint64_t base, size_t exponent) {
   return power;
 }
 
+// Path names, whose lengths depend on the installation, count as being of one size.
+constexpr size_t kShortestPath = 64, kLongestPath = 320;  // bytes, with the header of a str
+size_t SizeInContext(size_t size) {
+  return size > kShortestPath && size <= kLongestPath ? kLongestPath : size;
+}
+
 // Memory for the blocks, and which of it has been given away.
 class Slots {
  public:
@@ -157,7 +163,7 @@ using MemoryAllocator = Allocator<PYMEM_DOMAIN_MEM>;
 
 uint64_t AllocationContext::Next(size_t size) {
   constexpr uint64_t kOldest = Power(kFactor, kWindow);
-  const uint64_t newest = size + 1;  // so that a size of 0 counts
+  const uint64_t newest = SizeInContext(size) + 1;  // so that a size of 0 counts
   hash_ = hash_ * kFactor + newest - sizes_[oldest_] * kOldest;
   sizes_[oldest_] = newest;
   oldest_ = (oldest_ + 1) % kWindow;

@@ -40,7 +40,8 @@ struct HotBlock {
   friend bool operator==(const HotBlock&, const HotBlock&) = default;
 };
 
-// A rolling hash of the sizes of the last sixteen allocations.
+// A rolling hash of the sizes of the last sixteen allocations. Sizes that path names have count as
+// one.
 class AllocationContext {
  public:
   // That of the next allocation, of `size` bytes.

@@ -46,12 +46,12 @@ class Recorder : public BlockListener {
   int freed = 0;
 };
 
-// Sizes without a pattern, so that no sixteen occur twice.
+// Sizes without a pattern, so that no sixteen occur twice, and of no path name.
 std::vector<size_t> Sizes(size_t count, uint32_t state) {
   std::vector<size_t> sizes;
   for (size_t i = 0; i < count; ++i) {
     state = state * 1664525 + 1013904223;
-    sizes.push_back(16 + (state >> 24));
+    sizes.push_back(1 + (state >> 26));
   }
   return sizes;
 }
@@ -87,6 +87,17 @@ TEST(AllocationContextTest, IsThatOfTheLastSixteenSizes) {
   for (size_t i = 0; i < 15; ++i) EXPECT_NE(context.Next(common[i]), other.Next(common[i]));
   EXPECT_EQ(context.Next(common[15]), other.Next(common[15]));
   EXPECT_NE(context.Next(0), other.Next(1));
+}
+
+TEST(AllocationContextTest, IsTheSameWhateverTheLengthOfAPath) {
+  const auto with = [](size_t path) {
+    AllocationContext context;
+    for (const size_t size : {size_t{32}, path, size_t{48}}) context.Next(size);
+    return context.Next(400);
+  };
+  EXPECT_EQ(with(70), with(300));
+  EXPECT_NE(with(70), with(400));
+  EXPECT_NE(with(70), with(40));
 }
 
 TEST(ParseHotBlocksTest, ReadsWhatWasRecorded) {
