@@ -30,9 +30,10 @@ BackgroundTasks::~BackgroundTasks() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-// Requires mutex_. If none can be started, the others do the work.
+// Requires mutex_. A thread for each task: one that is idle is spoken for by a task that waits. If
+// none can be started, the others do the work.
 void BackgroundTasks::NeedThread() {
-  if (idle_ > 0 || threads_.size() >= kMostThreads || is_ending_) return;
+  if (idle_ >= tasks_.size() || threads_.size() >= kMostThreads || is_ending_) return;
   core::Result<std::thread> thread = StartThread("work in the background", [this] { Work(); });
   if (thread) threads_.push_back(std::move(*thread));
 }
@@ -75,6 +76,11 @@ void BackgroundTasks::Work() {
     {
       const std::function<void()> task = std::exchange(tasks_.front(), {});
       tasks_.pop_front();
+      // Of several that became due at once.
+      if (!tasks_.empty()) {
+        NeedThread();
+        changed_.notify_one();
+      }
       lock.unlock();
       task();
     }
