@@ -26,8 +26,8 @@ core::Result<std::vector<MemoryMapping>> PrivateMappings() {
     MemoryMapping mapping;
     char permissions[5] = {};
     // "55d0-55d4 rw-p 00000000 00:00 0 [heap]"
-    if (sscanf(line.c_str(), "%lx-%lx %4s %*s %*s %lu", &mapping.begin, &mapping.end, permissions,
-               &mapping.inode) != 4 ||
+    if (sscanf(line.c_str(), "%lx-%lx %4s %lx %*s %lu", &mapping.begin, &mapping.end, permissions,
+               &mapping.offset, &mapping.inode) != 5 ||
         permissions[0] != 'r' || permissions[3] != 'p') {
       continue;
     }

@@ -33,10 +33,12 @@ struct MemoryMapping {
   bool is_writable = false;
   bool is_executable = false;
   uint64_t inode = 0;    // of the file, such as a library; 0: of none
+  uint64_t offset = 0;   // in the file, in bytes
   bool is_heap = false;  // of the C library (brk)
   bool is_stack = false;
 
   bool is_file() const { return inode != 0; }
+  bool is_readonly() const { return !is_writable && !is_executable; }
 
   uintptr_t size() const { return end - begin; }
   size_t pages() const { return size() / kPageSize; }
