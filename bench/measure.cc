@@ -4,6 +4,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -62,6 +63,19 @@ double PrivateMebibytes(const fs::path& process) {
   return any ? kibibytes / 1024 : -1;
 }
 
+std::vector<pid_t> ZygotesOf(const outside::Sandbox& sandbox) {
+  const outside::Backend::Counters counters = sandbox.counters();
+  return {counters.zygote_pid, counters.light_zygote_pid};
+}
+
+double CpuOfProcesses(const std::vector<pid_t>& pids) {
+  double sum = 0;
+  for (const pid_t pid : pids) {
+    if (pid > 0) sum += CpuOfProcess(pid);
+  }
+  return sum;
+}
+
 }  // namespace
 
 double CpuOfProcess(pid_t pid) {
@@ -110,8 +124,8 @@ RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request, host::S
 
 Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int clients,
                  std::chrono::milliseconds duration) {
-  const pid_t zygote = sandbox.counters().zygote_pid;
-  const double zygote_before = CpuOfProcess(zygote);
+  const std::vector<pid_t> zygotes = ZygotesOf(sandbox);
+  const double zygotes_before = CpuOfProcesses(zygotes);
   const double workers_before = CpuOf(RUSAGE_CHILDREN);
   const double host_before = CpuOf(RUSAGE_SELF);
   const auto start = std::chrono::steady_clock::now();
@@ -133,8 +147,8 @@ Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int cl
   load.worker_cpu = (CpuOf(RUSAGE_CHILDREN) - workers_before) / count;
   load.host_cpu = (CpuOf(RUSAGE_SELF) - host_before) / count;
   // After a rotation, the new zygote is one of the children.
-  if (sandbox.counters().zygote_pid == zygote) {
-    load.zygote_cpu = (CpuOfProcess(zygote) - zygote_before) / count;
+  if (ZygotesOf(sandbox) == zygotes) {
+    load.zygote_cpu = (CpuOfProcesses(zygotes) - zygotes_before) / count;
   }
   return load;
 }
@@ -173,7 +187,7 @@ std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox) {
   std::vector<double> memory;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
     const int pid = atoi(entry.path().filename().c_str());
-    if (pid <= 0 || pid == sandbox.counters().zygote_pid) continue;
+    if (pid <= 0 || std::ranges::count(ZygotesOf(sandbox), pid) > 0) continue;
     if (ParentOf(entry.path()) != getpid()) continue;
     // A worker keeps the name of the zygote.
     if (ReadWord(entry.path() / "comm") != "belljar-zygote") continue;

@@ -163,6 +163,7 @@ py::dict CountersOf(const Engine& engine) {
   object["workers_spawned"] = counters.workers_spawned;
   object["waiting"] = counters.waiting;
   object["zygote_pid"] = counters.zygote_pid;
+  object["light_zygote_pid"] = counters.light_zygote_pid;
   return object;
 }
 

@@ -10,6 +10,7 @@
 #include "engine/host/json_reader.h"
 #include "engine/host/limit_fields.h"
 #include "engine/host/random.h"
+#include "engine/outside/light_backend.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/run_once.h"
@@ -223,7 +224,9 @@ core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
   return egress::EgressService::Start(std::move(*rules));
 }
 
-core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
+namespace {
+
+core::Result<SparePoolOptions> PoolFor(const SandboxOptions& options) {
   core::Result<Installation> installation = GivenOrFound(options.installation);
   if (!installation) return installation.error();
   core::Result<seal::SealPlan> plan = Plan(options);
@@ -254,17 +257,48 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(LanguageOf(options), pool);
   pool.required_layers = RequiredLayers(options);
+  return pool;
+}
+
+core::Result<std::unique_ptr<Backend>> StartLocal(const SandboxOptions& options) {
+  core::Result<SparePoolOptions> pool = PoolFor(options);
+  if (!pool) return pool.error();
   core::Result<std::unique_ptr<egress::EgressService>> egress_service = StartEgressService(options);
   if (!egress_service) return egress_service.error();
-  core::Result<std::unique_ptr<SparePool>> started = SparePool::Start(std::move(pool));
+  core::Result<std::unique_ptr<SparePool>> started = SparePool::Start(std::move(*pool));
   if (!started) return started.error();
-  auto backend = std::make_unique<LocalBackend>(std::move(*started), ModeName(options.isolation),
-                                                LanguageName(LanguageOf(options)),
-                                                std::move(*egress_service), options.egress_handler);
+  return std::unique_ptr<Backend>(std::make_unique<LocalBackend>(
+      std::move(*started), ModeName(options.isolation), LanguageName(LanguageOf(options)),
+      std::move(*egress_service), options.egress_handler));
+}
+
+// Not where no program may start over, where there is one worker only, or without the packages.
+bool HasLightZygote(const SandboxOptions& options) {
+  if (!options.light_zygote || options.profile.light_packages.empty()) return false;
+  if (options.profile.egress || options.single_run || options.has_workspace) return false;
+  const core::Result<Installation> installation = GivenOrFound(options.installation);
+  return installation && installation->Missing(options.profile).empty();
+}
+
+std::unique_ptr<Backend> WithLightZygote(std::unique_ptr<Backend> whole, SandboxOptions options) {
+  core::Profile profile = options.profile;
+  options.named_modules = profile.light_packages;
+  if (LanguageOf(options) == Language::kFull) options.named_modules->emplace_back(kWholeLibrary);
+  return std::make_unique<LightBackend>(
+      std::move(whole), std::move(profile),
+      [options = std::move(options)] { return StartLocal(options); });
+}
+
+}  // namespace
+
+core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
+  core::Result<std::unique_ptr<Backend>> backend = StartLocal(options);
+  if (!backend) return backend.error();
+  if (HasLightZygote(options)) backend = WithLightZygote(std::move(*backend), options);
   // A workspace that a container has mounted is for one worker.
   options.early_runs &=
       !options.single_run && !options.profile.packages.empty() && !options.has_workspace;
-  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(backend)));
+  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(*backend)));
 }
 
 std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<Backend> backend) {
@@ -310,7 +344,7 @@ void Sandbox::Finish(host::Outcome& outcome) const {
 }
 
 bool Sandbox::RunsEarly(const host::Request& request) const {
-  return options_.early_runs && MayStartOver(options_, request) && !is_running_early_ &&
+  return options_.early_runs && MayStartOver(options_.profile, request) && !is_running_early_ &&
          backend_->counters().workers_spawned == 0;
 }
 

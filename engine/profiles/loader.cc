@@ -39,7 +39,7 @@ const Keys kSeccompKeys = {"groups", "why"};
 const Keys kImportKeys = {"internal", "open", "why"};
 const Keys kModuleKeys = {"why", "exports", "replace", "synthetic", "since"};
 const Keys kBuiltinsKeys = {"why", "exports"};
-const Keys kZygoteKeys = {"why", "environment", "huge_pages"};
+const Keys kZygoteKeys = {"why", "environment", "huge_pages", "light"};
 const Keys kPackageKeys = {"why", "modules", "rehearsal"};
 const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
@@ -466,6 +466,18 @@ void ReadZygote(const toml::table& root, core::Profile& profile) {
   CheckKeys(zygote, kZygoteKeys);
   CheckWhy(zygote);
   if (zygote.contains("huge_pages")) profile.huge_pages |= Get<bool>(zygote, "huge_pages");
+  if (zygote.contains("light")) {
+    for (std::string& name : GetStrings(zygote, "light")) {
+      const auto has = [&](const core::PackageSet& set) {
+        return std::ranges::find(set.modules, name) != set.modules.end();
+      };
+      if (std::ranges::none_of(profile.packages, has)) {
+        throw Malformed(*zygote.get("light"),
+                        "no set of packages of this profile has " + core::Quoted(name));
+      }
+      profile.light_packages.push_back(std::move(name));
+    }
+  }
   if (!zygote.contains("environment")) return;
   for (const auto& [key, value] : GetTable(zygote, "environment")) {
     const std::optional<std::string> text = value.value_exact<std::string>();
@@ -669,8 +681,8 @@ class ProfileReader {
     ReadLanguage(root, profile_);
     ReadWorkerResources(root, profile_);
     ReadArtifacts(root, profile_);
-    ReadZygote(root, profile_);
     ReadPackages(root, profile_);
+    ReadZygote(root, profile_);
     ReadOpenPackages(root, profile_);
     if (root.contains("attack_surface")) {
       for (std::string& what : GetStrings(root, "attack_surface")) {

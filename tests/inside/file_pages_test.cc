@@ -1,6 +1,7 @@
 // A clone has the pages of files that it will read, and no page is lost that is not a file's.
 #include "engine/inside/file_pages.h"
 
+#include <dlfcn.h>
 #include <gtest/gtest.h>
 #include <pybind11/embed.h>
 #include <sys/mman.h>
@@ -8,11 +9,14 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <fstream>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/fd.h"
 #include "engine/inside/memory_map.h"
+#include "tests/inside/file_pages_library.h"
 
 #ifdef __SANITIZE_ADDRESS__
 // The interpreter keeps memory until the end.
@@ -162,6 +166,127 @@ TEST_F(FilePages, TheDataOfALibraryThatIsNotUsedIsNotCopied) {
   EXPECT_EQ(waitpid(clone, &status, 0), clone);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(*unused.data.page(0), 'b');
+}
+
+// A library as the compiler makes them, with a page of anonymous memory right after its .bss: the
+// kernel may join the two.
+class LoadedLibrary {
+ public:
+  explicit LoadedLibrary(const char* path) {
+    // The library is placed below it.
+    void* const room = mmap(nullptr, kRoom, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(room, MAP_FAILED);
+    // All functions are looked up at once, as in a zygote: a later one would write to the library.
+    handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
+    EXPECT_NE(handle_, nullptr) << dlerror();
+    munmap(room, kRoom);
+    get_parts_ = reinterpret_cast<LibraryParts (*)()>(dlsym(handle_, "file_pages_parts"));
+    parts = get_parts_();
+    const auto end = reinterpret_cast<uintptr_t>(parts.bss) + kLibraryBss;
+    void* const after = At((end + kPageSize - 1) / kPageSize * kPageSize);
+    neighbour = static_cast<char*>(mmap(after, kPageSize, PROT_READ | PROT_WRITE,
+                                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
+    EXPECT_EQ(neighbour, after);
+    *neighbour = 'n';
+    parts.bss[0] = parts.bss[kLibraryBss - 1] = parts.data[0] = 'w';
+  }
+  LoadedLibrary(const LoadedLibrary&) = delete;
+  LoadedLibrary& operator=(const LoadedLibrary&) = delete;
+  ~LoadedLibrary() {
+    munmap(neighbour, kPageSize);
+    dlclose(handle_);
+  }
+
+  void Run() const { (void)get_parts_(); }
+
+  // "r-xp", or what /proc/self/maps says.
+  static std::string ProtectionOf(const void* address) {
+    return OfMapping(address).substr(OfMapping(address).find(' ') + 1, 4);
+  }
+
+  // From the library's header to the end of its .bss.
+  size_t mappings() const {
+    Dl_info info{};
+    EXPECT_NE(dladdr(reinterpret_cast<void*>(get_parts_), &info), 0);
+    size_t count = 0;
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+      const uintptr_t begin = std::stoul(line, nullptr, 16);
+      if (begin >= reinterpret_cast<uintptr_t>(info.dli_fbase) &&
+          begin < reinterpret_cast<uintptr_t>(parts.bss) + kLibraryBss) {
+        ++count;
+      }
+    }
+    return count;
+  }
+
+  const char* header() const {
+    Dl_info info{};
+    EXPECT_NE(dladdr(reinterpret_cast<void*>(get_parts_), &info), 0);
+    return static_cast<const char*>(info.dli_fbase);
+  }
+
+  LibraryParts parts{};
+  char* neighbour = nullptr;
+
+ private:
+  static constexpr size_t kRoom = size_t{16} << 20;
+
+  static void* At(uintptr_t address) {
+    return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
+  }
+  static std::string OfMapping(const void* address) {
+    std::ifstream maps("/proc/self/maps");
+    for (std::string line; std::getline(maps, line);) {
+      const uintptr_t begin = std::stoul(line, nullptr, 16);
+      const uintptr_t end = std::stoul(line.substr(line.find('-') + 1), nullptr, 16);
+      const auto sought = reinterpret_cast<uintptr_t>(address);
+      if (begin <= sought && sought < end) return line;
+    }
+    return "";
+  }
+
+  void* handle_ = nullptr;
+  LibraryParts (*get_parts_)() = nullptr;
+};
+
+TEST_F(FilePages, ALibraryThatIsNotUsedIsThreeMappings) {
+  const LoadedLibrary unused(FILE_PAGES_UNUSED), used(FILE_PAGES_USED);
+  EXPECT_GE(unused.mappings(), 5u);
+  EXPECT_GE(used.mappings(), 5u);
+  const core::Result<void> done = PrepareFilePages([&] { used.Run(); });
+  ASSERT_TRUE(done) << done.error().ToString();
+  EXPECT_EQ(unused.mappings(), 3u);
+  EXPECT_GE(used.mappings(), 4u) << "its code runs, and may use its data";
+  for (const LoadedLibrary* each : {&unused, &used}) {
+    const LibraryParts& parts = each->parts;
+    EXPECT_STREQ(parts.constant, "constant");
+    EXPECT_EQ(parts.relocated[0], parts.constant);
+    EXPECT_EQ(parts.relocated[1], parts.data);
+    EXPECT_EQ(parts.relocated[2], parts.bss);
+    EXPECT_STREQ(parts.data, "wata");
+    EXPECT_EQ(parts.bss[0], 'w');
+    EXPECT_EQ(parts.bss[kLibraryBss - 1], 'w');
+    EXPECT_TRUE(std::ranges::all_of(std::string_view(parts.bss + 1, kLibraryBss - 2),
+                                    [](char c) { return c == 0; }));
+    // Nothing that a program may have chosen becomes executable, and nothing else writable.
+    EXPECT_EQ(LoadedLibrary::ProtectionOf(each->header()), "r-xp");
+    EXPECT_EQ(LoadedLibrary::ProtectionOf(parts.constant), "r--p");
+    EXPECT_EQ(LoadedLibrary::ProtectionOf(parts.relocated), "r--p");
+    EXPECT_EQ(LoadedLibrary::ProtectionOf(parts.data), "rw-p");
+    EXPECT_EQ(LoadedLibrary::ProtectionOf(parts.bss), "rw-p");
+    EXPECT_EQ(parts.bss[1] = 'x', 'x');
+  }
+}
+
+TEST_F(FilePages, WhatFollowsABssStaysAnonymousMemory) {
+  const LoadedLibrary unused(FILE_PAGES_UNUSED);
+  const core::Result<void> done = PrepareFilePages([] {});
+  ASSERT_TRUE(done) << done.error().ToString();
+  EXPECT_EQ(unused.mappings(), 3u);
+  EXPECT_EQ(*unused.neighbour, 'n');
+  ASSERT_EQ(madvise(unused.neighbour, kPageSize, MADV_DONTNEED), 0);
+  EXPECT_EQ(*unused.neighbour, 0) << "an allocator expects zeros";
 }
 
 }  // namespace

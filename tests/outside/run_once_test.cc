@@ -54,23 +54,6 @@ core::Result<host::Outcome> RunOnceShowing(Shown& shown, const char* source) {
   return RunOnce(Restricted(), tests::MakeRequest(source), run);
 }
 
-TEST(NamedModules, AreTheWordsOfTheTextThatAProfileHas) {
-  core::Profile profile;
-  for (const char* name : {"math", "os.path", "xml.etree.ElementTree"}) {
-    profile.modules.push_back({name, {}});
-  }
-  profile.packages.push_back({"set", {"pandas"}});
-  const auto named = [&](std::string_view source) { return NamedModules(profile, source); };
-  EXPECT_EQ(named(""), StringList());
-  EXPECT_EQ(named("import math"), StringList({"math"}));
-  EXPECT_EQ(named("math"), StringList({"math"}));
-  EXPECT_EQ(named("# pandas or 'os'"), StringList({"os", "pandas"}));
-  EXPECT_EQ(named("from xml.etree import ElementTree as xml"), StringList({"xml"}));
-  EXPECT_EQ(named("mathe, aftermath, math_, os2, path = socket"), StringList());
-  EXPECT_EQ(named("\xc3\xa9math\xff\0os"), StringList({"math"})) << "the rest is not text";
-  EXPECT_EQ(named(std::string_view("math\0os", 7)), StringList({"math", "os"}));
-}
-
 TEST(RunOnce, AModuleThatIsNamedIsThere) {
   const auto outcome = RunWith({"statistics"}, Restricted(),
                                tests::MakeRequest("import statistics\nstatistics.mean([1, 3])"));
@@ -192,33 +175,6 @@ TEST(RunOnce, AFunctionOfTheCallersIsCalledOnce) {
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->result_json, "2") << (outcome->error ? outcome->error->message : "");
   EXPECT_EQ(calls, 1);
-}
-
-TEST(OutputOfBoth, IsThatOfTheSecondWhereBothAreTheSame) {
-  Shown shown;
-  OutputOfBoth output(shown.sink);
-  output.sink().on_stdout("one\ntw");
-  output.sink().on_stderr("e");
-  output.StartOver();
-  for (const char* piece : {"on", "e\ntwo\n", "three\n"}) output.sink().on_stdout(piece);
-  output.sink().on_stderr("err");
-  EXPECT_EQ(shown.out, "one\ntwo\nthree\n");
-  EXPECT_EQ(shown.err, "err");
-}
-
-TEST(OutputOfBoth, IsBothFromWhereTheyDiffer) {
-  Shown shown;
-  OutputOfBoth output(shown.sink);
-  output.sink().on_stdout("same\n1\n");
-  output.sink().on_stderr("warning 1\n");
-  output.StartOver();
-  output.sink().on_stdout("same");
-  output.sink().on_stdout("\n2\n");
-  output.sink().on_stdout("3\n");
-  EXPECT_EQ(shown.out, "same\n1\nsame\n2\n3\n");
-  output.sink().on_stderr("warning 2\n");
-  EXPECT_TRUE(shown.err.starts_with("warning 1\nbelljar: the program was started again"));
-  EXPECT_TRUE(shown.err.ends_with(":\nwarning 2\n")) << "the note comes once: " << shown.err;
 }
 
 }  // namespace

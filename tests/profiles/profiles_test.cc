@@ -244,6 +244,23 @@ TEST_F(Profiles, RoomForArtifactsIsBounded) {
                 {"256m at most"});
 }
 
+TEST_F(Profiles, LightPackagesAreOnesThatItHas) {
+  const std::string modules = "[modules.math]";
+  const std::string set = "[packages.set]\nmodules = [\"one\", \"two\"]\nwhy = \"w\"\n";
+  const auto light = [](const std::string& names) {
+    return "[zygote]\nlight = [" + names + "]\nwhy = \"w\"\n";
+  };
+  const auto loaded = Load(modules, set + light("\"two\"") + modules);
+  ASSERT_TRUE(loaded) << loaded.error().ToString();
+  EXPECT_EQ(loaded->light_packages, std::vector<std::string>{"two"});
+  const auto other = Load(modules, set + light("\"three\"") + modules);
+  ASSERT_FALSE(other);
+  EXPECT_NE(other.error().ToString().find("no set of packages of this profile has \"three\""),
+            std::string::npos)
+      << other.error().ToString();
+  EXPECT_FALSE(Load(modules, set + light("2") + modules));
+}
+
 TEST_F(Profiles, AFolderIsReadByName) {
   ASSERT_TRUE(Load());
   std::string second = kProfile;

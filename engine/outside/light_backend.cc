@@ -1,0 +1,60 @@
+#include "engine/outside/light_backend.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "engine/outside/start_over.h"
+
+namespace belljar::outside {
+
+LightBackend::LightBackend(std::unique_ptr<Backend> whole, core::Profile profile, Start start_light)
+    : profile_(std::move(profile)),
+      start_light_(std::move(start_light)),
+      whole_(std::move(whole)) {
+  for (const core::PackageSet& set : profile_.packages) {
+    for (const std::string& module : set.modules) others_.emplace(OutermostName(module));
+  }
+  for (const std::string& package : profile_.light_packages) others_.erase(package);
+}
+
+Backend* LightBackend::started() const {
+  const std::lock_guard lock(mutex_);
+  return light_.get();
+}
+
+// Null: the whole one is to run it.
+Backend* LightBackend::LightFor(const host::Request& request) {
+  if (!MayStartOver(profile_, request) || NamesAny(others_, request.source)) return nullptr;
+  const std::lock_guard lock(mutex_);
+  // Two that load at once would only delay the one that all wait for.
+  if (!is_started_ && whole_->counters().workers_spawned > 0) {
+    is_started_ = true;
+    if (core::Result<std::unique_ptr<Backend>> light = start_light_(); light) {
+      light_ = std::move(*light);
+    }
+  }
+  return light_ && light_->counters().workers_spawned > 0 ? light_.get() : nullptr;
+}
+
+core::Result<host::Outcome> LightBackend::Run(const host::Request& request,
+                                              const RunOptions& options) {
+  Backend* const light = LightFor(request);
+  if (!light) return whole_->Run(request, options);
+  return RunNamedOrWhole(
+      options, [&](const RunOptions& through) { return light->Run(request, through); },
+      [&](const RunOptions& through) { return whole_->Run(request, through); });
+}
+
+Backend::Counters LightBackend::counters() const {
+  Counters counters = whole_->counters();
+  const Backend* const light = started();
+  if (!light) return counters;
+  const Counters more = light->counters();
+  counters.zygotes_started += more.zygotes_started;
+  counters.workers_spawned += more.workers_spawned;
+  counters.waiting = std::min(counters.waiting, more.waiting);
+  counters.light_zygote_pid = more.zygote_pid;
+  return counters;
+}
+
+}  // namespace belljar::outside

@@ -1,0 +1,170 @@
+// LightBackend: which of the two zygotes runs a program.
+#include "engine/outside/light_backend.h"
+
+#include <gtest/gtest.h>
+
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "engine/outside/session.h"
+#include "tests/support/support.h"
+
+namespace belljar::outside {
+namespace {
+
+// Prints its name, and needs another module if it is told so.
+class FakeBackend : public Backend {
+ public:
+  explicit FakeBackend(std::string name) : name_(std::move(name)) {}
+
+  core::Result<host::Outcome> Run(const host::Request&, const RunOptions& options) override {
+    ++runs;
+    if (options.sink) options.sink->on_stdout("once\n");
+    if (starts_over) return core::MakeError(kStartOver, "it needs another one");
+    host::Outcome outcome;
+    outcome.stdout_stream.text = name_;
+    return outcome;
+  }
+  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions&,
+                                                     const RunOptions&) override {
+    return core::MakeError("open a session", name_);
+  }
+  core::Result<void> WaitForSpare(core::Deadline) override {
+    return core::MakeError("wait", name_);
+  }
+  Counters counters() const override { return ready; }
+
+  Counters ready{
+      .zygotes_started = 1, .workers_spawned = 4, .waiting = 4, .zygote_pid = 17};
+  bool starts_over = false;
+  int runs = 0;
+
+ private:
+  const std::string name_;
+};
+
+core::Profile Packages() {
+  core::Profile profile;
+  profile.packages.push_back({"set", {"numpy", "numpy.linalg", "scipy", "mpl_toolkits.mplot3d"}});
+  profile.light_packages = {"numpy"};
+  return profile;
+}
+
+class Light : public testing::Test {
+ protected:
+  void Begin(core::Profile profile = Packages()) {
+    auto whole = std::make_unique<FakeBackend>("whole");
+    whole_ = whole.get();
+    backend_ = std::make_unique<LightBackend>(
+        std::move(whole), std::move(profile), [this]() -> core::Result<std::unique_ptr<Backend>> {
+          ++starts_;
+          if (!can_start_) return core::MakeError("start", "no thread");
+          auto light = std::make_unique<FakeBackend>("light");
+          light_ = light.get();
+          light_->ready = light_ready_;
+          return std::unique_ptr<Backend>(std::move(light));
+        });
+  }
+
+  // The name of the one that ran it.
+  std::string RanBy(const host::Request& request) {
+    const auto outcome = backend_->Run(request, {});
+    return outcome ? outcome->stdout_stream.text : outcome.error().ToString();
+  }
+  std::string RanBy(const char* source) { return RanBy(tests::MakeRequest(source)); }
+
+  std::unique_ptr<LightBackend> backend_;
+  FakeBackend* whole_ = nullptr;
+  FakeBackend* light_ = nullptr;
+  Backend::Counters light_ready_{
+      .zygotes_started = 1, .workers_spawned = 2, .waiting = 2, .zygote_pid = 18};
+  bool can_start_ = true;
+  int starts_ = 0;
+};
+
+TEST_F(Light, RunsWhatNamesNoOtherPackage) {
+  Begin();
+  EXPECT_EQ(RanBy("import numpy as np\nnp.arange(3)"), "light");
+  EXPECT_EQ(RanBy("1 + 1"), "light");
+  EXPECT_EQ(RanBy("import numpy.linalg, math"), "light");
+  EXPECT_EQ(RanBy("import scipyish"), "light");
+  for (const char* source : {"import scipy", "from scipy.stats import norm", "import numpy, scipy",
+                             "x = 'scipy'", "from mpl_toolkits import mplot3d"}) {
+    EXPECT_EQ(RanBy(source), "whole") << source;
+  }
+  EXPECT_EQ(starts_, 1);
+}
+
+TEST_F(Light, IsNotForWhatCannotStartOver) {
+  core::Profile profile = Packages();
+  profile.egress.emplace();
+  Begin(std::move(profile));
+  EXPECT_EQ(RanBy("1"), "whole");
+  Begin();
+  host::Request request = tests::MakeRequest("1");
+  request.mode = host::Request::Mode::kValidate;
+  EXPECT_EQ(RanBy(request), "whole");
+  request = tests::MakeRequest("f()");
+  request.functions = {{.name = "f"}};
+  EXPECT_EQ(RanBy(request), "whole");
+  EXPECT_EQ(backend_->OpenSession({}, {}).error().detail, "whole");
+  EXPECT_EQ(backend_->WaitForSpare({}).error().detail, "whole");
+  EXPECT_EQ(starts_, 0);
+}
+
+TEST_F(Light, StartsOnceTheWholeOneIsReady) {
+  Begin();
+  whole_->ready.workers_spawned = 0;
+  EXPECT_EQ(RanBy("1"), "whole");
+  EXPECT_EQ(starts_, 0);
+  whole_->ready.workers_spawned = 1;
+  light_ready_.workers_spawned = 0;
+  EXPECT_EQ(RanBy("1"), "whole") << "nobody waits for it";
+  EXPECT_EQ(starts_, 1);
+  light_->ready.workers_spawned = 1;
+  EXPECT_EQ(RanBy("1"), "light");
+  EXPECT_EQ(starts_, 1);
+}
+
+TEST_F(Light, IsNotNeeded) {
+  can_start_ = false;
+  Begin();
+  EXPECT_EQ(RanBy("1"), "whole");
+  EXPECT_EQ(RanBy("1"), "whole");
+  EXPECT_EQ(starts_, 1);
+  EXPECT_EQ(backend_->counters().light_zygote_pid, -1);
+}
+
+TEST_F(Light, TheWholeOneRunsWhatNeedsMore) {
+  Begin();
+  EXPECT_EQ(RanBy("1"), "light");
+  light_->starts_over = true;
+  std::string shown;
+  const OutputSink sink{.on_stdout = [&](std::string_view text) { shown += text; },
+                        .on_stderr = {}};
+  RunOptions options;
+  options.sink = &sink;
+  const auto outcome = backend_->Run(tests::MakeRequest("1"), options);
+  ASSERT_TRUE(outcome);
+  EXPECT_EQ(outcome->stdout_stream.text, "whole");
+  EXPECT_EQ(shown, "once\n") << "what has been shown is not shown again";
+  EXPECT_EQ(light_->runs, 2);
+  EXPECT_EQ(whole_->runs, 1);
+}
+
+TEST_F(Light, CountersAreOfBoth) {
+  Begin();
+  EXPECT_EQ(backend_->counters().waiting, 4u);
+  RanBy("1");
+  const Backend::Counters counters = backend_->counters();
+  EXPECT_EQ(counters.zygotes_started, 2u);
+  EXPECT_EQ(counters.workers_spawned, 6u);
+  EXPECT_EQ(counters.waiting, 2u) << "ready, whichever program comes next";
+  EXPECT_EQ(counters.zygote_pid, 17);
+  EXPECT_EQ(counters.light_zygote_pid, 18);
+}
+
+}  // namespace
+}  // namespace belljar::outside
