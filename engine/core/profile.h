@@ -76,8 +76,8 @@ struct Profile {
   std::vector<ModuleExports> modules;
   std::vector<PathRule> paths;
   std::vector<PackageSet> packages;
-  std::vector<std::string> environment;  // of the zygote: "NAME=value"
-  bool huge_pages = false;               // for the interpreter's heap
+  std::vector<std::string> environment;     // of the zygote: "NAME=value"
+  bool huge_pages = false;                  // for the interpreter's heap
   std::vector<std::string> light_packages;  // all that a second zygote loads; empty: there is none
   Bytes artifacts{
       0};  // total size of the figures and tables that a run displays; 0: none are collected

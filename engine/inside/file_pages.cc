@@ -128,10 +128,12 @@ void JoinHeadersWithCode(const std::vector<Used>& all) {
 // The .bss of a library is anonymous memory after its data, which the kernel joins with whatever
 // anonymous memory follows. `all` gets it as a mapping of its own, of the library's file.
 void SeparateBss(std::vector<Used>& all) {
-  const auto up = [](uintptr_t address) { return (address + kPageSize - 1) / kPageSize * kPageSize; };
+  const auto up = [](uintptr_t address) {
+    return (address + kPageSize - 1) / kPageSize * kPageSize;
+  };
   std::map<uintptr_t, uintptr_t> bss;  // begin, end
   const auto collect = [&](const dl_phdr_info& library) {
-    for (const ElfW(Phdr)& segment : std::span(library.dlpi_phdr, library.dlpi_phnum)) {
+    for (const ElfW(Phdr) & segment : std::span(library.dlpi_phdr, library.dlpi_phnum)) {
       if (segment.p_type != PT_LOAD || !(segment.p_flags & PF_W)) continue;
       const uintptr_t begin = library.dlpi_addr + segment.p_vaddr;
       bss[up(begin + segment.p_filesz)] = up(begin + segment.p_memsz);

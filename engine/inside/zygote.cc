@@ -151,12 +151,11 @@ core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared,
   const pid_t pid = CloneWorker(start.plan, &pidfd);
   if (pid == 0) {
     core::Descriptors& given = message.descriptors;
-    const WorkerStart worker{
-        .plan = start.plan,
-        .prepared = prepared,
-        .layout = start.layout,
-        .has_all_modules = start.interpreter.loads_all_modules(),
-        .kind = kind};
+    const WorkerStart worker{.plan = start.plan,
+                             .prepared = prepared,
+                             .layout = start.layout,
+                             .has_all_modules = start.interpreter.loads_all_modules(),
+                             .kind = kind};
     if (kind == core::SpawnMessage::kSession) {
       RunSessionInit(worker, std::move(given[2]), std::move(given[0]), std::move(given[1]));
     }

@@ -8,9 +8,7 @@
 namespace belljar::outside {
 
 LightBackend::LightBackend(std::unique_ptr<Backend> whole, core::Profile profile, Start start_light)
-    : profile_(std::move(profile)),
-      start_light_(std::move(start_light)),
-      whole_(std::move(whole)) {
+    : profile_(std::move(profile)), start_light_(std::move(start_light)), whole_(std::move(whole)) {
   for (const core::PackageSet& set : profile_.packages) {
     for (const std::string& module : set.modules) others_.emplace(OutermostName(module));
   }

@@ -1,8 +1,8 @@
 // LightBackend: two zygotes for a profile with packages. The light one has loaded the few packages
-// that most programs use (`[zygote] light` of the profile), and its clones cost half as much: a clone
-// copies the mappings of every library that is loaded. It runs the programs whose text names no other
-// package; those that need another after all are started over (start_over.h). Everything else is the
-// whole one's: other programs, validation, sessions.
+// that most programs use (`[zygote] light` of the profile), and its clones cost half as much: a
+// clone copies the mappings of every library that is loaded. It runs the programs whose text names
+// no other package; those that need another after all are started over (start_over.h). Everything
+// else is the whole one's: other programs, validation, sessions.
 #ifndef BELLJAR_ENGINE_OUTSIDE_LIGHT_BACKEND_H_
 #define BELLJAR_ENGINE_OUTSIDE_LIGHT_BACKEND_H_
 
@@ -45,7 +45,7 @@ class LightBackend : public Backend {
   const Start start_light_;
   const std::unique_ptr<Backend> whole_;
   mutable std::mutex mutex_;
-  bool is_started_ = false;          // or could not be
+  bool is_started_ = false;         // or could not be
   std::unique_ptr<Backend> light_;  // set once
 };
 

@@ -39,7 +39,8 @@ bool MayStartOver(const core::Profile& profile, const host::Request& request) {
 
 std::vector<std::string> NamedModules(const core::Profile& profile, std::string_view source) {
   std::set<std::string_view> known, named;
-  for (const core::ModuleExports& module : profile.modules) known.insert(OutermostName(module.name));
+  for (const core::ModuleExports& module : profile.modules)
+    known.insert(OutermostName(module.name));
   for (const core::PackageSet& set : profile.packages) {
     for (const std::string& module : set.modules) known.insert(OutermostName(module));
   }

@@ -36,8 +36,7 @@ class FakeBackend : public Backend {
   }
   Counters counters() const override { return ready; }
 
-  Counters ready{
-      .zygotes_started = 1, .workers_spawned = 4, .waiting = 4, .zygote_pid = 17};
+  Counters ready{.zygotes_started = 1, .workers_spawned = 4, .waiting = 4, .zygote_pid = 17};
   bool starts_over = false;
   int runs = 0;
 
@@ -57,15 +56,16 @@ class Light : public testing::Test {
   void Begin(core::Profile profile = Packages()) {
     auto whole = std::make_unique<FakeBackend>("whole");
     whole_ = whole.get();
-    backend_ = std::make_unique<LightBackend>(
-        std::move(whole), std::move(profile), [this]() -> core::Result<std::unique_ptr<Backend>> {
-          ++starts_;
-          if (!can_start_) return core::MakeError("start", "no thread");
-          auto light = std::make_unique<FakeBackend>("light");
-          light_ = light.get();
-          light_->ready = light_ready_;
-          return std::unique_ptr<Backend>(std::move(light));
-        });
+    backend_ = std::make_unique<LightBackend>(std::move(whole), std::move(profile),
+                                              [this]() -> core::Result<std::unique_ptr<Backend>> {
+                                                ++starts_;
+                                                if (!can_start_)
+                                                  return core::MakeError("start", "no thread");
+                                                auto light = std::make_unique<FakeBackend>("light");
+                                                light_ = light.get();
+                                                light_->ready = light_ready_;
+                                                return std::unique_ptr<Backend>(std::move(light));
+                                              });
   }
 
   // The name of the one that ran it.
