@@ -21,7 +21,7 @@ namespace py = pybind11;
 
 // Looked up once in the zygote and never released: a worker ends by being killed.
 struct Runner {
-  py::object rehearse, reseed, execute;
+  py::object rehearse, rehearse_others, reseed, execute;
   py::object begin_session, execute_cell, answer_question, after_copy;
   py::object loads;
   py::object keep_artifact;  // None: artifacts are not kept
@@ -175,8 +175,8 @@ void Prepare(const InterpreterOptions& options) {
   runner.attr("prepare")(loads(options.profile), loads(options.other_profiles),
                          loads(options.missing_modules), loads(options.named_modules));
   g_runner =
-      new Runner{runner.attr("rehearse"), runner.attr("reseed"), runner.attr("execute"),
-                 runner.attr("begin_session"), runner.attr("execute_cell"),
+      new Runner{runner.attr("rehearse"), runner.attr("rehearse_others"), runner.attr("reseed"),
+                 runner.attr("execute"), runner.attr("begin_session"), runner.attr("execute_cell"),
                  // Where the program is known, it is no session's.
                  options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
                  runner.attr("after_copy"), loads,
@@ -323,6 +323,10 @@ core::Result<void> RehearseRequest() {
     MakeRequest({.metadata = kSampleMetadata});
     g_runner->rehearse();
   });
+}
+
+core::Result<void> RehearseOthers() {
+  return Translate("rehearse", [] { g_runner->rehearse_others(); });
 }
 
 core::Result<void> BeginSession() {

@@ -60,6 +60,9 @@ core::Result<void> AfterCopyInWorker(bool reseeds);
 // In a clone that is then discarded: does everything that a request does (hot_pages.h).
 core::Result<void> RehearseRequest();
 
+// The same for what requests do less often: fail, refuse, validate.
+core::Result<void> RehearseOthers();
+
 // Calls a function of the host: takes its name and arguments (JSON), returns the answer (JSON).
 using HostCall = std::function<std::string(std::string_view, std::string_view)>;
 
