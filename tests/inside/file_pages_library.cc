@@ -6,11 +6,11 @@ namespace {
 
 const char kConstant[5000] = "constant";
 char data[5000] = "data";
-char bss[belljar::inside::kLibraryBss];
+char bss[belljar::tests::kLibraryBss];
 const char* const kRelocated[600] = {kConstant, data, bss};
 
 }  // namespace
 
-extern "C" belljar::inside::LibraryParts file_pages_parts() {
+extern "C" belljar::tests::LibraryParts file_pages_parts() {
   return {kConstant, const_cast<const char**>(kRelocated), data, bss};
 }

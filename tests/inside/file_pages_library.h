@@ -4,7 +4,7 @@
 
 #include <cstddef>
 
-namespace belljar::inside {
+namespace belljar::tests {
 
 // Larger than the gaps that a process has between its libraries, so that the test chooses what
 // follows.
@@ -17,6 +17,6 @@ struct LibraryParts {
   char* bss;
 };
 
-}  // namespace belljar::inside
+}  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_INSIDE_FILE_PAGES_LIBRARY_H_

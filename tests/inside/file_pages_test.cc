@@ -180,15 +180,15 @@ class LoadedLibrary {
     handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     EXPECT_NE(handle_, nullptr) << dlerror();
     munmap(room, kRoom);
-    get_parts_ = reinterpret_cast<LibraryParts (*)()>(dlsym(handle_, "file_pages_parts"));
+    get_parts_ = reinterpret_cast<tests::LibraryParts (*)()>(dlsym(handle_, "file_pages_parts"));
     parts = get_parts_();
-    const auto end = reinterpret_cast<uintptr_t>(parts.bss) + kLibraryBss;
+    const auto end = reinterpret_cast<uintptr_t>(parts.bss) + tests::kLibraryBss;
     void* const after = At((end + kPageSize - 1) / kPageSize * kPageSize);
     neighbour = static_cast<char*>(mmap(after, kPageSize, PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
     EXPECT_EQ(neighbour, after);
     *neighbour = 'n';
-    parts.bss[0] = parts.bss[kLibraryBss - 1] = parts.data[0] = 'w';
+    parts.bss[0] = parts.bss[tests::kLibraryBss - 1] = parts.data[0] = 'w';
   }
   LoadedLibrary(const LoadedLibrary&) = delete;
   LoadedLibrary& operator=(const LoadedLibrary&) = delete;
@@ -213,7 +213,7 @@ class LoadedLibrary {
     for (std::string line; std::getline(maps, line);) {
       const uintptr_t begin = std::stoul(line, nullptr, 16);
       if (begin >= reinterpret_cast<uintptr_t>(info.dli_fbase) &&
-          begin < reinterpret_cast<uintptr_t>(parts.bss) + kLibraryBss) {
+          begin < reinterpret_cast<uintptr_t>(parts.bss) + tests::kLibraryBss) {
         ++count;
       }
     }
@@ -226,7 +226,7 @@ class LoadedLibrary {
     return static_cast<const char*>(info.dli_fbase);
   }
 
-  LibraryParts parts{};
+  tests::LibraryParts parts{};
   char* neighbour = nullptr;
 
  private:
@@ -247,7 +247,7 @@ class LoadedLibrary {
   }
 
   void* handle_ = nullptr;
-  LibraryParts (*get_parts_)() = nullptr;
+  tests::LibraryParts (*get_parts_)() = nullptr;
 };
 
 TEST_F(FilePages, ALibraryThatIsNotUsedIsThreeMappings) {
@@ -259,15 +259,15 @@ TEST_F(FilePages, ALibraryThatIsNotUsedIsThreeMappings) {
   EXPECT_EQ(unused.mappings(), 3u);
   EXPECT_GE(used.mappings(), 4u) << "its code runs, and may use its data";
   for (const LoadedLibrary* each : {&unused, &used}) {
-    const LibraryParts& parts = each->parts;
+    const tests::LibraryParts& parts = each->parts;
     EXPECT_STREQ(parts.constant, "constant");
     EXPECT_EQ(parts.relocated[0], parts.constant);
     EXPECT_EQ(parts.relocated[1], parts.data);
     EXPECT_EQ(parts.relocated[2], parts.bss);
     EXPECT_STREQ(parts.data, "wata");
     EXPECT_EQ(parts.bss[0], 'w');
-    EXPECT_EQ(parts.bss[kLibraryBss - 1], 'w');
-    EXPECT_TRUE(std::ranges::all_of(std::string_view(parts.bss + 1, kLibraryBss - 2),
+    EXPECT_EQ(parts.bss[tests::kLibraryBss - 1], 'w');
+    EXPECT_TRUE(std::ranges::all_of(std::string_view(parts.bss + 1, tests::kLibraryBss - 2),
                                     [](char c) { return c == 0; }));
     // Nothing that a program may have chosen becomes executable, and nothing else writable.
     EXPECT_EQ(LoadedLibrary::ProtectionOf(each->header()), "r-xp");

@@ -39,16 +39,7 @@ bool StartsOver(const core::Result<host::Outcome>& outcome) {
   return !outcome && outcome.error().operation == kStartOver;
 }
 
-struct Shown {
-  Shown() {
-    sink.on_stdout = [this](std::string_view bytes) { out += bytes; };
-    sink.on_stderr = [this](std::string_view bytes) { err += bytes; };
-  }
-  std::string out, err;
-  OutputSink sink;
-};
-
-core::Result<host::Outcome> RunOnceShowing(Shown& shown, const char* source) {
+core::Result<host::Outcome> RunOnceShowing(tests::Shown& shown, const char* source) {
   RunOptions run;
   run.sink = &shown.sink;
   return RunOnce(Restricted(), tests::MakeRequest(source), run);
@@ -140,7 +131,7 @@ TEST(RunOnce, ItIsHeldAsOneWithAllModulesIs) {
 }
 
 TEST(RunOnce, WhatWasShownIsNotShownAgain) {
-  Shown shown;
+  tests::Shown shown;
   const auto outcome = RunOnceShowing(shown,
                                       "import time\nprint('first')\ntime.sleep(0.3)\n"
                                       "print(__import__('statis' + 'tics').mean([1, 3]))");
@@ -151,7 +142,7 @@ TEST(RunOnce, WhatWasShownIsNotShownAgain) {
 }
 
 TEST(RunOnce, OutputThatChangesIsShownWithANote) {
-  Shown shown;
+  tests::Shown shown;
   const auto outcome =
       RunOnceShowing(shown,
                      "import time\nprint(f'at {time.time_ns()}')\ntime.sleep(0.3)\n"

@@ -9,19 +9,12 @@
 #include <string_view>
 #include <vector>
 
+#include "tests/support/support.h"
+
 namespace belljar::outside {
 namespace {
 
 using StringList = std::vector<std::string>;
-
-struct Shown {
-  Shown() {
-    sink.on_stdout = [this](std::string_view bytes) { out += bytes; };
-    sink.on_stderr = [this](std::string_view bytes) { err += bytes; };
-  }
-  std::string out, err;
-  OutputSink sink;
-};
 
 TEST(NamedModules, AreTheWordsOfTheTextThatAProfileHas) {
   core::Profile profile;
@@ -51,7 +44,7 @@ TEST(NamesAny, LooksForWholeWords) {
 }
 
 TEST(OutputOfBoth, IsThatOfTheSecondWhereBothAreTheSame) {
-  Shown shown;
+  tests::Shown shown;
   OutputOfBoth output(shown.sink);
   output.sink().on_stdout("one\ntw");
   output.sink().on_stderr("e");
@@ -63,7 +56,7 @@ TEST(OutputOfBoth, IsThatOfTheSecondWhereBothAreTheSame) {
 }
 
 TEST(OutputOfBoth, IsBothFromWhereTheyDiffer) {
-  Shown shown;
+  tests::Shown shown;
   OutputOfBoth output(shown.sink);
   output.sink().on_stdout("same\n1\n");
   output.sink().on_stderr("warning 1\n");

@@ -139,11 +139,12 @@ std::vector<ProcessEntry> Children() {
 }
 
 std::vector<pid_t> WorkersOf(const outside::Sandbox& sandbox) {
+  const outside::Backend::Counters counters = sandbox.counters();
   std::vector<pid_t> workers;
   for (const ProcessEntry& child : Children()) {
-    if (child.pid != sandbox.counters().zygote_pid && child.state != 'Z') {
-      workers.push_back(child.pid);
-    }
+    const bool is_zygote =
+        child.pid == counters.zygote_pid || child.pid == counters.light_zygote_pid;
+    if (!is_zygote && child.state != 'Z') workers.push_back(child.pid);
   }
   return workers;
 }

@@ -73,6 +73,16 @@ inline Death KilledBy(int signal) { return {-1, signal}; }
 // output of `body` are lost: the result is its exit code (up to 255) or the signal.
 Death InChild(const std::function<int()>& body);
 
+// What a run shows while it runs.
+struct Shown {
+  Shown() {
+    sink.on_stdout = [this](std::string_view bytes) { out += bytes; };
+    sink.on_stderr = [this](std::string_view bytes) { err += bytes; };
+  }
+  std::string out, err;
+  outside::OutputSink sink;
+};
+
 // One line of /proc/<pid>/stat.
 struct ProcessEntry {
   pid_t pid = 0;
@@ -83,7 +93,7 @@ struct ProcessEntry {
 std::vector<ProcessEntry> Processes();
 // Children of this process, including zombies.
 std::vector<ProcessEntry> Children();
-// Children that wait for a request, without the zygote.
+// Children that wait for a request, without the zygotes.
 std::vector<pid_t> WorkersOf(const outside::Sandbox& sandbox);
 // True if `condition` becomes true in time; polls every 5 ms.
 bool Eventually(const std::function<bool()>& condition,
