@@ -228,7 +228,7 @@ core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all) {
     MemoryMapping mapping = all[first].mapping;
     if (!mapping.is_file() || !unused.contains(mapping.inode)) continue;
     if (IsAsInFile(all[first]) && mapping.size() > kMostConstants) ++first;
-    const std::span parts(&all[first], next - first);
+    const std::span parts = std::span(all).subspan(first, next - first);
     if (std::ranges::none_of(parts, HasOwnPages) || std::ranges::any_of(parts, IsWritten)) continue;
     mapping.begin = parts.front().mapping.begin;
     mapping.end = parts.back().mapping.end;

@@ -38,9 +38,14 @@ core::Result<host::Outcome> LightBackend::Run(const host::Request& request,
                                               const RunOptions& options) {
   Backend* const light = LightFor(request);
   if (!light) return whole_->Run(request, options);
-  return RunNamedOrWhole(
-      options, [&](const RunOptions& through) { return light->Run(request, through); },
-      [&](const RunOptions& through) { return whole_->Run(request, through); });
+  const Runner named = [&](const RunOptions& through) {
+    core::Result<host::Outcome> outcome = light->Run(request, through);
+    // Whatever is wrong with it, such as a zygote that is killed and does not start again.
+    if (!outcome) outcome = core::MakeError(kStartOver, outcome.error().ToString());
+    return outcome;
+  };
+  return RunNamedOrWhole(options, named,
+                         [&](const RunOptions& through) { return whole_->Run(request, through); });
 }
 
 Backend::Counters LightBackend::counters() const {
@@ -50,7 +55,7 @@ Backend::Counters LightBackend::counters() const {
   const Counters more = light->counters();
   counters.zygotes_started += more.zygotes_started;
   counters.workers_spawned += more.workers_spawned;
-  counters.waiting = std::min(counters.waiting, more.waiting);
+  if (more.workers_spawned > 0) counters.waiting = std::min(counters.waiting, more.waiting);
   counters.light_zygote_pid = more.zygote_pid;
   return counters;
 }

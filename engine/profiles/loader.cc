@@ -467,6 +467,7 @@ void ReadZygote(const toml::table& root, core::Profile& profile) {
   CheckWhy(zygote);
   if (zygote.contains("huge_pages")) profile.huge_pages |= Get<bool>(zygote, "huge_pages");
   if (zygote.contains("light")) {
+    profile.light_packages.clear();  // of a profile that this one extends
     for (std::string& name : GetStrings(zygote, "light")) {
       const auto has = [&](const core::PackageSet& set) {
         return std::ranges::find(set.modules, name) != set.modules.end();

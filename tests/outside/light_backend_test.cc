@@ -23,6 +23,7 @@ class FakeBackend : public Backend {
     ++runs;
     if (options.sink) options.sink->on_stdout("once\n");
     if (starts_over) return core::MakeError(kStartOver, "it needs another one");
+    if (fails) return core::MakeError("start a zygote", "it was killed");
     host::Outcome outcome;
     outcome.stdout_stream.text = name_;
     return outcome;
@@ -37,7 +38,7 @@ class FakeBackend : public Backend {
   Counters counters() const override { return ready; }
 
   Counters ready{.zygotes_started = 1, .workers_spawned = 4, .waiting = 4, .zygote_pid = 17};
-  bool starts_over = false;
+  bool starts_over = false, fails = false;
   int runs = 0;
 
  private:
@@ -154,10 +155,21 @@ TEST_F(Light, TheWholeOneRunsWhatNeedsMore) {
   EXPECT_EQ(whole_->runs, 1);
 }
 
+TEST_F(Light, TheWholeOneRunsWhatItFails) {
+  Begin();
+  EXPECT_EQ(RanBy("1"), "light");
+  light_->fails = true;
+  EXPECT_EQ(RanBy("1"), "whole");
+  whole_->fails = true;
+  EXPECT_EQ(RanBy("1"), "start a zygote: it was killed");
+}
+
 TEST_F(Light, CountersAreOfBoth) {
   Begin();
-  EXPECT_EQ(backend_->counters().waiting, 4u);
+  light_ready_.workers_spawned = 0;
   RanBy("1");
+  EXPECT_EQ(backend_->counters().waiting, 4u) << "the other one runs nothing yet";
+  light_->ready.workers_spawned = 2;
   const Backend::Counters counters = backend_->counters();
   EXPECT_EQ(counters.zygotes_started, 2u);
   EXPECT_EQ(counters.workers_spawned, 6u);
