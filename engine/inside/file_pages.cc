@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstring>
 #include <map>
 #include <set>
 #include <span>
@@ -16,6 +17,7 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
+#include "engine/inside/huge_pages.h"
 #include "engine/inside/memory_map.h"
 #include "engine/inside/rehearsal.h"
 
@@ -24,6 +26,9 @@ namespace {
 
 // Of less it is not worth it: fork then copies the mapping's anon_vma, too, which takes about 1 µs.
 constexpr ptrdiff_t kWorthMapping = 4;  // pages
+
+// Of the 512 pages of code in a huge page: of less it is not worth the 2 MiB of each zygote's own.
+constexpr ptrdiff_t kWorthHugePage = 128;
 
 // Every mapping costs a clone 0.5 µs, and its end as much. Constants of a library that is not used
 // become one with its relocated data, which takes memory of each zygote's own: in data-science
@@ -113,13 +118,74 @@ bool AreAdjacent(const MemoryMapping& first, const MemoryMapping& second) {
 
 // What lies before a library's code (its header, symbols and relocations) becomes one mapping with
 // the code. Constants do not: a program may have chosen such bytes.
-void JoinHeadersWithCode(const std::vector<Used>& all) {
+void JoinHeadersWithCode(std::vector<Used>& all) {
   for (size_t i = 1; i < all.size(); ++i) {
-    const MemoryMapping &header = all[i - 1].mapping, &code = all[i].mapping;
-    if (!code.is_executable || code.is_writable || !AreAdjacent(header, code)) continue;
-    if (header.offset != 0 || code.offset != header.size()) continue;
-    if (!header.is_readonly() || !IsAsInFile(all[i - 1])) continue;
-    (void)mprotect(At(header.begin), header.size(), PROT_READ | PROT_EXEC);
+    Used &header = all[i - 1], &code = all[i];
+    if (!code.mapping.is_executable || code.mapping.is_writable) continue;
+    if (!header.mapping.is_readonly() || !IsAsInFile(header)) continue;
+    if (!AreAdjacent(header.mapping, code.mapping) || header.mapping.offset != 0) continue;
+    if (code.mapping.offset != header.mapping.size()) continue;
+    if (mprotect(At(header.mapping.begin), header.mapping.size(), PROT_READ | PROT_EXEC) != 0) {
+      continue;
+    }
+    code.mapping.begin = header.mapping.begin;
+    code.mapping.offset = 0;
+    code.before.insert(code.before.begin(), header.before.begin(), header.before.end());
+    code.after.insert(code.after.begin(), header.after.begin(), header.after.end());
+    header = {};
+  }
+  std::erase_if(all, [](const Used& each) { return each.mapping.size() == 0; });
+}
+
+// --- code on huge pages --------------------------------------------------------------------------
+
+// The same content, at the same place, on a huge page that is not the file's.
+bool MoveToHugePage(uintptr_t region) {
+  const size_t size = HugePageSize();
+  void* const reserved =
+      mmap(nullptr, 2 * size, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (reserved == MAP_FAILED) return false;
+  const uintptr_t begin = reinterpret_cast<uintptr_t>(reserved), end = begin + 2 * size;
+  const uintptr_t copy = (begin + size - 1) / size * size;
+  (void)madvise(At(copy), size, MADV_HUGEPAGE);
+  memcpy(At(copy), At(region), size);
+  const bool moved =
+      CollapseRegion(copy) && mprotect(At(copy), size, PROT_READ | PROT_EXEC) == 0 &&
+      mremap(At(copy), size, size, MREMAP_MAYMOVE | MREMAP_FIXED, At(region)) != MAP_FAILED;
+  if (copy > begin) (void)munmap(reserved, copy - begin);
+  const uintptr_t rest = moved ? copy + size : copy;
+  if (end > rest) (void)munmap(At(rest), end - rest);
+  return moved;
+}
+
+Used PartOf(const Used& whole, uintptr_t begin, uintptr_t end) {
+  const auto first = static_cast<ptrdiff_t>((begin - whole.mapping.begin) / kPageSize);
+  const auto last = static_cast<ptrdiff_t>((end - whole.mapping.begin) / kPageSize);
+  Used part{whole.mapping,
+            {whole.before.begin() + first, whole.before.begin() + last},
+            {whole.after.begin() + first, whole.after.begin() + last}};
+  part.mapping.begin = begin;
+  part.mapping.end = end;
+  part.mapping.offset += begin - whole.mapping.begin;
+  return part;
+}
+
+// What is moved is no longer among `all`.
+void MoveCodeToHugePages(std::vector<Used>& all) {
+  const uintptr_t huge = HugePageSize();
+  for (size_t i = 0; i < all.size(); ++i) {
+    const MemoryMapping mapping = all[i].mapping;
+    if (!mapping.is_executable || !IsAsInFile(all[i])) continue;
+    for (uintptr_t region = (mapping.begin + huge - 1) / huge * huge; region + huge <= mapping.end;
+         region += huge) {
+      const Used part = PartOf(all[i], region, region + huge);
+      if (std::ranges::count_if(part.after, IsPresent) < kWorthHugePage) continue;
+      if (!MoveToHugePage(region)) continue;
+      const Used before = PartOf(all[i], mapping.begin, region);
+      all[i] = PartOf(all[i], region + huge, mapping.end);
+      if (before.mapping.size() > 0) all.insert(all.begin() + static_cast<ptrdiff_t>(i++), before);
+      break;  // one of each library: that of CPython has no second one
+    }
   }
 }
 
@@ -152,14 +218,10 @@ void SeparateBss(std::vector<Used>& all) {
     if (after.mapping.is_file() || !after.mapping.is_writable || found == bss.end()) continue;
     const uintptr_t end = found->second;
     if (end <= after.mapping.begin || end > after.mapping.end) continue;
-    Used rest = after;
-    const auto pages = static_cast<ptrdiff_t>((end - after.mapping.begin) / kPageSize);
-    after.mapping.end = rest.mapping.begin = end;
-    after.mapping.inode = data.inode;
-    rest.before.erase(rest.before.begin(), rest.before.begin() + pages);
-    rest.after.erase(rest.after.begin(), rest.after.begin() + pages);
-    after.before.resize(static_cast<size_t>(pages));
-    after.after.resize(static_cast<size_t>(pages));
+    const uint64_t inode = data.inode;
+    const Used rest = PartOf(after, end, after.mapping.end);
+    after = PartOf(after, after.mapping.begin, end);
+    after.mapping.inode = inode;
     if (rest.mapping.size() > 0) all.insert(all.begin() + static_cast<ptrdiff_t>(i) + 1, rest);
   }
 }
@@ -218,8 +280,8 @@ core::Result<void> MoveToFile(const MemoryMapping& mapping) {
   return {};
 }
 
-core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all) {
-  const std::set<uint64_t> unused = UnusedFiles(all);
+core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all,
+                                       const std::set<uint64_t>& unused) {
   for (size_t first = 0, next = 0; first < all.size(); first = next) {
     for (next = first + 1; next < all.size(); ++next) {
       if (!ArePartsOfOne(all[next - 1].mapping, all[next].mapping)) break;
@@ -239,19 +301,21 @@ core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all) {
 
 }  // namespace
 
-core::Result<void> PrepareFilePages(const std::function<void()>& rehearse) {
+core::Result<void> PrepareFilePages(const std::function<void()>& rehearse, bool huge_pages) {
   const core::UniqueFd memory(open("/proc/self/mem", O_RDWR | O_CLOEXEC));
   if (!memory) return core::SystemError("open /proc/self/mem");
   core::Result<std::vector<Used>> used = UsedBy(rehearse);
   if (!used) return used.error();
   SeparateBss(*used);
   JoinHeadersWithCode(*used);
+  const std::set<uint64_t> unused = UnusedFiles(*used);
+  if (huge_pages) MoveCodeToHugePages(*used);
   for (const Used& each : *used) {
     if (!IsWorthMapping(each)) continue;
     if (core::Result<void> done = MakeCopied(memory.get(), each.mapping); !done) return done;
     Map(each.mapping, each.after);
   }
-  return MoveColdDataToFiles(*used);
+  return MoveColdDataToFiles(*used, unused);
 }
 
 }  // namespace belljar::inside

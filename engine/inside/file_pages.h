@@ -12,6 +12,10 @@
 // process's own, and fork copies it for every worker. Of libraries of which the rehearsal has run
 // no code (most are: codecs, cryptography, all that a profile's packages bring) it is put into a
 // memory file, of which it is then a private mapping like any other.
+//
+// The code of CPython that every worker runs is on a huge page, if a library has enough of it in
+// one aligned region: of that fork copies one entry, and the processor needs one instead of
+// hundreds to find it.
 #ifndef BELLJAR_ENGINE_INSIDE_FILE_PAGES_H_
 #define BELLJAR_ENGINE_INSIDE_FILE_PAGES_H_
 
@@ -23,7 +27,7 @@ namespace belljar::inside {
 
 // Zygote, before it gives up /proc. `rehearse` runs in a clone that is then killed. An error (such
 // as of a kernel that forbids writing to /proc/self/mem) only costs speed.
-core::Result<void> PrepareFilePages(const std::function<void()>& rehearse);
+core::Result<void> PrepareFilePages(const std::function<void()>& rehearse, bool huge_pages = false);
 
 }  // namespace belljar::inside
 

@@ -103,7 +103,7 @@ void PrepareClones(const Start& start, Prepared& prepared) {
     prepared.hot_pages = std::move(*pinned);
   }
   if (start.interpreter.huge_pages) CollapseIntoHugePages();
-  (void)PrepareFilePages(RehearseWorker).ok();
+  (void)PrepareFilePages(RehearseWorker, start.interpreter.huge_pages).ok();
 }
 
 std::chrono::milliseconds OwnCpuTime() {

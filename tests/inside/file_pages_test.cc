@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/inside/huge_pages.h"
 #include "engine/inside/memory_map.h"
 #include "tests/inside/file_pages_library.h"
 
@@ -168,6 +169,98 @@ TEST_F(FilePages, TheDataOfALibraryThatIsNotUsedIsNotCopied) {
   EXPECT_EQ(*unused.data.page(0), 'b');
 }
 
+// "r-xp": what /proc/self/maps says.
+std::string ProtectionOf(const void* address) {
+  std::ifstream maps("/proc/self/maps");
+  for (std::string line; std::getline(maps, line);) {
+    const uintptr_t begin = std::stoul(line, nullptr, 16);
+    const uintptr_t end = std::stoul(line.substr(line.find('-') + 1), nullptr, 16);
+    const auto sought = reinterpret_cast<uintptr_t>(address);
+    if (begin <= sought && sought < end) return line.substr(line.find(' ') + 1, 4);
+  }
+  return "";
+}
+
+// How much of the mapping that begins at `address` is on huge pages, in KiB.
+size_t OnHugePages(const volatile void* address) {
+  std::ifstream maps("/proc/self/smaps");
+  bool found = false;
+  for (std::string line; std::getline(maps, line);) {
+    if (line.find("-p ") != line.npos || line.find("xp ") != line.npos) {
+      found = std::stoul(line, nullptr, 16) == reinterpret_cast<uintptr_t>(address);
+    }
+    if (found && line.starts_with("AnonHugePages:")) return std::stoul(line.substr(14));
+  }
+  return 0;
+}
+
+// Code of a library that fills an aligned region, with something before and after it.
+class LargeCode {
+ public:
+  LargeCode() {
+    file_.Reset(memfd_create("belljar-file-pages", MFD_CLOEXEC));
+    std::string content(kSize, '\0');
+    for (size_t i = 0; i < kSize; ++i) content[i] = static_cast<char>(i / kPageSize % 251);
+    EXPECT_EQ(write(file_.get(), content.data(), kSize), static_cast<ssize_t>(kSize));
+    void* const room =
+        mmap(nullptr, kSize + HugePageSize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    EXPECT_NE(room, MAP_FAILED);
+    const auto first = reinterpret_cast<uintptr_t>(room) + kBefore;
+    const uintptr_t aligned = (first + HugePageSize() - 1) / HugePageSize() * HugePageSize();
+    begin_ = At(aligned - kBefore);
+    EXPECT_EQ(mmap(begin_, kSize, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file_.get(), 0),
+              begin_);
+    munmap(room, static_cast<size_t>(begin_ - static_cast<char*>(room)));
+  }
+  LargeCode(const LargeCode&) = delete;
+  LargeCode& operator=(const LargeCode&) = delete;
+  ~LargeCode() { munmap(begin_, kSize); }
+
+  volatile char* aligned() const { return begin_ + kBefore; }
+  void Use(size_t pages) const {
+    for (size_t i = 0; i < pages; ++i) (void)aligned()[i * kPageSize];
+  }
+  bool IsAsWritten() const {
+    for (size_t i = 0; i < kSize; i += 64) {
+      if (begin_[i] != static_cast<char>(i / kPageSize % 251)) return false;
+    }
+    return true;
+  }
+
+ private:
+  static constexpr size_t kBefore = size_t{64} << 10;
+  static char* At(uintptr_t address) {
+    return reinterpret_cast<char*>(address);  // NOLINT(performance-no-int-to-ptr)
+  }
+  const size_t kSize = HugePageSize() + 2 * kBefore;
+  core::UniqueFd file_;
+  char* begin_ = nullptr;
+};
+
+TEST_F(FilePages, CodeThatIsUsedMuchIsOnAHugePage) {
+  const LargeCode much, little;
+  const core::Result<void> done = PrepareFilePages(
+      [&] {
+        much.Use(200);
+        little.Use(20);
+      },
+      true);
+  ASSERT_TRUE(done) << done.error().ToString();
+  EXPECT_TRUE(much.IsAsWritten());
+  EXPECT_TRUE(little.IsAsWritten());
+  EXPECT_EQ(OnHugePages(little.aligned()), 0u);
+  // Where the kernel has none, nothing has changed.
+  const size_t moved = OnHugePages(much.aligned());
+  if (moved == 0) GTEST_SKIP() << "this kernel gives no huge page for it";
+  EXPECT_EQ(moved, HugePageSize() >> 10);
+  EXPECT_EQ(ProtectionOf(const_cast<const char*>(much.aligned())), "r-xp");
+  const pid_t clone = fork();
+  if (clone == 0) _exit(much.IsAsWritten() ? 0 : 1);
+  int status = 1;
+  EXPECT_EQ(waitpid(clone, &status, 0), clone);
+  EXPECT_EQ(status, 0);
+}
+
 // A library as the compiler makes them, with a page of anonymous memory right after its .bss: the
 // kernel may join the two.
 class LoadedLibrary {
@@ -198,11 +291,6 @@ class LoadedLibrary {
   }
 
   void Run() const { (void)get_parts_(); }
-
-  // "r-xp", or what /proc/self/maps says.
-  static std::string ProtectionOf(const void* address) {
-    return OfMapping(address).substr(OfMapping(address).find(' ') + 1, 4);
-  }
 
   // From the library's header to the end of its .bss.
   size_t mappings() const {
@@ -235,16 +323,6 @@ class LoadedLibrary {
   static void* At(uintptr_t address) {
     return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr)
   }
-  static std::string OfMapping(const void* address) {
-    std::ifstream maps("/proc/self/maps");
-    for (std::string line; std::getline(maps, line);) {
-      const uintptr_t begin = std::stoul(line, nullptr, 16);
-      const uintptr_t end = std::stoul(line.substr(line.find('-') + 1), nullptr, 16);
-      const auto sought = reinterpret_cast<uintptr_t>(address);
-      if (begin <= sought && sought < end) return line;
-    }
-    return "";
-  }
 
   void* handle_ = nullptr;
   tests::LibraryParts (*get_parts_)() = nullptr;
@@ -270,11 +348,11 @@ TEST_F(FilePages, ALibraryThatIsNotUsedIsThreeMappings) {
     EXPECT_TRUE(std::ranges::all_of(std::string_view(parts.bss + 1, tests::kLibraryBss - 2),
                                     [](char c) { return c == 0; }));
     // Nothing that a program may have chosen becomes executable, and nothing else writable.
-    EXPECT_EQ(LoadedLibrary::ProtectionOf(each->header()), "r-xp");
-    EXPECT_EQ(LoadedLibrary::ProtectionOf(parts.constant), "r--p");
-    EXPECT_EQ(LoadedLibrary::ProtectionOf(parts.relocated), "r--p");
-    EXPECT_EQ(LoadedLibrary::ProtectionOf(parts.data), "rw-p");
-    EXPECT_EQ(LoadedLibrary::ProtectionOf(parts.bss), "rw-p");
+    EXPECT_EQ(ProtectionOf(each->header()), "r-xp");
+    EXPECT_EQ(ProtectionOf(parts.constant), "r--p");
+    EXPECT_EQ(ProtectionOf(parts.relocated), "r--p");
+    EXPECT_EQ(ProtectionOf(parts.data), "rw-p");
+    EXPECT_EQ(ProtectionOf(parts.bss), "rw-p");
     EXPECT_EQ(parts.bss[1] = 'x', 'x');
   }
 }
