@@ -13,6 +13,7 @@
 #include "bench/measure.h"
 #include "bench/options.h"
 #include "bench/report.h"
+#include "engine/core/text.h"
 #include "engine/outside/profile_catalogue.h"
 
 namespace belljar::bench {
@@ -97,7 +98,7 @@ class Bench {
   std::vector<std::string> Preloaded() const {
     std::vector<std::string> names;
     for (const core::ModuleExports& module : profile_.modules) {
-      const std::string top = module.name.substr(0, module.name.find('.'));
+      const std::string_view top = core::TopLevelName(module.name);
       for (const std::string& package : profile_.packages.front().modules) {
         if (top == package) names.push_back(module.name);
       }

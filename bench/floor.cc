@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "bench/options.h"
+#include "engine/core/text.h"
 
 extern char** environ;
 
@@ -73,7 +74,7 @@ std::vector<std::string> PythonFloor(const core::Profile& profile) {
   const nlohmann::json document = nlohmann::json::parse(profile.document);
   const nlohmann::json& modules = document.at("modules");
   for (const auto& [name, module] : modules.items()) {
-    const std::string top = name.substr(0, name.find('.'));
+    const std::string top(core::TopLevelName(name));
     const nlohmann::json& whole = modules.contains(top) ? modules[top] : module;
     if (!whole.value("synthetic", false)) command.push_back(name);
   }

@@ -184,10 +184,11 @@ double TimeBatch(outside::Sandbox& sandbox, const host::Request& request, int co
 }
 
 std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox) {
+  const std::vector<pid_t> zygotes = ZygotesOf(sandbox);
   std::vector<double> memory;
   for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
     const int pid = atoi(entry.path().filename().c_str());
-    if (pid <= 0 || std::ranges::count(ZygotesOf(sandbox), pid) > 0) continue;
+    if (pid <= 0 || std::ranges::count(zygotes, pid) > 0) continue;
     if (ParentOf(entry.path()) != getpid()) continue;
     // A worker keeps the name of the zygote.
     if (ReadWord(entry.path() / "comm") != "belljar-zygote") continue;

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/text.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::container::packages {
@@ -21,8 +22,6 @@ namespace {
 // characters).
 constexpr size_t kDigits = 32;
 constexpr char kBetween[] = "-packages-";
-
-std::string PackageOf(const std::string& module) { return module.substr(0, module.find('.')); }
 
 // A TOML list of names that need no escaping (IsModuleName).
 std::string ListOf(const auto& names) {
@@ -66,13 +65,14 @@ std::string BaseOfPackageProfile(const std::string& name) {
 }
 
 std::string PackageProfileText(const core::Profile& base, const PackageLock& lock) {
-  std::set<std::string> known;
-  for (const core::ModuleExports& module : base.modules) known.insert(PackageOf(module.name));
+  std::set<std::string, std::less<>> known;
+  for (const core::ModuleExports& module : base.modules)
+    known.emplace(core::TopLevelName(module.name));
   std::set<std::string> open;
   std::vector<std::string> modules;
   for (const std::string& module : lock.tree.modules) {
-    if (known.contains(PackageOf(module))) continue;
-    open.insert(PackageOf(module));
+    if (known.contains(core::TopLevelName(module))) continue;
+    open.emplace(core::TopLevelName(module));
     modules.push_back(module);
   }
   return "# Made for one set of packages; do not edit.\n"

@@ -111,7 +111,7 @@ bool IsWorthMapping(const Used& each) {
   return IsAsInFile(each) && std::ranges::count_if(each.after, IsPresent) >= kWorthMapping;
 }
 
-// `second` begins where `first` ends.
+// Of one file, without a gap.
 bool AreAdjacent(const MemoryMapping& first, const MemoryMapping& second) {
   return first.end == second.begin && first.inode == second.inode;
 }
@@ -170,7 +170,7 @@ Used PartOf(const Used& whole, uintptr_t begin, uintptr_t end) {
   return part;
 }
 
-// What is moved is no longer among `all`.
+// Removes from `all` what it moves.
 void MoveCodeToHugePages(std::vector<Used>& all) {
   const uintptr_t huge = HugePageSize();
   for (size_t i = 0; i < all.size(); ++i) {

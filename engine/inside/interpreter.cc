@@ -203,7 +203,7 @@ std::string MissingPart(const py::error_already_set& failure) {
   if (name.is_none()) return "";
   const auto module = name.cast<std::string>();
   const py::object library = py::module_::import("sys").attr("stdlib_module_names");
-  return library.contains(module.substr(0, module.find('.'))) ? module : "";
+  return library.contains(std::string(core::TopLevelName(module))) ? module : "";
 }
 
 template <typename Call>

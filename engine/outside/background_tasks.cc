@@ -30,7 +30,7 @@ BackgroundTasks::~BackgroundTasks() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-// Requires mutex_. A thread for each task: one that is idle is spoken for by a task that waits. If
+// Requires mutex_. A thread for each queued task: an idle one may already be needed for another. If
 // none can be started, the others do the work.
 void BackgroundTasks::NeedThread() {
   if (idle_ >= tasks_.size() || threads_.size() >= kMostThreads || is_ending_) return;

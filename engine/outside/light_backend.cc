@@ -3,29 +3,28 @@
 #include <algorithm>
 #include <utility>
 
+#include "engine/core/text.h"
 #include "engine/outside/start_over.h"
 
 namespace belljar::outside {
 
-LightBackend::LightBackend(std::unique_ptr<Backend> whole, core::Profile profile, Start start_light)
-    : profile_(std::move(profile)), start_light_(std::move(start_light)), whole_(std::move(whole)) {
+LightBackend::LightBackend(std::unique_ptr<Backend> complete, core::Profile profile,
+                           Start start_light)
+    : profile_(std::move(profile)),
+      start_light_(std::move(start_light)),
+      complete_(std::move(complete)) {
   for (const core::PackageSet& set : profile_.packages) {
-    for (const std::string& module : set.modules) others_.emplace(OutermostName(module));
+    for (const std::string& module : set.modules) others_.emplace(core::TopLevelName(module));
   }
   for (const std::string& package : profile_.light_packages) others_.erase(package);
 }
 
-Backend* LightBackend::started() const {
-  const std::lock_guard lock(mutex_);
-  return light_.get();
-}
-
-// Null: the whole one is to run it.
+// Null: the complete one is to run it.
 Backend* LightBackend::LightFor(const host::Request& request) {
   if (!MayStartOver(profile_, request) || NamesAny(others_, request.source)) return nullptr;
   const std::lock_guard lock(mutex_);
   // Two that load at once would only delay the one that all wait for.
-  if (!is_started_ && whole_->counters().workers_spawned > 0) {
+  if (!is_started_ && complete_->counters().workers_spawned > 0) {
     is_started_ = true;
     if (core::Result<std::unique_ptr<Backend>> light = start_light_(); light) {
       light_ = std::move(*light);
@@ -37,22 +36,22 @@ Backend* LightBackend::LightFor(const host::Request& request) {
 core::Result<host::Outcome> LightBackend::Run(const host::Request& request,
                                               const RunOptions& options) {
   Backend* const light = LightFor(request);
-  if (!light) return whole_->Run(request, options);
+  if (!light) return complete_->Run(request, options);
   const Runner named = [&](const RunOptions& through) {
     core::Result<host::Outcome> outcome = light->Run(request, through);
     // Whatever is wrong with it, such as a zygote that is killed and does not start again.
     if (!outcome) outcome = core::MakeError(kStartOver, outcome.error().ToString());
     return outcome;
   };
-  return RunNamedOrWhole(options, named,
-                         [&](const RunOptions& through) { return whole_->Run(request, through); });
+  return RunNamedOrComplete(
+      options, named, [&](const RunOptions& through) { return complete_->Run(request, through); });
 }
 
 Backend::Counters LightBackend::counters() const {
-  Counters counters = whole_->counters();
-  const Backend* const light = started();
-  if (!light) return counters;
-  const Counters more = light->counters();
+  Counters counters = complete_->counters();
+  const std::lock_guard lock(mutex_);
+  if (!light_) return counters;
+  const Counters more = light_->counters();
   counters.zygotes_started += more.zygotes_started;
   counters.workers_spawned += more.workers_spawned;
   if (more.workers_spawned > 0) counters.waiting = std::min(counters.waiting, more.waiting);

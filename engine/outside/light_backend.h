@@ -2,7 +2,7 @@
 // that most programs use (`[zygote] light` of the profile), and its clones cost half as much: a
 // clone copies the mappings of every library that is loaded. It runs the programs whose text names
 // no other package; those that need another after all are started over (start_over.h). Everything
-// else is the whole one's: other programs, validation, sessions.
+// else is the complete one's: other programs, validation, sessions.
 #ifndef BELLJAR_ENGINE_OUTSIDE_LIGHT_BACKEND_H_
 #define BELLJAR_ENGINE_OUTSIDE_LIGHT_BACKEND_H_
 
@@ -22,28 +22,27 @@ class LightBackend : public Backend {
   using Start = std::function<core::Result<std::unique_ptr<Backend>>()>;
 
   // `start_light` is called once, for the first program that the light zygote could have run after
-  // the whole one was ready. Until it is ready itself, and if it cannot be started, the whole one
-  // runs everything.
-  LightBackend(std::unique_ptr<Backend> whole, core::Profile profile, Start start_light);
+  // the complete one was ready. Until it is ready itself, and if it cannot be started, the complete
+  // one runs everything.
+  LightBackend(std::unique_ptr<Backend> complete, core::Profile profile, Start start_light);
 
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options) override;
   core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
                                                      const RunOptions& run) override {
-    return whole_->OpenSession(options, run);
+    return complete_->OpenSession(options, run);
   }
   core::Result<void> WaitForSpare(core::Deadline deadline) override {
-    return whole_->WaitForSpare(deadline);
+    return complete_->WaitForSpare(deadline);
   }
   Counters counters() const override;
 
  private:
   Backend* LightFor(const host::Request& request);
-  Backend* started() const;
 
   const core::Profile profile_;
-  std::set<std::string, std::less<>> others_;  // outermost names of what only the whole one has
+  std::set<std::string, std::less<>> others_;  // top-level names of what only the complete one has
   const Start start_light_;
-  const std::unique_ptr<Backend> whole_;
+  const std::unique_ptr<Backend> complete_;
   mutable std::mutex mutex_;
   bool is_started_ = false;         // or could not be
   std::unique_ptr<Backend> light_;  // set once

@@ -16,7 +16,7 @@ core::Result<host::Outcome> RunIn(SandboxOptions options, const host::Request& r
 }  // namespace
 
 core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Request& request,
-                                         const RunOptions& run, const Runner& whole) {
+                                         const RunOptions& run, const Runner& complete) {
   options.single_run = true;
   options.named_modules = NamedModules(options.profile, request.source);
   // Such a program may import any module of the standard library, and those import each other.
@@ -26,7 +26,7 @@ core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Req
     first.deferred = nullptr;  // its sandbox ends here
     return RunIn(std::move(options), request, first);
   };
-  return RunNamedOrWhole(run, named, whole);
+  return RunNamedOrComplete(run, named, complete);
 }
 
 core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request& request,

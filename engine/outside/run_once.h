@@ -19,9 +19,9 @@ core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request&
                                     const RunOptions& run = {});
 
 // Of a request that may start over: runs it with the modules that it names. If it needs another
-// one, `whole` runs it, with the given options.
+// one, `complete` runs it, with the given options.
 core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Request& request,
-                                         const RunOptions& run, const Runner& whole);
+                                         const RunOptions& run, const Runner& complete);
 
 }  // namespace belljar::outside
 

@@ -226,16 +226,16 @@ core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
 
 namespace {
 
+// Of options with an installation, as the rest.
 core::Result<SparePoolOptions> PoolFor(const SandboxOptions& options) {
-  core::Result<Installation> installation = GivenOrFound(options.installation);
-  if (!installation) return installation.error();
+  Installation installation = *options.installation;
   core::Result<seal::SealPlan> plan = Plan(options);
   if (!plan) return plan.error();
   SparePoolOptions pool;
   // A missing set is not a failure: modules that need it cannot be imported, and `info` says so.
-  pool.zygote.missing = installation->Missing(options.profile);
+  pool.zygote.missing = installation.Missing(options.profile);
   for (const core::PackageSet& set : options.profile.packages) {
-    PackageFolder folder = installation->FolderOfSet(set.name);
+    PackageFolder folder = installation.FolderOfSet(set.name);
     if (folder.path.empty()) continue;
     plan->paths.push_back({.path = folder.path, .only = folder.entries});
     pool.zygote.packages.push_back(std::move(folder));
@@ -243,7 +243,7 @@ core::Result<SparePoolOptions> PoolFor(const SandboxOptions& options) {
   }
   pool.zygote.environment = options.profile.environment;
   pool.zygote.huge_pages = options.profile.huge_pages;
-  pool.zygote.installation = std::move(*installation);
+  pool.zygote.installation = std::move(installation);
   pool.zygote.profile_document = options.profile.document;
   pool.zygote.other_profiles = options.other_profiles;
   pool.zygote.layout = {plan->ceiling.output,
@@ -274,24 +274,27 @@ core::Result<std::unique_ptr<Backend>> StartLocal(const SandboxOptions& options)
 
 // Not where no program may start over, where there is one worker only, or without the packages.
 bool HasLightZygote(const SandboxOptions& options) {
-  if (!options.light_zygote || options.profile.light_packages.empty()) return false;
-  if (options.profile.egress || options.single_run || options.has_workspace) return false;
-  const core::Result<Installation> installation = GivenOrFound(options.installation);
-  return installation && installation->Missing(options.profile).empty();
+  return !options.profile.light_packages.empty() && !options.profile.egress &&
+         !options.single_run && !options.has_workspace &&
+         options.installation->Missing(options.profile).empty();
 }
 
-std::unique_ptr<Backend> WithLightZygote(std::unique_ptr<Backend> whole, SandboxOptions options) {
+std::unique_ptr<Backend> WithLightZygote(std::unique_ptr<Backend> complete,
+                                         SandboxOptions options) {
   core::Profile profile = options.profile;
   options.named_modules = profile.light_packages;
   if (LanguageOf(options) == Language::kFull) options.named_modules->emplace_back(kWholeLibrary);
   return std::make_unique<LightBackend>(
-      std::move(whole), std::move(profile),
+      std::move(complete), std::move(profile),
       [options = std::move(options)] { return StartLocal(options); });
 }
 
 }  // namespace
 
 core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
+  core::Result<Installation> installation = GivenOrFound(options.installation);
+  if (!installation) return installation.error();
+  options.installation = std::move(*installation);
   core::Result<std::unique_ptr<Backend>> backend = StartLocal(options);
   if (!backend) return backend.error();
   if (HasLightZygote(options)) backend = WithLightZygote(std::move(*backend), options);

@@ -73,8 +73,6 @@ struct SandboxOptions {
   // Until the zygote has loaded a profile with packages, which takes seconds, one run at a time
   // gets a zygote of its own, which loads what the program names (run_once.h).
   bool early_runs = true;
-  // A second zygote for what the profile calls light (light_backend.h).
-  bool light_zygote = true;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
 };

@@ -4,6 +4,8 @@
 #include <optional>
 #include <utility>
 
+#include "engine/core/text.h"
+
 namespace belljar::outside {
 namespace {
 
@@ -29,10 +31,6 @@ bool FindWord(std::string_view source, Found found) {
 
 }  // namespace
 
-std::string_view OutermostName(std::string_view module) {
-  return module.substr(0, module.find('.'));
-}
-
 bool MayStartOver(const core::Profile& profile, const host::Request& request) {
   return request.mode == host::Request::Mode::kRun && request.functions.empty() && !profile.egress;
 }
@@ -40,9 +38,9 @@ bool MayStartOver(const core::Profile& profile, const host::Request& request) {
 std::vector<std::string> NamedModules(const core::Profile& profile, std::string_view source) {
   std::set<std::string_view> known, named;
   for (const core::ModuleExports& module : profile.modules)
-    known.insert(OutermostName(module.name));
+    known.insert(core::TopLevelName(module.name));
   for (const core::PackageSet& set : profile.packages) {
-    for (const std::string& module : set.modules) known.insert(OutermostName(module));
+    for (const std::string& module : set.modules) known.insert(core::TopLevelName(module));
   }
   FindWord(source, [&](std::string_view word) {
     if (const auto found = known.find(word); found != known.end()) named.insert(*found);
@@ -55,15 +53,15 @@ bool NamesAny(const std::set<std::string, std::less<>>& names, std::string_view 
   return FindWord(source, [&](std::string_view word) { return names.contains(word); });
 }
 
-core::Result<host::Outcome> RunNamedOrWhole(const RunOptions& run, const Runner& named,
-                                            const Runner& whole) {
+core::Result<host::Outcome> RunNamedOrComplete(const RunOptions& run, const Runner& named,
+                                               const Runner& complete) {
   std::optional<OutputOfBoth> output;
   RunOptions through = run;
   if (run.sink) through.sink = &output.emplace(*run.sink).sink();
   core::Result<host::Outcome> outcome = named(through);
   if (outcome || outcome.error().operation != kStartOver) return outcome;
   if (output) output->StartOver();
-  return whole(through);
+  return complete(through);
 }
 
 OutputOfBoth::OutputOfBoth(const OutputSink& sink) : sink_(sink) {

@@ -29,13 +29,10 @@ namespace belljar::outside {
 // Among the modules that a zygote loads: the whole standard library (belljar_policy/preload.py).
 inline constexpr char kWholeLibrary[] = "*";
 
-// "numpy" of "numpy.linalg".
-std::string_view OutermostName(std::string_view module);
-
 // Whether nobody could notice that the request runs twice.
 bool MayStartOver(const core::Profile& profile, const host::Request& request);
 
-// The outermost names of the profile's modules that occur in `source` as words, in code or not,
+// The top-level names of the profile's modules that occur in `source` as words, in code or not,
 // sorted.
 std::vector<std::string> NamedModules(const core::Profile& profile, std::string_view source);
 
@@ -43,10 +40,10 @@ std::vector<std::string> NamedModules(const core::Profile& profile, std::string_
 bool NamesAny(const std::set<std::string, std::less<>>& names, std::string_view source);
 
 // Of a request that may start over: `named` runs it with some modules. If it needs another one,
-// `whole` runs it. Both get the options that they are to run it with.
+// `complete` runs it. Both get the options that they are to run it with.
 using Runner = std::function<core::Result<host::Outcome>(const RunOptions& run)>;
-core::Result<host::Outcome> RunNamedOrWhole(const RunOptions& run, const Runner& named,
-                                            const Runner& whole);
+core::Result<host::Outcome> RunNamedOrComplete(const RunOptions& run, const Runner& named,
+                                               const Runner& complete);
 
 // The output of a program that was started over, as if it had run once. It is not shown again as
 // far as it is the same. If it is not (it depends on the time), all of it is shown, after a note.

@@ -470,7 +470,7 @@ void ReadZygote(const toml::table& root, core::Profile& profile) {
     profile.light_packages.clear();  // of a profile that this one extends
     for (std::string& name : GetStrings(zygote, "light")) {
       const auto has = [&](const core::PackageSet& set) {
-        return std::ranges::find(set.modules, name) != set.modules.end();
+        return core::Contains(set.modules, name);
       };
       if (std::ranges::none_of(profile.packages, has)) {
         throw Malformed(*zygote.get("light"),
@@ -509,8 +509,7 @@ void ReadOpenPackages(const toml::table& root, core::Profile& profile) {
   const std::vector<std::string> open = GetStrings(*imports, "open");
   for (const auto& [key, value] : GetTable(root, "packages")) {
     for (std::string& name : GetStrings(*value.as_table(), "modules")) {
-      const std::string package = name.substr(0, name.find('.'));
-      if (std::find(open.begin(), open.end(), package) == open.end()) continue;
+      if (!core::Contains(open, core::TopLevelName(name))) continue;
       AddModule(profile, std::move(name), {});
     }
   }

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <set>
 
+#include "engine/core/text.h"
+
 namespace belljar::profiles {
 namespace {
 
@@ -107,7 +109,7 @@ const core::ModuleExports* FindModule(const core::Profile& profile, std::string_
 
 bool HasModuleBelow(const core::Profile& profile, std::string_view root) {
   return std::ranges::any_of(profile.modules, [&](const core::ModuleExports& module) {
-    return std::string_view(module.name).substr(0, module.name.find('.')) == root;
+    return core::TopLevelName(module.name) == root;
   });
 }
 
@@ -142,7 +144,7 @@ bool IsWanted(const core::Profile& other, const core::Profile& base, std::string
   if (other.workspace && !base.workspace && OpensFiles(source)) return true;
   std::set<std::string_view> roots;
   for (const std::string& module : imports.modules) {
-    const std::string_view root = std::string_view(module).substr(0, module.find('.'));
+    const std::string_view root = core::TopLevelName(module);
     const bool is_new = FindModule(base, module) == nullptr;
     if (is_new && FindModule(other, module)) return true;
     if (!HasModuleBelow(base, root) && HasModuleBelow(other, root)) return true;
@@ -150,9 +152,7 @@ bool IsWanted(const core::Profile& other, const core::Profile& base, std::string
   }
   // Modules that both have, of which one has more names: os.
   return std::ranges::any_of(other.modules, [&](const core::ModuleExports& module) {
-    if (!roots.contains(std::string_view(module.name).substr(0, module.name.find('.')))) {
-      return false;
-    }
+    if (!roots.contains(core::TopLevelName(module.name))) return false;
     const core::ModuleExports* const of_base = FindModule(base, module.name);
     const bool has_more = !of_base || of_base->exports.size() < module.exports.size();
     return has_more && UsesNameOf(module, of_base, source, imports);

@@ -201,13 +201,12 @@ ToolResult NoContainer(const Sandboxes& sandboxes) {
   return result;
 }
 
-std::string_view RootOf(std::string_view module) { return module.substr(0, module.find('.')); }
-
 // Whether the module or one of its parent packages is a module of the profile.
 bool IsOfProfile(const core::Profile& profile, std::string_view module) {
-  return std::any_of(
-      profile.modules.begin(), profile.modules.end(),
-      [&](const core::ModuleExports& each) { return RootOf(each.name) == RootOf(module); });
+  return std::any_of(profile.modules.begin(), profile.modules.end(),
+                     [&](const core::ModuleExports& each) {
+                       return core::TopLevelName(each.name) == core::TopLevelName(module);
+                     });
 }
 
 // Files are rejected where they could have no effect, since the caller relies on them. An empty

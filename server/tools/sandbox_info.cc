@@ -38,7 +38,7 @@ Json LimitsOf(const core::Limits& defaults, const core::Limits& maximum) {
 // Whether it belongs to one of `sets`: a profile's packages, or the missing ones.
 template <typename Sets>
 bool IsOfPackages(const Sets& sets, const std::string& module) {
-  const std::string root = module.substr(0, module.find('.'));
+  const std::string_view root = core::TopLevelName(module);
   return std::any_of(sets.begin(), sets.end(), [&](const auto& set) {
     return std::find(set.modules.begin(), set.modules.end(), root) != set.modules.end();
   });
@@ -208,10 +208,10 @@ std::vector<std::string> Roots(const Json& modules, const Json& known) {
   std::vector<std::string> roots;
   for (const Json& module : modules) {
     const std::string name = module.get<std::string>();
-    const std::string root = name.substr(0, name.find('.'));
+    const std::string_view root = core::TopLevelName(name);
     const bool is_known = std::find(known.begin(), known.end(), root) != known.end() ||
                           std::find(known.begin(), known.end(), name) != known.end();
-    if (!is_known && !core::Contains(roots, root)) roots.push_back(root);
+    if (!is_known && !core::Contains(roots, root)) roots.emplace_back(root);
   }
   return roots;
 }

@@ -9,23 +9,23 @@ import pytest
 
 from tests.data_science.session import Session
 
-IS_WHOLE = "import sys\nresult = 'sci' + 'py' in sys.modules\n"
+IS_COMPLETE = "import sys\nresult = 'sci' + 'py' in sys.modules\n"
 
 
 @pytest.fixture(scope="module")
 def light(jail: Session) -> Session:
-    """Its light zygote is ready: after the whole one, before which a run gets one of its own, and
-    which runs the first program."""
+    """Its light zygote is ready. Before the complete one is, a run gets a zygote of its own, and
+    the complete one runs the first program."""
     deadline = time.monotonic() + 120
-    for is_whole in (True, False):
-        while jail.run(IS_WHOLE)["result"] is not is_whole:
+    for is_complete in (True, False):
+        while jail.run(IS_COMPLETE)["result"] is not is_complete:
             assert time.monotonic() < deadline, "the light zygote does not start"
             time.sleep(0.02)
     return jail
 
 
 @pytest.mark.parametrize(
-    ("source", "is_whole"),
+    ("source", "is_complete"),
     [
         ("1", False),
         ("import numpy as np, pandas as pd", False),
@@ -34,13 +34,13 @@ def light(jail: Session) -> Session:
         ("import pandas as pd  # matplotlib", True),
     ],
 )
-def test_what_a_program_names_decides(light: Session, source: str, is_whole: bool) -> None:
-    assert light.run(f"{source}\n{IS_WHOLE}")["result"] is is_whole
+def test_what_a_program_names_decides(light: Session, source: str, is_complete: bool) -> None:
+    assert light.run(f"{source}\n{IS_COMPLETE}")["result"] is is_complete
 
 
 def test_what_needs_more_is_started_over(light: Session) -> None:
     source = "import numpy\nprint('once')\nm = __import__('sci' + 'py')\n"
-    found = light.run(source + IS_WHOLE)
+    found = light.run(source + IS_COMPLETE)
     assert found["status"] == "ok", found
     assert found["result"] is True
     assert found["stdout"] == "once\n"
@@ -53,20 +53,27 @@ def test_a_figure_that_pandas_draws(light: Session) -> None:
 
 
 def test_the_same_layers_hold(light: Session) -> None:
-    here = light.run(IS_WHOLE)
-    whole = light.run("# scipy\n" + IS_WHOLE)
-    assert (here["result"], whole["result"]) == (False, True)
-    assert here["isolation"] == whole["isolation"]
-    assert here["limits"] == whole["limits"]
+    here = light.run(IS_COMPLETE)
+    complete = light.run("# scipy\n" + IS_COMPLETE)
+    assert (here["result"], complete["result"]) == (False, True)
+    assert here["isolation"] == complete["isolation"]
+    assert here["limits"] == complete["limits"]
 
 
 @pytest.mark.parametrize(
-    "draw", ["import numpy as n\nn.random.random()", "import random\nrandom.random()",
-             "import os\nos.urandom(8).hex()", "import ssl\nssl.RAND_bytes(8).hex()"],
-)  # fmt: skip
-def test_no_two_programs_share_a_random_number(light: Session, draw: str) -> None:
-    drawn = [light.run(draw)["result"] for _ in range(12)]
-    assert len(set(map(str, drawn))) == len(drawn)
+    ("draw", "is_there"),
+    [
+        ("numpy.random.random()", True),
+        ("random.random()", True),
+        ("os.urandom(8).hex()", True),
+        ("ssl.RAND_bytes(8).hex()", False),  # its native code is only in the complete one
+    ],
+)
+def test_no_two_programs_share_a_random_number(light: Session, draw: str, is_there: bool) -> None:
+    source = f"import {draw.partition('.')[0]}\ndrawn = {draw}\n{IS_COMPLETE}drawn, result"
+    drawn, is_complete = zip(*(light.run(source)["result"] for _ in range(12)), strict=True)
+    assert set(is_complete) == {not is_there}
+    assert len(set(drawn)) == len(drawn)
 
 
 def test_a_program_that_asks_for_more_in_vain_ends(light: Session) -> None:

@@ -55,9 +55,9 @@ core::Profile Packages() {
 class Light : public testing::Test {
  protected:
   void Begin(core::Profile profile = Packages()) {
-    auto whole = std::make_unique<FakeBackend>("whole");
-    whole_ = whole.get();
-    backend_ = std::make_unique<LightBackend>(std::move(whole), std::move(profile),
+    auto complete = std::make_unique<FakeBackend>("complete");
+    complete_ = complete.get();
+    backend_ = std::make_unique<LightBackend>(std::move(complete), std::move(profile),
                                               [this]() -> core::Result<std::unique_ptr<Backend>> {
                                                 ++starts_;
                                                 if (!can_start_)
@@ -77,7 +77,7 @@ class Light : public testing::Test {
   std::string RanBy(const char* source) { return RanBy(tests::MakeRequest(source)); }
 
   std::unique_ptr<LightBackend> backend_;
-  FakeBackend* whole_ = nullptr;
+  FakeBackend* complete_ = nullptr;
   FakeBackend* light_ = nullptr;
   Backend::Counters light_ready_{
       .zygotes_started = 1, .workers_spawned = 2, .waiting = 2, .zygote_pid = 18};
@@ -93,7 +93,7 @@ TEST_F(Light, RunsWhatNamesNoOtherPackage) {
   EXPECT_EQ(RanBy("import scipyish"), "light");
   for (const char* source : {"import scipy", "from scipy.stats import norm", "import numpy, scipy",
                              "x = 'scipy'", "from mpl_toolkits import mplot3d"}) {
-    EXPECT_EQ(RanBy(source), "whole") << source;
+    EXPECT_EQ(RanBy(source), "complete") << source;
   }
   EXPECT_EQ(starts_, 1);
 }
@@ -102,27 +102,27 @@ TEST_F(Light, IsNotForWhatCannotStartOver) {
   core::Profile profile = Packages();
   profile.egress.emplace();
   Begin(std::move(profile));
-  EXPECT_EQ(RanBy("1"), "whole");
+  EXPECT_EQ(RanBy("1"), "complete");
   Begin();
   host::Request request = tests::MakeRequest("1");
   request.mode = host::Request::Mode::kValidate;
-  EXPECT_EQ(RanBy(request), "whole");
+  EXPECT_EQ(RanBy(request), "complete");
   request = tests::MakeRequest("f()");
   request.functions = {{.name = "f"}};
-  EXPECT_EQ(RanBy(request), "whole");
-  EXPECT_EQ(backend_->OpenSession({}, {}).error().detail, "whole");
-  EXPECT_EQ(backend_->WaitForSpare({}).error().detail, "whole");
+  EXPECT_EQ(RanBy(request), "complete");
+  EXPECT_EQ(backend_->OpenSession({}, {}).error().detail, "complete");
+  EXPECT_EQ(backend_->WaitForSpare({}).error().detail, "complete");
   EXPECT_EQ(starts_, 0);
 }
 
-TEST_F(Light, StartsOnceTheWholeOneIsReady) {
+TEST_F(Light, StartsOnceTheCompleteOneIsReady) {
   Begin();
-  whole_->ready.workers_spawned = 0;
-  EXPECT_EQ(RanBy("1"), "whole");
+  complete_->ready.workers_spawned = 0;
+  EXPECT_EQ(RanBy("1"), "complete");
   EXPECT_EQ(starts_, 0);
-  whole_->ready.workers_spawned = 1;
+  complete_->ready.workers_spawned = 1;
   light_ready_.workers_spawned = 0;
-  EXPECT_EQ(RanBy("1"), "whole") << "nobody waits for it";
+  EXPECT_EQ(RanBy("1"), "complete") << "nobody waits for it";
   EXPECT_EQ(starts_, 1);
   light_->ready.workers_spawned = 1;
   EXPECT_EQ(RanBy("1"), "light");
@@ -132,35 +132,33 @@ TEST_F(Light, StartsOnceTheWholeOneIsReady) {
 TEST_F(Light, IsNotNeeded) {
   can_start_ = false;
   Begin();
-  EXPECT_EQ(RanBy("1"), "whole");
-  EXPECT_EQ(RanBy("1"), "whole");
+  EXPECT_EQ(RanBy("1"), "complete");
+  EXPECT_EQ(RanBy("1"), "complete");
   EXPECT_EQ(starts_, 1);
   EXPECT_EQ(backend_->counters().light_zygote_pid, -1);
 }
 
-TEST_F(Light, TheWholeOneRunsWhatNeedsMore) {
+TEST_F(Light, TheCompleteOneRunsWhatNeedsMore) {
   Begin();
   EXPECT_EQ(RanBy("1"), "light");
   light_->starts_over = true;
-  std::string shown;
-  const OutputSink sink{.on_stdout = [&](std::string_view text) { shown += text; },
-                        .on_stderr = {}};
+  tests::Shown shown;
   RunOptions options;
-  options.sink = &sink;
+  options.sink = &shown.sink;
   const auto outcome = backend_->Run(tests::MakeRequest("1"), options);
   ASSERT_TRUE(outcome);
-  EXPECT_EQ(outcome->stdout_stream.text, "whole");
-  EXPECT_EQ(shown, "once\n") << "what has been shown is not shown again";
+  EXPECT_EQ(outcome->stdout_stream.text, "complete");
+  EXPECT_EQ(shown.out, "once\n") << "what has been shown is not shown again";
   EXPECT_EQ(light_->runs, 2);
-  EXPECT_EQ(whole_->runs, 1);
+  EXPECT_EQ(complete_->runs, 1);
 }
 
-TEST_F(Light, TheWholeOneRunsWhatItFails) {
+TEST_F(Light, TheCompleteOneRunsWhatItFails) {
   Begin();
   EXPECT_EQ(RanBy("1"), "light");
   light_->fails = true;
-  EXPECT_EQ(RanBy("1"), "whole");
-  whole_->fails = true;
+  EXPECT_EQ(RanBy("1"), "complete");
+  complete_->fails = true;
   EXPECT_EQ(RanBy("1"), "start a zygote: it was killed");
 }
 
