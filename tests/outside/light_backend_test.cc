@@ -108,7 +108,7 @@ TEST_F(Light, IsNotForWhatCannotStartOver) {
   request.mode = host::Request::Mode::kValidate;
   EXPECT_EQ(RanBy(request), "complete");
   request = tests::MakeRequest("f()");
-  request.functions.push_back({.name = "f"});
+  request.functions = {"f"};
   EXPECT_EQ(RanBy(request), "complete");
   EXPECT_EQ(backend_->OpenSession({}, {}).error().detail, "complete");
   EXPECT_EQ(backend_->WaitForSpare({}).error().detail, "complete");

@@ -84,6 +84,9 @@ word_tidy() {
   need_packages tidy
   make_venv "$VENV" runtime
   configure tidy tests
+  # CMake again if its files or the list of sources changed: only a build would do that otherwise.
+  quietly generate-tidy cmake --build "$BUILD/tidy" --target build.ninja ||
+    die "$EXIT_OURS" "cmake failed; see $LOGS/generate-tidy.txt"
   unlock
   exec "$PYTHON" -I "$ROOT/tools/tidy_changed.py" --build "$BUILD/tidy" --jobs "$JOBS" "$@"
 }
