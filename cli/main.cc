@@ -3,8 +3,12 @@
 #include <signal.h>
 
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <exception>
+#include <iterator>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -30,23 +34,58 @@
 namespace belljar::cli {
 namespace {
 
+using Commands = std::vector<Command>;
+
+template <Command (*make)(CLI::App& app)>
+Commands One(CLI::App& app) {
+  Commands commands;
+  commands.push_back(make(app));
+  return commands;
+}
+
+// What is added to the parser together: commands whose first word is `name`.
+struct Group {
+  std::string_view name;
+  Commands (*make)(CLI::App& app);
+  bool about_all = false;  // it describes the other commands
+};
+
+// In the order of the help.
+constexpr Group kGroups[] = {
+    {"run", One<MakeRunCommand>},
+    {"repl", One<repl::MakeReplCommand>},
+    {"validate", One<validate::MakeValidateCommand>},
+    {"rules", One<MakeRulesCommand>},
+    {"serve", One<MakeServeCommand>},
+    {"config", One<MakeConfigCommand>},
+    {"audit", MakeAuditCommands},
+    {"receipt", MakeReceiptCommands},
+    {"image", [](CLI::App& app) { return MakeImageCommands(app, DefaultImageLoaders()); }},
+    {"kernel", MakeKernelCommands},
+    {"info", One<MakeInfoCommand>},
+    {"doctor", One<MakeDoctorCommand>},
+    {"completion", One<MakeCompletionCommand>, true},
+    {"help", MakeHelpCommands, true},
+};
+
+// Adds the command that `first` names, or all, if it names none or one that is about them. To
+// describe the options of all takes a millisecond, which `belljar run` does not wait for.
+Commands AddCommands(CLI::App& app, std::string_view first) {
+  const auto* const named = std::ranges::find(kGroups, first, &Group::name);
+  if (named != std::end(kGroups) && !named->about_all) return named->make(app);
+  Commands all;
+  for (const Group& group : kGroups) {
+    for (Command& command : group.make(app)) all.push_back(std::move(command));
+  }
+  return all;
+}
+
 int Main(const std::vector<std::string>& arguments) {
   CLI::App app("Belljar runs untrusted Python in a sandbox and reports which layers contained it.",
                "belljar");
   PrepareParser(app);
   app.set_version_flag("--version", VersionText(), "print the version and exit");
-  std::vector<Command> commands = {
-      MakeRunCommand(app),   repl::MakeReplCommand(app), validate::MakeValidateCommand(app),
-      MakeRulesCommand(app), MakeServeCommand(app),      MakeConfigCommand(app)};
-  for (Command& command : MakeAuditCommands(app)) commands.push_back(std::move(command));
-  for (Command& command : MakeReceiptCommands(app)) commands.push_back(std::move(command));
-  for (Command& command : MakeImageCommands(app, DefaultImageLoaders()))
-    commands.push_back(std::move(command));
-  for (Command& command : MakeKernelCommands(app)) commands.push_back(std::move(command));
-  for (const auto make : {MakeInfoCommand, MakeDoctorCommand, MakeCompletionCommand}) {
-    commands.push_back(make(app));
-  }
-  for (Command& command : MakeHelpCommands(app)) commands.push_back(std::move(command));
+  const Commands commands = AddCommands(app, arguments.empty() ? "" : arguments.front());
   SetExamples(&app,
               {"belljar run program.py  # run a program in the sandbox",
                "belljar run -c 'print(6 * 7)'  # or code from the command line",

@@ -236,15 +236,18 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
 // Without --profile: basic, and what of the enabled profiles the program's text uses. In a
 // container basic alone, for which there is an image.
 core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
-                                      const outside::ProfileCatalogue& catalogue, Job& job) {
+                                      outside::ProfileCatalogue& catalogue, Job& job) {
   if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
-  if (job.refused || arguments.container.container) return {};
+  const outside::ProgramNeeds needs{.source = job.request.source,
+                                    .files = !arguments.files.empty()};
+  if (job.refused || !outside::NeedsOtherProfiles(needs)) return {};
+  if (core::Result<void> read = catalogue.ReadOthers(); !read) return read;
+  job.sandbox.other_profiles = OtherProfiles(catalogue, job.sandbox.profile);
+  if (arguments.container.container) return {};
   const core::Result<std::vector<core::Profile>> enabled = outside::EnabledProfiles(catalogue);
   if (!enabled) return enabled.error();
   SandboxChoice choice = arguments.sandbox;
-  choice.profile =
-      outside::ProfileFor({.source = job.request.source, .files = !arguments.files.empty()},
-                          job.sandbox.profile, *enabled);
+  choice.profile = outside::ProfileFor(needs, job.sandbox.profile, *enabled);
   if (*choice.profile == job.sandbox.profile.name) return {};
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(choice, catalogue);
   if (!sandbox) return sandbox.error();
@@ -253,8 +256,7 @@ core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
 }
 
 // Errors are user errors.
-core::Result<Job> Prepare(const RunArguments& arguments,
-                          const outside::ProfileCatalogue& catalogue) {
+core::Result<Job> Prepare(const RunArguments& arguments, outside::ProfileCatalogue& catalogue) {
   Job job;
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
@@ -392,7 +394,9 @@ int RunJob(const RunArguments& arguments, Job job) {
 
 int ExecuteRun(RunArguments arguments) {
   SortArguments(arguments);
-  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  core::Result<outside::ProfileCatalogue> catalogue =
+      arguments.sandbox.profile ? outside::ProfileCatalogue::Open()
+                                : outside::ProfileCatalogue::OpenWith(outside::kUnnamedProfile);
   if (!catalogue) return Fail(catalogue.error(), arguments.json);
   core::Result<Job> job = Prepare(arguments, *catalogue);
   if (!job) return UsageError("run", job.error().ToString());

@@ -43,12 +43,19 @@ struct Start {
 core::Result<Start> ReceiveStart(int control) {
   core::Result<core::Message> message = core::ReceiveMessage(control, 64);
   if (!message) return message.error();
-  if (message->descriptors.size() != 1) return core::MakeError("receive start", "no memory file");
-  core::Result<std::string> text = core::ReadAll(message->descriptors[0].get(), kMaxStartMessage);
-  if (!text) return text.error();
+  Start start;
+  std::string text;
+  std::string* const texts[] = {&text, &start.interpreter.profile,
+                                &start.interpreter.other_profiles};
+  if (message->descriptors.size() != std::size(texts))
+    return core::MakeError("receive start", "wrong number of memory files");
+  for (size_t i = 0; i < std::size(texts); ++i) {
+    core::Result<std::string> read = core::ReadAll(message->descriptors[i].get(), kMaxStartMessage);
+    if (!read) return read.error();
+    *texts[i] = std::move(*read);
+  }
   try {
-    const nlohmann::json json = nlohmann::json::parse(*text);
-    Start start;
+    const nlohmann::json json = nlohmann::json::parse(text);
     json.at("interpreter").get_to(start.interpreter.program);
     json.at("package_paths").get_to(start.interpreter.package_paths);
     json.at("hot_blocks").get_to(start.interpreter.hot_blocks);
@@ -56,8 +63,6 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("profile_packages").get_to(start.interpreter.profile_packages);
     json.at("missing_modules").get_to(start.interpreter.missing_modules);
     json.at("huge_pages").get_to(start.interpreter.huge_pages);
-    json.at("profile").get_to(start.interpreter.profile);
-    json.at("other_profiles").get_to(start.interpreter.other_profiles);
     json.at("single_run").get_to(start.interpreter.single_run);
     json.at("named_modules").get_to(start.interpreter.named_modules);
     json.at("capture_output").get_to(start.layout.output.count);

@@ -7,7 +7,6 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
-#include "engine/profiles/loader.h"
 
 namespace belljar::outside {
 
@@ -18,6 +17,32 @@ core::Result<ProfileCatalogue> ProfileCatalogue::Open(std::optional<Installation
       profiles::LoadProfiles(installation->profiles);
   if (!profiles) return profiles.error();
   return ProfileCatalogue(std::move(*installation), std::move(*profiles));
+}
+
+core::Result<ProfileCatalogue> ProfileCatalogue::OpenWith(const std::string& name) {
+  core::Result<Installation> installation = GivenOrFound(std::nullopt);
+  if (!installation) return installation.error();
+  core::Result<profiles::ProfileFolder> folder =
+      profiles::ProfileFolder::Open(installation->profiles);
+  if (!folder) return folder.error();
+  ProfileCatalogue catalogue(std::move(*installation), {});
+  catalogue.others_ = std::make_shared<profiles::ProfileFolder>(std::move(*folder));
+  core::Result<core::Profile> profile = catalogue.others_->Load(name);
+  if (profile) {
+    catalogue.profiles_.push_back(std::move(*profile));
+  } else if (core::Result<void> read = catalogue.ReadOthers(); !read) {
+    return read.error();
+  }
+  return catalogue;
+}
+
+core::Result<void> ProfileCatalogue::ReadOthers() {
+  if (!others_) return {};
+  core::Result<std::vector<core::Profile>> all = others_->LoadAll();
+  if (!all) return all.error();
+  profiles_ = std::move(*all);
+  others_.reset();
+  return {};
 }
 
 std::vector<std::string> ProfileCatalogue::Names() const {

@@ -2,6 +2,7 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_
 #define BELLJAR_ENGINE_OUTSIDE_PROFILE_CATALOGUE_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,6 +10,7 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 #include "engine/outside/installation.h"
+#include "engine/profiles/loader.h"
 
 namespace belljar::outside {
 
@@ -17,6 +19,10 @@ class ProfileCatalogue {
   // For the given installation, or the running program's. Fails if it cannot be found or read.
   static core::Result<ProfileCatalogue> Open(
       std::optional<Installation> installation = std::nullopt);
+  // The same for the running program, with the one profile `name` until ReadOthers(). If there is
+  // no such profile, with all.
+  static core::Result<ProfileCatalogue> OpenWith(const std::string& name);
+  core::Result<void> ReadOthers();
 
   const Installation& installation() const { return installation_; }
   const std::vector<core::Profile>& profiles() const { return profiles_; }
@@ -34,6 +40,7 @@ class ProfileCatalogue {
 
   Installation installation_;
   std::vector<core::Profile> profiles_;
+  std::shared_ptr<profiles::ProfileFolder> others_;  // what has not been read; null: nothing
 };
 
 // Names of all modules of `profile`.

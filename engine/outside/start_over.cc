@@ -43,6 +43,7 @@ std::vector<std::string> NamedModules(const core::Profile& profile, std::string_
     for (const std::string& module : set.modules) known.insert(core::TopLevelName(module));
   }
   FindWord(source, [&](std::string_view word) {
+    if (word == "help") word = "inspect";  // help() shows signatures
     if (const auto found = known.find(word); found != known.end()) named.insert(*found);
     return false;
   });

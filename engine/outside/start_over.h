@@ -33,7 +33,7 @@ inline constexpr char kWholeLibrary[] = "*";
 bool MayStartOver(const core::Profile& profile, const host::Request& request);
 
 // The top-level names of the profile's modules that occur in `source` as words, in code or not,
-// sorted.
+// and of what its builtins need, sorted.
 std::vector<std::string> NamedModules(const core::Profile& profile, std::string_view source);
 
 // Whether one of `names` occurs in `source` as a word.

@@ -1,5 +1,7 @@
 #include "engine/outside/unnamed_profile.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdlib>
 #include <optional>
@@ -75,6 +77,18 @@ core::Result<std::vector<core::Profile>> EnabledProfiles(const ProfileCatalogue&
   return EnabledProfiles(catalogue, [](const char* name) {
     return std::getenv(name);  // NOLINT(concurrency-mt-unsafe): nothing here sets variables
   });
+}
+
+bool NeedsOtherProfiles(const ProgramNeeds& needs) {
+  if (needs.files || profiles::MayWantOthers(needs.source)) return true;
+  for (char** variable = environ; *variable; ++variable) {
+    const std::string_view name(*variable);
+    if (name.starts_with(kProfiles)) return true;
+    for (const char* prefix : kEnablePrefixes) {
+      if (name.starts_with(prefix)) return true;
+    }
+  }
+  return false;
 }
 
 std::string ProfileFor(const ProgramNeeds& needs, const core::Profile& base,

@@ -37,6 +37,10 @@ struct ProgramNeeds {
   std::string_view source;
   bool files = false;  // it is given files
 };
+// Whether the other profiles must be read for such a program: it may need one of them or be told of
+// it, or a variable enables one, or none that exists.
+bool NeedsOtherProfiles(const ProgramNeeds& needs);
+
 // The name of `base` or of a combination.
 std::string ProfileFor(const ProgramNeeds& needs, const core::Profile& base,
                        const std::vector<core::Profile>& enabled);

@@ -172,8 +172,6 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
                           {"huge_pages", options.huge_pages},
                           {"single_run", options.single_run},
                           {"named_modules", NamedModules(options)},
-                          {"profile", options.profile_document},
-                          {"other_profiles", options.other_profiles},
                           {"capture_output", options.layout.output.count},
                           {"capture_report", options.layout.report.count},
                           {"capture_artifacts", options.layout.artifacts.count},
@@ -183,6 +181,23 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
     return core::MakeError("start zygote", "the path of the installation is not UTF-8: " +
                                                options.installation.runner);
   }
+}
+
+// The large texts have files of their own: in a JSON message, both sides would have to escape them.
+core::Result<void> SendStart(const ZygoteOptions& options, int control) {
+  const core::Result<std::string> message = StartMessage(options);
+  if (!message) return message.error();
+  const std::string* const texts[] = {&*message, &options.profile_document,
+                                      &options.other_profiles};
+  std::vector<core::UniqueFd> files;
+  std::vector<int> descriptors;
+  for (const std::string* text : texts) {
+    core::Result<core::UniqueFd> file = core::CreateMemoryFile("belljar-start", *text);
+    if (!file) return file.error();
+    descriptors.push_back(file->get());
+    files.push_back(std::move(*file));
+  }
+  return core::SendMessage(control, "start", descriptors);
 }
 
 // A single run's worker is the zygote, which must also be the first process of a PID namespace.
@@ -252,15 +267,8 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
   }
   if (write(pipe_write.get(), "1", 1) != 1) return core::SystemError("start zygote");
 
-  core::Result<std::string> message = StartMessage(options);
-  if (!message) return message.error();
-  core::Result<core::UniqueFd> start = core::CreateMemoryFile("belljar-start", *message);
-  if (!start) return start.error();
-  const int descriptors[] = {start->get()};
-  if (core::Result<void> sent = core::SendMessage(zygote.control_.get(), "start", descriptors);
-      !sent) {
+  if (core::Result<void> sent = SendStart(options, zygote.control_.get()); !sent)
     return sent.error();
-  }
   return zygote;
 }
 

@@ -524,12 +524,15 @@ void ReadLanguage(const toml::table& root, core::Profile& profile) {
   profile.full_language = true;
 }
 
+// Without the reasons, which are for readers of the file.
 nlohmann::json ToJson(const toml::node& node) {
   nlohmann::json json;
   node.visit([&](const auto& value) {
     if constexpr (toml::is_table<decltype(value)>) {
       json = nlohmann::json::object();
-      for (const auto& [key, each] : value) json[std::string(key.str())] = ToJson(each);
+      for (const auto& [key, each] : value) {
+        if (key.str() != "why") json[std::string(key.str())] = ToJson(each);
+      }
     } else if constexpr (toml::is_array<decltype(value)>) {
       json = nlohmann::json::array();
       for (const toml::node& each : value) json.push_back(ToJson(each));
@@ -730,15 +733,38 @@ auto Translate(const std::string& operation, Read read) -> core::Result<decltype
 
 }  // namespace
 
-core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder) {
+struct ProfileFolder::Content {
+  std::string folder;
+  SyscallGroups syscalls;
+  ProfileFiles files;
+};
+
+ProfileFolder::ProfileFolder(std::unique_ptr<Content> content) : content_(std::move(content)) {}
+ProfileFolder::ProfileFolder(ProfileFolder&&) noexcept = default;
+ProfileFolder::~ProfileFolder() = default;
+
+core::Result<ProfileFolder> ProfileFolder::Open(const std::string& folder) {
   return Translate("load profiles", [&] {
-    const SyscallGroups syscalls = ReadSyscalls(folder + "/" + kSeccompFile);
-    ProfileFiles files;
+    return ProfileFolder(std::make_unique<Content>(
+        Content{folder, ReadSyscalls(folder + "/" + kSeccompFile), ProfileFiles()}));
+  });
+}
+
+core::Result<core::Profile> ProfileFolder::Load(const std::string& name) {
+  return Translate("load profile", [&] {
+    ProfileReader reader(content_->folder, content_->syscalls, content_->files, true);
+    reader.AddNamed(name);
+    return reader.Finish({});
+  });
+}
+
+core::Result<std::vector<core::Profile>> ProfileFolder::LoadAll() {
+  return Translate("load profiles", [&] {
     std::vector<core::Profile> profiles;
-    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+    for (const fs::directory_entry& entry : fs::directory_iterator(content_->folder)) {
       if (entry.path().extension() != ".toml" || entry.path().filename() == kSeccompFile) continue;
-      const bool is_base = !files.Read(entry.path()).root.contains("extends");
-      ProfileReader reader(folder, syscalls, files, is_base);
+      const bool is_base = !content_->files.Read(entry.path()).root.contains("extends");
+      ProfileReader reader(content_->folder, content_->syscalls, content_->files, is_base);
       reader.AddFile(entry.path());
       profiles.push_back(reader.Finish({}));
     }
@@ -746,6 +772,12 @@ core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder)
               [](const core::Profile& a, const core::Profile& b) { return a.name < b.name; });
     return profiles;
   });
+}
+
+core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder) {
+  core::Result<ProfileFolder> opened = ProfileFolder::Open(folder);
+  if (!opened) return opened.error();
+  return opened->LoadAll();
 }
 
 core::Result<core::Profile> LoadProfile(const std::string& file, const std::string& folder) {

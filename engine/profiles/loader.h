@@ -3,6 +3,7 @@
 #ifndef BELLJAR_ENGINE_PROFILES_LOADER_H_
 #define BELLJAR_ENGINE_PROFILES_LOADER_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -11,8 +12,26 @@
 
 namespace belljar::profiles {
 
-// All profiles of `folder`, by name; only those that extend none have their document: making one is
-// slow. Its seccomp.toml has the system call groups.
+// The profiles of a folder, whose seccomp.toml has the system call groups. A file is read when a
+// profile needs it first, and once. Not thread-safe.
+class ProfileFolder {
+ public:
+  static core::Result<ProfileFolder> Open(const std::string& folder);
+  ~ProfileFolder();
+  ProfileFolder(ProfileFolder&&) noexcept;
+
+  // One of them, by its name.
+  core::Result<core::Profile> Load(const std::string& name);
+  // All, by name; only those that extend none have their document: making one is slow.
+  core::Result<std::vector<core::Profile>> LoadAll();
+
+ private:
+  struct Content;
+  explicit ProfileFolder(std::unique_ptr<Content> content);
+  std::unique_ptr<Content> content_;
+};
+
+// ProfileFolder::LoadAll() of `folder`.
 core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder);
 
 // A file of the operator, with the system call groups of `folder`.

@@ -139,6 +139,10 @@ ImportedNames FindImports(std::string_view source) {
   return {{modules.begin(), modules.end()}, {names.begin(), names.end()}};
 }
 
+bool MayWantOthers(std::string_view source) {
+  return source.find("import") != source.npos || OpensFiles(source);
+}
+
 bool IsWanted(const core::Profile& other, const core::Profile& base, std::string_view source,
               const ImportedNames& imports) {
   if (other.workspace && !base.workspace && OpensFiles(source)) return true;

@@ -27,6 +27,10 @@ struct ImportedNames {
 };
 ImportedNames FindImports(std::string_view source);
 
+// Whether IsWanted() can be true, or a hint can name another profile: the program's text has an
+// import, or opens files.
+bool MayWantOthers(std::string_view source);
+
 // Whether the program uses something that `other` has and `base` lacks: a module, a name of a
 // module, open().
 bool IsWanted(const core::Profile& other, const core::Profile& base, std::string_view source,

@@ -333,7 +333,9 @@ class Policy:
         if not library.program.running.has_end:
             return
         if library.scheduler.has_begun():
-            library.threading.finish()
+            from .library import threading
+
+            threading.finish()
         library.end_program()
 
     def forget_program(self) -> None:

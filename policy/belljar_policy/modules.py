@@ -16,7 +16,6 @@ import difflib
 import functools
 import gc
 import importlib
-import inspect
 import os
 import sys
 import types
@@ -61,7 +60,7 @@ def _ours_of(module: str) -> Any:
     return importlib.import_module(f"{_LIBRARY}.{name}")
 
 
-def _signature_of(original: Any) -> inspect.Signature | None:
+def _signature_of(original: Any, inspect: Any) -> Any:
     """The public signature: without the library's private parameters."""
     try:
         found = inspect.signature(original)
@@ -71,12 +70,12 @@ def _signature_of(original: Any) -> inspect.Signature | None:
     return found.replace(parameters=shown)
 
 
-def _dress(ours: Any, module: str, name: str, original: Any) -> None:
-    """Copies names, documentation and signature from `original` to its replacement, because
-    programs see them in reprs and messages.
+def _dress(ours: Any, module: str, name: str, original: Any) -> bool:
+    """Copies names and documentation from `original` to its replacement, because programs see them
+    in reprs and messages. Returns whether it is to have the signature, too.
     """
     if not isinstance(ours, (types.FunctionType, type)) or not _is_of_library(ours):
-        return
+        return False
     before = ours.__qualname__
     ours.__module__, ours.__name__, ours.__qualname__ = module, name, name
     if original is not None:
@@ -86,13 +85,11 @@ def _dress(ours: Any, module: str, name: str, original: Any) -> None:
             if isinstance(method, types.FunctionType):
                 method.__module__, method.__annotations__ = module, {}
                 method.__qualname__ = method.__qualname__.replace(before, name, 1)
-        return
+        return False
     ours.__annotations__ = (
         {} if original is ours else dict(getattr(original, "__annotations__", {}))
     )
-    signature = _signature_of(original)
-    if signature is not None:
-        ours.__signature__ = signature  # type: ignore[attr-defined]
+    return True
 
 
 def _late_groups(names: Collection[str]) -> dict[str, str]:
@@ -185,6 +182,7 @@ class ModuleTable:
         self._starred: dict[str, tuple[str, ...]] = {}
         self._withheld: dict[str, frozenset[str]] = {}
         self._copies: dict[int, Any] = {}
+        self._without_signature: list[tuple[Any, Any]] = []  # replacements, and their originals
         self._other_profiles = other_profiles
         self._late: dict[str, str] = {}  # not loaded yet: module -> its group
         self.absent: frozenset[str] = frozenset()  # not loaded, and not loaded later
@@ -336,6 +334,18 @@ class ModuleTable:
             self.proxies[name] = guards.Proxy(name, doc, exports, live, withheld, stores)
             self._exports[name] = frozenset(exports) | frozenset(live)
             self._starred[name] = self._starred_of(name, real, entries.get(name, {}))
+        self._add_signatures()
+
+    def _add_signatures(self) -> None:
+        """Gives replacements the signatures of their originals, if a program can ask for them."""
+        inspect = sys.modules.get("inspect")
+        if inspect is None:
+            return
+        for ours, original in self._without_signature:
+            signature = _signature_of(original, inspect)
+            if signature is not None:
+                ours.__signature__ = signature
+        self._without_signature.clear()
 
     def _starred_of(self, name: str, real: Any, entry: dict[str, Any]) -> tuple[str, ...]:
         """Of the exports those that the library's own `import *` binds, sorted."""
@@ -384,7 +394,8 @@ class ModuleTable:
                 if export in asked:
                     live[export] = found
                 else:
-                    _dress(found, name, export, original)
+                    if _dress(found, name, export, original):
+                        self._without_signature.append((found, original))
                     exports[export] = found
             elif hasattr(real, export):
                 exports[export] = unshared(original, self._copies)

@@ -12,7 +12,6 @@ import _belljar_guards as guards
 from . import tables
 from .library import builtins as replaced
 from .library import importlib, program, scopes, streams
-from .library.help import help
 
 
 def make_builtins(has_files: bool) -> dict[str, Any]:
@@ -34,7 +33,7 @@ def make_builtins(has_files: bool) -> dict[str, Any]:
         input=replaced.input,
         exit=replaced.exit,
         quit=replaced.exit,
-        help=help,
+        help=replaced.help,
         open=replaced.make_open(builtins.open if has_files else None),
         eval=scopes.eval,
         exec=scopes.exec,

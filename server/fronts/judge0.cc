@@ -91,7 +91,7 @@ void Judge0::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> 
   }
   switch (route) {
     case kCreate:
-    case kCreateSlash: return Create(view, std::move(request), std::move(reply));
+    case kCreateSlash: return Create(view, request, reply);
     case kCreateBatch: return CreateBatch(view, request, *reply);
     case kShowBatch: return ShowBatch(view, request, *reply);
     case kShow: return Show(view, request, *reply);

@@ -167,7 +167,7 @@ void Piston::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> 
                                                     {"language_version", python_version_},
                                                     {"installed", true}}})));
     case kExecute:
-    case kExecuteSlash: return Execute(std::move(request), std::move(reply));
+    case kExecuteSlash: return Execute(std::move(request), reply);
     default:
       return reply->Finish(
           Message(403,

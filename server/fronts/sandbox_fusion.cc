@@ -130,8 +130,8 @@ void SandboxFusion::Handle(size_t route, WebRequest request, std::shared_ptr<Web
   }
   request.body = {};
   BodyFields fields(std::get<nlohmann::json>(body));
-  if (route == 0) return RunCode(fields, std::move(request), std::move(reply));
-  RunJupyter(fields, std::move(request), std::move(reply));
+  if (route == 0) return RunCode(fields, request, reply);
+  RunJupyter(fields, request, reply);
 }
 
 std::vector<ProgramFile> SandboxFusion::TakeFiles(BodyFields& fields) const {

@@ -146,7 +146,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
 
 core::Result<std::unique_ptr<HttpServer>> HttpServer::Listen(
     asio::io_context& io, const HttpConfig& config, const std::vector<TokenConfig>& tokens,
-    MessageHandler& handler, HttpMonitoring monitoring, std::vector<WebHandler*> web) {
+    MessageHandler& handler, HttpMonitoring monitoring, const std::vector<WebHandler*>& web) {
   const std::string operation = "listen on " + config.address;
   std::optional<asio::ip::address> address = ParseAddress(config.address);
   if (!address) {
@@ -163,7 +163,7 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::Listen(
   if (!callers) return callers.error();
   auto service = std::make_shared<HttpService>(
       io, config, HostRules(address->to_string(), config.allowed_hosts, config.allowed_origins),
-      std::move(*callers), handler, Router(std::move(web)), std::move(monitoring));
+      std::move(*callers), handler, Router(web), std::move(monitoring));
   auto listener = std::make_shared<Listener>(io, std::move(service));
   core::Result<void> opened = listener->Open(tcp::endpoint(*address, config.port));
   if (!opened) return opened.error();

@@ -57,9 +57,12 @@ class HttpServer {
  public:
   // Fails if the configuration is unsafe (a non-loopback address without a token) or the address is
   // unavailable. `io`, `handler` and `web` must outlive the server.
-  static core::Result<std::unique_ptr<HttpServer>> Listen(
-      boost::asio::io_context& io, const HttpConfig& config, const std::vector<TokenConfig>& tokens,
-      MessageHandler& handler, HttpMonitoring monitoring = {}, std::vector<WebHandler*> web = {});
+  static core::Result<std::unique_ptr<HttpServer>> Listen(boost::asio::io_context& io,
+                                                          const HttpConfig& config,
+                                                          const std::vector<TokenConfig>& tokens,
+                                                          MessageHandler& handler,
+                                                          HttpMonitoring monitoring = {},
+                                                          const std::vector<WebHandler*>& web = {});
   HttpServer(const HttpServer&) = delete;
   HttpServer& operator=(const HttpServer&) = delete;
   // Drops all connections and cancels their pending requests.

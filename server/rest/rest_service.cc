@@ -309,7 +309,7 @@ void RestService::Handle(size_t route, WebRequest request, std::shared_ptr<WebRe
     arguments["files"] = {{{"path", pending->request.parameters[1]},
                            {"base64", host::EncodeBase64(pending->request.body)}}};
   }
-  StartCall(std::move(pending));
+  StartCall(pending);
 }
 
 void RestService::StartCall(const std::shared_ptr<Pending>& pending) {

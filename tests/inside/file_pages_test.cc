@@ -271,7 +271,7 @@ class LoadedLibrary {
     EXPECT_NE(room, MAP_FAILED);
     // All functions are looked up at once, as in a zygote: a later one would write to the library.
     handle_ = dlopen(path, RTLD_NOW | RTLD_LOCAL);
-    EXPECT_NE(handle_, nullptr) << dlerror();
+    EXPECT_NE(handle_, nullptr);
     munmap(room, kRoom);
     get_parts_ = reinterpret_cast<tests::LibraryParts (*)()>(dlsym(handle_, "file_pages_parts"));
     parts = get_parts_();

@@ -18,7 +18,7 @@ using StringList = std::vector<std::string>;
 
 TEST(NamedModules, AreTheWordsOfTheTextThatAProfileHas) {
   core::Profile profile;
-  for (const char* name : {"math", "os.path", "xml.etree.ElementTree"}) {
+  for (const char* name : {"inspect", "math", "os.path", "xml.etree.ElementTree"}) {
     profile.modules.push_back({name, {}});
   }
   profile.packages.push_back({"set", {"pandas"}});
@@ -31,6 +31,7 @@ TEST(NamedModules, AreTheWordsOfTheTextThatAProfileHas) {
   EXPECT_EQ(named("mathe, aftermath, math_, os2, path = socket"), StringList());
   EXPECT_EQ(named("\xc3\xa9math\xff\0os"), StringList({"math"})) << "the rest is not text";
   EXPECT_EQ(named(std::string_view("math\0os", 7)), StringList({"math", "os"}));
+  EXPECT_EQ(named("help(len); helper"), StringList({"inspect"})) << "which help() needs";
 }
 
 TEST(NamesAny, LooksForWholeWords) {

@@ -25,6 +25,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <exception>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -508,4 +509,11 @@ extern "C" ssize_t getrandom(void* to, size_t size, unsigned flags) {
   return count;
 }
 
-int main(int count, char** words) { return belljar::tools::hot_blocks::Main(count, words); }
+int main(int count, char** words) {
+  try {
+    return belljar::tools::hot_blocks::Main(count, words);
+  } catch (const std::exception& error) {
+    fprintf(stderr, "belljar-record-hot-blocks: %s\n", error.what());
+    return 1;
+  }
+}

@@ -18,12 +18,9 @@ from typing import Any
 from .. import tables
 from . import (
     collections,
-    copy,
-    dataclasses,
     difflib,
     enum,
     functools,
-    inspect,
     kept,
     lazy_annotations,
     os,
@@ -31,7 +28,6 @@ from . import (
     scheduler,
     scopes,
     sys,
-    threading,
     traceback,
     typing,
 )
@@ -42,7 +38,7 @@ _FINALIZED = object()
 
 __all__ = [
     "LATE_PARTS", "TEXTS_AS_GUEST", "end_program", "forget", "kept", "open_network", "os",
-    "program", "reduce", "scheduler", "scopes", "sys", "threading", "traceback",
+    "program", "reduce", "scheduler", "scopes", "sys", "traceback",
 ]  # fmt: skip
 
 LATE_PARTS = (
@@ -81,8 +77,11 @@ def asyncio_package() -> Any:
         raise RuntimeError("await at the top level needs asyncio, which is not here") from None
 
 
-_ALONE = ("configparser", "pprint", "xml.etree.ElementTree", "zoneinfo")
-"""Modules that nothing of ours needs."""
+_ALONE = (
+    "copy", "dataclasses", "inspect", "threading",
+    "configparser", "pprint", "xml.etree.ElementTree", "zoneinfo",
+)  # fmt: skip
+"""Modules that nothing of ours needs, each after those that it imports."""
 _reduced: set[str] = set()
 
 
@@ -94,19 +93,19 @@ def reduce_loaded(has_files: bool, left_out: frozenset[str]) -> None:
         if is_there and name not in _reduced:
             _reduced.add(name)
             ours: Any = import_module(f"{__name__}.{name.replace('.', '_')}")
-            ours.reduce(has_files)
+            if hasattr(ours, "reduce"):
+                ours.reduce(has_files)
+    if "inspect" in _reduced:
+        import_module(f"{__name__}.help")
 
 
 def reduce(has_files: bool, left_out: frozenset[str] = frozenset()) -> None:
     """Zygote, before the freeze."""
     lazy_annotations.reduce()
     collections.reduce()
-    copy.reduce()
-    dataclasses.reduce()
     difflib.reduce()
     enum.reduce()
     functools.reduce()
-    inspect.reduce()
     typing.reduce()
     if has_files:
         from . import files  # imports modules that no other profile needs

@@ -15,6 +15,13 @@ def exit(code: Any = None, /) -> None:
     raise SystemExit(code)
 
 
+def help(*request: Any) -> None:
+    """Describes an object: its signature, documentation and members."""
+    from .help import describe  # it needs the library's inspect
+
+    describe(request)
+
+
 def input(prompt: Any = "", /) -> str:
     """input(): reads a line of the standard input passed with the call."""
     text = str(prompt)

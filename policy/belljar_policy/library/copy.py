@@ -247,7 +247,7 @@ def _to_our_deepcopy(x, memo=None, _nil=None):  # type: ignore[no-untyped-def]
     return _belljar_deepcopy(x, memo)  # type: ignore[name-defined]  # noqa: F821
 
 
-def reduce() -> None:
+def reduce(_: bool) -> None:
     """Zygote, before the freeze: UserDict.copy() and its like call the library's by its name, and C
     code (Element.__deepcopy__) by the function that it found when it was loaded."""
     original: Any = library

@@ -332,7 +332,7 @@ def make_dataclass(cls_name: str, fields: Any, **options: Any) -> Any:
     )
 
 
-def reduce() -> None:
+def reduce(_: bool) -> None:
     """Zygote, before the freeze: adds checks where the library reads fields and writes text."""
     library: Any = dataclasses
     library._get_field = _checked_get_field

@@ -20,8 +20,8 @@ _NO_TOPIC = (
 _MAX_MEMBERS = 200
 
 
-def help(*request: Any) -> None:
-    """Describes an object: its signature, documentation and members."""
+def describe(request: tuple[Any, ...]) -> None:
+    """help() with these arguments."""
     if not request:
         sys.stdout.write(_NO_TOPIC)
         return

@@ -256,7 +256,7 @@ def _from_callable(cls: Any, obj: Any, *, follow_wrapped: bool = True, **options
     return signature(obj, follow_wrapped=follow_wrapped)
 
 
-def reduce() -> None:
+def reduce(_: bool) -> None:
     """Zygote, before the freeze: methods of signatures check the type of `self`."""
     for cls in (Parameter, Signature, BoundArguments):
         its_own_only(cls)

@@ -113,9 +113,9 @@ class RestTest : public testing::Test {
  protected:
   RestTest() {
     RestService::Parts parts;
-    const auto add = [&](FakeTool*& tool, const char* name, std::vector<std::string> arguments,
-                         bool uses_worker) {
-      auto owned = std::make_unique<FakeTool>(name, std::move(arguments), uses_worker);
+    const auto add = [&](FakeTool*& tool, const char* name,
+                         const std::vector<std::string>& arguments, bool uses_worker) {
+      auto owned = std::make_unique<FakeTool>(name, arguments, uses_worker);
       tool = owned.get();
       parts.tools.push_back(std::move(owned));
     };

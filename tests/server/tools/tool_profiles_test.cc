@@ -144,6 +144,14 @@ TEST(WantedProfiles, ImportsAreFoundInTheText) {
   EXPECT_LE(profiles::FindImports(many).modules.size(), 501u);
 }
 
+TEST(WantedProfiles, OthersAreWantedOnlyByWhatImportsOrOpens) {
+  for (const char* code : {"", "print(1)", "reopen('x')", "open(0).read()", "x.open('a')"})
+    EXPECT_FALSE(profiles::MayWantOthers(code)) << code;
+  for (const char* code :
+       {"import math", "__import__('numpy')", "# important", "open('a')", "importlib"})
+    EXPECT_TRUE(profiles::MayWantOthers(code)) << code;
+}
+
 TEST(WantedProfiles, ACallThatNamesNoneGetsWhatItsCodeUses) {
   tests::Tools tools(WithTiers());
   const auto profile_of = [&](const char* code) {
