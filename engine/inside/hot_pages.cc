@@ -8,6 +8,8 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "engine/core/mapping.h"
@@ -23,10 +25,10 @@ constexpr size_t kMaxPinnedBytes = 4 << 20;
 
 // Set once, in the zygote.
 const std::vector<iovec>* g_hot_pages = nullptr;
+const std::vector<iovec>* g_warm_pages = nullptr;
 
-uintptr_t EndOf(const iovec& part) {
-  return reinterpret_cast<uintptr_t>(part.iov_base) + part.iov_len;
-}
+uintptr_t BeginOf(const iovec& part) { return reinterpret_cast<uintptr_t>(part.iov_base); }
+uintptr_t EndOf(const iovec& part) { return BeginOf(part) + part.iov_len; }
 
 // One pagemap word for every page of `mappings`, in shared memory: writing to private memory would
 // make those pages look as if the rehearsal had written to them.
@@ -79,6 +81,34 @@ class PageMap {
   std::vector<MemoryMapping> mappings_;
 };
 
+// Adds a page to ranges whose last one ends before it.
+void Append(uintptr_t page, std::vector<iovec>& ranges) {
+  if (!ranges.empty() && EndOf(ranges.back()) == page) {
+    ranges.back().iov_len += kPageSize;
+  } else {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the kernel has listed
+    ranges.push_back({reinterpret_cast<void*>(page), kPageSize});
+  }
+}
+
+// The pages that `rehearse` writes to in a clone, ascending.
+core::Result<std::vector<uintptr_t>> WrittenBy(const std::function<void()>& rehearse) {
+  core::Result<std::vector<MemoryMapping>> mappings = WritableMappings();
+  if (!mappings) return mappings.error();
+  std::erase_if(*mappings, [](const MemoryMapping& each) { return each.size() > kLargestMapping; });
+  core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
+  if (!map) return map.error();
+  core::Result<core::Process> clone = Rehearse(rehearse);
+  if (!clone) return clone.error();
+  core::Result<void> read = map->Read();
+  clone->Destroy();
+  if (!read) return read.error();
+  return map->OwnPages();
+}
+
+// Linux 5.14; else, or where a range no longer exists, the faults come when the pages are needed.
+void WriteTo(void* begin, size_t size) { (void)madvise(begin, size, MADV_POPULATE_WRITE); }
+
 // Moves regions with fewer than `least_together` of `pages` (ascending) to huge pages. The ranges
 // of the pages that stay on small ones, neighbours joined.
 std::vector<iovec> MoveSparseRegions(const std::vector<uintptr_t>& pages, size_t least_together) {
@@ -87,14 +117,7 @@ std::vector<iovec> MoveSparseRegions(const std::vector<uintptr_t>& pages, size_t
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
     while (next < pages.size() && pages[next] / region == pages[first] / region) ++next;
     if (next - first < least_together && CollapseRegion(pages[first] / region * region)) continue;
-    for (size_t i = first; i < next; ++i) {
-      if (!left.empty() && EndOf(left.back()) == pages[i]) {
-        left.back().iov_len += kPageSize;
-      } else {
-        // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the kernel has listed
-        left.push_back({reinterpret_cast<void*>(pages[i]), kPageSize});
-      }
-    }
+    for (size_t i = first; i < next; ++i) Append(pages[i], left);
   }
   return left;
 }
@@ -114,17 +137,9 @@ core::Result<core::UniqueFd> Pin(const std::vector<iovec>& pages) {
 
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together) {
-  core::Result<std::vector<MemoryMapping>> mappings = WritableMappings();
-  if (!mappings) return mappings.error();
-  std::erase_if(*mappings, [](const MemoryMapping& each) { return each.size() > kLargestMapping; });
-  core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
-  if (!map) return map.error();
-  core::Result<core::Process> clone = Rehearse(rehearse);
-  if (!clone) return clone.error();
-  core::Result<void> read = map->Read();
-  clone->Destroy();
-  if (!read) return read.error();
-  const std::vector<iovec> pages = MoveSparseRegions(map->OwnPages(), least_together);
+  const core::Result<std::vector<uintptr_t>> written = WrittenBy(rehearse);
+  if (!written) return written.error();
+  const std::vector<iovec> pages = MoveSparseRegions(*written, least_together);
   size_t total = 0;
   for (const iovec& part : pages) total += part.iov_len;
   if (total > kMaxPinnedBytes) {
@@ -134,16 +149,33 @@ core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
   return Pin(pages);
 }
 
+core::Result<void> FindWarmPages(const std::function<void()>& rehearse) {
+  core::Result<std::vector<uintptr_t>> pages = WrittenBy(rehearse);
+  if (!pages) return pages.error();
+  if (g_hot_pages) {
+    std::erase_if(*pages, [](uintptr_t page) {
+      return std::ranges::any_of(*g_hot_pages, [&](const iovec& part) {
+        return page >= BeginOf(part) && page < EndOf(part);
+      });
+    });
+  }
+  std::vector<iovec> joined;
+  for (const uintptr_t page : *pages) Append(page, joined);
+  g_warm_pages = new std::vector<iovec>(std::move(joined));
+  return {};
+}
+
+void WriteToWarmPages() {
+  if (!g_warm_pages) return;
+  for (const iovec& part : *g_warm_pages) WriteTo(part.iov_base, part.iov_len);
+}
+
 void WriteToHotPages(const std::vector<core::PageRange>& ranges) {
-  // Linux 5.14; else, or where a range no longer exists, a cell takes the faults itself.
-  const auto write_to = [](void* begin, size_t size) {
-    (void)madvise(begin, size, MADV_POPULATE_WRITE);
-  };
   for (const core::PageRange& range : ranges) {
-    write_to(reinterpret_cast<void*>(range.begin), range.size);
+    WriteTo(reinterpret_cast<void*>(range.begin), range.size);
   }
   if (!ranges.empty() || !g_hot_pages) return;
-  for (const iovec& part : *g_hot_pages) write_to(part.iov_base, part.iov_len);
+  for (const iovec& part : *g_hot_pages) WriteTo(part.iov_base, part.iov_len);
 }
 
 }  // namespace belljar::inside

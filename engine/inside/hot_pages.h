@@ -30,6 +30,13 @@ namespace belljar::inside {
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together);
 
+// Zygote, last before it gives up /proc: finds the pages that `rehearse` writes to besides the
+// pinned ones. It does what many workers will do, and not all. An error only costs speed.
+core::Result<void> FindWarmPages(const std::function<void()>& rehearse);
+
+// In a worker that waits: takes the page faults of those pages before a request has to.
+void WriteToWarmPages();
+
 // In a worker of a session that has just been cloned: takes the page faults of `ranges`, or without
 // any, of the pages that were pinned, before a cell has to.
 void WriteToHotPages(const std::vector<core::PageRange>& ranges);

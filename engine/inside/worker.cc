@@ -1,17 +1,23 @@
 #include "engine/inside/worker.h"
 
 #include <cerrno>
+#include <chrono>
 
 #include "engine/core/mapping.h"
 #include "engine/core/wire.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/host_channel.h"
+#include "engine/inside/hot_pages.h"
 #include "engine/inside/interpreter.h"
 #include "engine/inside/session_worker.h"
 #include "engine/seal/rlimits.h"
 
 namespace belljar::inside {
 namespace {
+
+// A spare that has waited for so long is not what the machine is busy with: it takes page faults
+// now that would otherwise delay its request. Under load no worker does, and none pays for it.
+constexpr std::chrono::milliseconds kUntilIdle{10};
 
 // Lowers the limits from the zygote's ceiling to those of this request.
 bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
@@ -60,6 +66,7 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
   SignalSealed(socket.get(), self_report, std::move(resources));
   if (start.kind == core::SpawnMessage::kSession) ServeSession(socket.get(), start.layout);
 
+  if (start.cloned && !HasMessageWithin(socket.get(), kUntilIdle)) WriteToWarmPages();
   if (IsOrderNext(socket.get())) {
     ServeKeptSession(socket.get(), start.layout, start.plan.rlimits,
                      [&](const core::SessionOrder& order) {

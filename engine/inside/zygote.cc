@@ -96,6 +96,12 @@ constexpr size_t kWorthPinning = 24;
 // What a worker does before its request, except seal and capture.
 void RehearseWorker() { (void)(AfterCloneInWorker() && RehearseRequest()); }
 
+// What it does in a run that fails, and in a validation.
+void RehearseMore() {
+  RehearseWorker();
+  (void)RehearseOthers().ok();
+}
+
 struct Prepared {
   seal::PreparedSeal seal;
   core::UniqueFd hot_pages;  // empty if they could not be pinned
@@ -109,6 +115,7 @@ void PrepareClones(const Start& start, Prepared& prepared) {
   }
   if (start.interpreter.huge_pages) CollapseIntoHugePages();
   (void)PrepareFilePages(RehearseWorker, start.interpreter.huge_pages).ok();
+  (void)FindWarmPages(RehearseMore).ok();
 }
 
 std::chrono::milliseconds OwnCpuTime() {
