@@ -114,7 +114,7 @@ void PrepareClones(const Start& start, Prepared& prepared) {
     prepared.hot_pages = std::move(*pinned);
   }
   if (start.interpreter.huge_pages) CollapseIntoHugePages();
-  (void)PrepareFilePages(RehearseWorker, start.interpreter.huge_pages).ok();
+  (void)PrepareFilePages(RehearseMore, start.interpreter.huge_pages).ok();
   (void)FindWarmPages(RehearseMore).ok();
 }
 

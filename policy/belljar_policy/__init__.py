@@ -166,16 +166,20 @@ class Policy:
         source: str,
         filename: str = "main.py",
         allowed_imports: frozenset[str] | None = None,
+        see_tree: Callable[[ast.Module], None] | None = None,
     ) -> Compiled:
         """Checks, transforms and compiles one program.
 
-        `allowed_imports` restricts the profile's modules for this program, also at run time.
+        `allowed_imports` restricts the profile's modules for this program, also at run time;
+        `see_tree` gets the syntax tree before it is transformed.
         Raises SyntaxError for source that is not valid Python.
         """
         collects = gc.isenabled()
         gc.disable()  # a tree has many new objects and no garbage: collecting would cost 7 %
         try:
             tree = compile(source, filename, "exec", ast.PyCF_ONLY_AST | _AWAITS, True, 0)
+            if see_tree is not None:
+                see_tree(tree)
             allowed = self.modules.narrowed(allowed_imports)
             transformer = Transformer(self.modules, allowed)
             transformer.check(tree)
@@ -206,10 +210,11 @@ class Policy:
         source: str,
         filename: str = "main.py",
         allowed_imports: frozenset[str] | None = None,
+        see_tree: Callable[[ast.Module], None] | None = None,
     ) -> list[Finding]:
         """All findings of compile(), including syntax errors."""
         try:
-            return self.compile(source, filename, allowed_imports).findings
+            return self.compile(source, filename, allowed_imports, see_tree).findings
         except SyntaxError as error:
             return [_syntax_finding(error)]
 

@@ -5,11 +5,13 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cinttypes>
 #include <cstdio>
 #include <fstream>
 #include <set>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "engine/core/fd.h"
@@ -51,20 +53,27 @@ Heap HeapOf(pid_t pid) {
   return heap;
 }
 
-// The parts of the heap, each of the size of a huge page, with a page that is the process's alone
+// The addresses of the heap's pages that are the process's alone
 // (Documentation/admin-guide/mm/pagemap.rst).
-std::set<uint64_t> RegionsWrittenTo(pid_t pid, const Heap& heap) {
+std::vector<uint64_t> PagesWrittenTo(pid_t pid, const Heap& heap) {
   const std::string path = "/proc/" + std::to_string(pid) + "/pagemap";
   const core::UniqueFd pagemap(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::vector<uint64_t> words((heap.end - heap.begin) / kPageSize);
   const size_t size = words.size() * sizeof(uint64_t);
   const auto from = static_cast<off_t>(heap.begin / kPageSize * sizeof(uint64_t));
   EXPECT_EQ(pread(pagemap.get(), words.data(), size, from), static_cast<ssize_t>(size));
-  std::set<uint64_t> regions;
+  std::vector<uint64_t> pages;
   for (size_t i = 0; i < words.size(); ++i) {
     const bool is_present = words[i] >> 63 & 1, is_alone = words[i] >> 56 & 1;
-    if (is_present && is_alone) regions.insert((heap.begin + i * kPageSize) / kHugePage);
+    if (is_present && is_alone) pages.push_back(heap.begin + i * kPageSize);
   }
+  return pages;
+}
+
+// Their regions, each of the size of a huge page.
+std::set<uint64_t> RegionsWrittenTo(pid_t pid, const Heap& heap) {
+  std::set<uint64_t> regions;
+  for (const uint64_t page : PagesWrittenTo(pid, heap)) regions.insert(page / kHugePage);
   return regions;
 }
 
@@ -164,6 +173,27 @@ TEST_F(HotMemory, ARunHardlySplitsHugePages) {
   run.cancel_fd = cancel.get();
   EXPECT_EQ(tests::Had(sandbox->Run(request, run)).stdout_stream.text, "in it\n");
   EXPECT_TRUE(printed) << "nothing was looked at";
+}
+
+TEST_F(HotMemory, ASpareThatWaitsTakesThePageFaultsOfOtherRequests) {
+  SandboxOptions options;
+  options.profile = tests::BasicProfile();
+  options.spares = 1;
+  const auto sandbox = tests::Open(std::move(options));
+  ASSERT_TRUE(sandbox);
+  const auto spare_written = [&]() -> size_t {
+    const std::vector<pid_t> spares = tests::WorkersOf(*sandbox);
+    return spares.size() == 1 ? PagesWrittenTo(spares[0], HeapOf(spares[0])).size() : 0;
+  };
+  // On a busy machine a spare may have waited before it is looked at. Then the next one.
+  size_t at_first = 0, later = 0;
+  for (int i = 0; i < 20 && later < at_first + 40; ++i) {
+    EXPECT_TRUE(tests::Had(sandbox->Run(tests::MakeRequest("1"))).success());
+    ASSERT_TRUE(tests::Eventually([&] { return (at_first = spare_written()) > 0; }));
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));
+    later = spare_written();
+  }
+  EXPECT_GE(later, at_first + 40) << at_first;
 }
 
 TEST_F(HotMemory, EveryShippedProfileHasIt) {

@@ -55,12 +55,25 @@ _LEAVES = frozenset(
 )
 
 
-def analyse(text: str, filename: str) -> tuple[dict[str, Any] | None, bool]:
-    """The analysis and whether its imports were cut; None for what is not Python."""
-    try:
-        tree = ast.parse(text, filename)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None, False
+class Analyst:
+    """Analyses a source whose tree is parsed for another purpose anyway."""
+
+    fields: dict[str, Any] | None = None  # None: what is not Python
+    was_cut = False  # the imports
+
+    def see(self, tree: ast.Module) -> None:
+        """Before anything changes the tree."""
+        self.fields, self.was_cut = _analyse(tree)
+
+    def parse(self, text: str, filename: str) -> None:
+        """For a source of which nobody else needs the tree."""
+        try:
+            self.see(ast.parse(text, filename))
+        except (SyntaxError, ValueError, RecursionError, MemoryError):
+            pass
+
+
+def _analyse(tree: ast.Module) -> tuple[dict[str, Any], bool]:
     names: set[str] = set()
     branches = nesting = 0
     # A work list: a source may be nested deeper than calls may be.
@@ -83,7 +96,8 @@ def analyse(text: str, filename: str) -> tuple[dict[str, Any] | None, bool]:
         if kind in _BLOCKS:
             depth += 1
             nesting = max(nesting, depth)
-        for value in vars(node).values():
+        for field in kind._fields:
+            value = getattr(node, field, None)
             if type(value) is list:
                 for child in value:
                     if type(child) not in _LEAVES:

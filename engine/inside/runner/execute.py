@@ -16,7 +16,7 @@ from typing import Any
 
 from . import forking, host_functions, interrupts, locality, sendfile, tracebacks
 from . import report as reports
-from .analysis import analyse
+from .analysis import Analyst
 from .bounded_repr import bounded_repr
 from .comments import addressed_comments
 from .display import Display, forget_shown
@@ -89,9 +89,9 @@ values = {"a": [Point(i).x + 1.5 for i in range(3)], "b": f"{total([Point(1)])}"
 values
 """
 
-# What else is frequent: an uncaught exception, a refused program, and a validation. No clone
-# rehearses them, since every spare would hold their pages; but their code lies together and is
-# specialised.
+# What else is frequent: an uncaught exception, a refused program, and a validation. Their code lies
+# together and is specialised, and a spare that waits takes their page faults (hot_pages.h); nothing
+# of theirs is pinned, since every clone would copy it.
 _FAILING_SOURCE = b"""\
 def half(x):
     return x / 0
@@ -332,9 +332,10 @@ def _execute(request: dict[str, Any], source: bytes, run: _Run) -> Report:
     if len(source) > request["max_source"]:
         return _refused([_too_large(len(source), request["max_source"])], validates)
     text = ""
+    analyst = Analyst() if validates and request.get("analysis", True) else None
     try:
         text = decode(source, filename)
-        code, findings = _compile(text, filename, request)
+        code, findings = _compile(text, filename, request, analyst)
     except SyntaxError as error:
         complete_location(error, text, filename)
         return _not_compiled(error, filename, validates)
@@ -344,26 +345,29 @@ def _execute(request: dict[str, Any], source: bytes, run: _Run) -> Report:
         # No code without a verdict: a source that the policy chokes on is a refused source.
         findings = [_not_checked(error)]
     if validates:
-        return _validated(findings, text, filename, request)
+        return _validated(findings, text, request, analyst)
     if findings:
         return _refused(findings, validates)
     return run(code, text, filename, request)
 
 
 def _compile(
-    text: str, filename: str, request: dict[str, Any]
+    text: str, filename: str, request: dict[str, Any], analyst: Analyst | None
 ) -> tuple[CodeType | None, list[dict[str, Any]]]:
     # CPython's warnings about the source quote its line.
     lines = io.StringIO(text).readlines()
     linecache.cache[filename] = (len(text), None, lines, filename)
     if request["language"] == "full":
+        if analyst is not None:
+            analyst.parse(text, filename)
         return compile_full(text, filename), []
     allowed = request["allowed_imports"]
     if allowed is not None:
         allowed = frozenset(allowed)
     policy = _prepared.policy
     if request["mode"] == "validate":
-        return None, [f.as_dict() for f in policy.check(text, filename, allowed)]
+        see_tree = None if analyst is None else analyst.see
+        return None, [f.as_dict() for f in policy.check(text, filename, allowed, see_tree)]
     compiled = policy.compile(text, filename, allowed)
     if compiled.findings:
         return None, [finding.as_dict() for finding in compiled.findings]
@@ -717,7 +721,10 @@ def _memory_ran_out(
 
 
 def _validated(
-    findings: list[dict[str, Any]], text: str, filename: str, request: dict[str, Any]
+    findings: list[dict[str, Any]],
+    text: str,
+    request: dict[str, Any],
+    analyst: Analyst | None,
 ) -> Report:
     if findings and findings[0]["rule"] == "BJ001":  # then it is the only one
         lines = io.StringIO(text, newline=None).readlines()  # as Python's own parser ends them
@@ -725,8 +732,8 @@ def _validated(
         hint = hint_for_syntax(lines[at]) if 0 <= at < len(lines) else None
         findings = [{**findings[0], "hint": hint or findings[0]["hint"]}]
     report = _refused(findings, validates=True) if findings else Report("ok")
-    if request.get("analysis", True):
-        report.analysis, report.truncated["imports"] = analyse(text, filename)
+    if analyst is not None:
+        report.analysis, report.truncated["imports"] = analyst.fields, analyst.was_cut
     if request.get("comments", False):
         report.comments = addressed_comments(text)
     return report
