@@ -22,6 +22,7 @@ namespace {
 
 // No worker needs more than this, and every spare would hold it.
 constexpr size_t kMaxPinnedBytes = 4 << 20;
+constexpr size_t kMaxWarmBytes = 4 << 20;
 
 // Set once, in the zygote.
 const std::vector<iovec>* g_hot_pages = nullptr;
@@ -158,6 +159,9 @@ core::Result<void> FindWarmPages(const std::function<void()>& rehearse) {
         return page >= BeginOf(part) && page < EndOf(part);
       });
     });
+  }
+  if (pages->size() * kPageSize > kMaxWarmBytes) {
+    return core::MakeError("find warm pages", "more are written to than a spare should hold");
   }
   std::vector<iovec> joined;
   for (const uintptr_t page : *pages) Append(page, joined);

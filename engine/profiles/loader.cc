@@ -531,7 +531,8 @@ nlohmann::json ToJson(const toml::node& node) {
     if constexpr (toml::is_table<decltype(value)>) {
       json = nlohmann::json::object();
       for (const auto& [key, each] : value) {
-        if (key.str() != "why") json[std::string(key.str())] = ToJson(each);
+        if (key.str() == "why" && each.is_string()) continue;  // a module may be named so
+        json[std::string(key.str())] = ToJson(each);
       }
     } else if constexpr (toml::is_array<decltype(value)>) {
       json = nlohmann::json::array();
@@ -580,15 +581,13 @@ nlohmann::json DocumentOf(const ProfileFile& file) {
 class ProfileFiles {
  public:
   ProfileFile& Read(const fs::path& file) {
-    const auto [found, is_new] = files_.try_emplace(file);
-    if (is_new) {
-      toml::table root = Parse(file);
-      CheckKeys(root, kProfileKeys);
-      DropLaterModules(root);
-      Exports spelled_out = SpelledOut(root, ExportsOf(file));
-      found->second = {std::move(root), std::move(spelled_out), std::nullopt};
-    }
-    return found->second;
+    if (const auto found = files_.find(file); found != files_.end()) return found->second;
+    toml::table root = Parse(file);
+    CheckKeys(root, kProfileKeys);
+    DropLaterModules(root);
+    Exports spelled_out = SpelledOut(root, ExportsOf(file));
+    ProfileFile content{std::move(root), std::move(spelled_out), std::nullopt};
+    return files_.emplace(file, std::move(content)).first->second;
   }
 
  private:

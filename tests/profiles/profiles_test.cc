@@ -275,6 +275,36 @@ TEST_F(Profiles, AFolderIsReadByName) {
             nlohmann::json::parse(R"({"also":["math"]})"));
 }
 
+TEST_F(Profiles, AProfileOfAFolderIsTheSameAloneAndWithAll) {
+  ASSERT_TRUE(Load());
+  folder_.Write("zz.toml", "this is no profile");
+  auto opened = ProfileFolder::Open(folder_.path());
+  ASSERT_TRUE(opened) << opened.error().ToString();
+  EXPECT_FALSE(opened->Load("none"));
+  EXPECT_FALSE(opened->Load("../mine"));
+  const auto alone = opened->Load("mine");
+  ASSERT_TRUE(alone) << "no other file matters: " << alone.error().ToString();
+  EXPECT_FALSE(opened->LoadAll()) << "now one does";
+  std::string second = kProfile;
+  second.replace(second.find("\"mine\""), 6, "\"also\"");
+  folder_.Write("zz.toml", second);
+  const auto all = opened->LoadAll();
+  ASSERT_TRUE(all) << all.error().ToString();
+  ASSERT_EQ(all->size(), 2u);
+  EXPECT_EQ((*all)[1].document, alone->document);
+  EXPECT_EQ((*all)[1].paths.size(), alone->paths.size()) << "nothing is added twice";
+  EXPECT_EQ((*all)[1].hostile_syscalls, alone->hostile_syscalls);
+}
+
+TEST_F(Profiles, ADocumentHasNoReasonsButAModuleOfThatName) {
+  const auto profile =
+      Load("[modules.math]", "[modules.why]\nexports = [\"a\"]\nwhy = \"w\"\n[modules.math]");
+  ASSERT_TRUE(profile) << profile.error().ToString();
+  const auto modules = nlohmann::json::parse(profile->document)["modules"];
+  EXPECT_EQ(modules["why"], nlohmann::json::parse(R"({"exports": ["a"]})"));
+  EXPECT_EQ(modules["math"], nlohmann::json::parse(R"({"exports": ["sqrt"]})"));
+}
+
 TEST(ShippedProfiles, AllLoad) {
   const core::Result<outside::Installation> installation = outside::Installation::Find();
   ASSERT_TRUE(installation);
