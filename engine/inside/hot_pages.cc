@@ -176,6 +176,7 @@ void WriteToWarmPages() {
 
 void WriteToHotPages(const std::vector<core::PageRange>& ranges) {
   for (const core::PageRange& range : ranges) {
+    // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the host has measured
     WriteTo(reinterpret_cast<void*>(range.begin), range.size);
   }
   if (!ranges.empty() || !g_hot_pages) return;
