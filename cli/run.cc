@@ -26,6 +26,7 @@
 #include "engine/outside/run_once.h"
 #include "engine/outside/sandbox.h"
 #include "engine/outside/unnamed_profile.h"
+#include "engine/profiles/loader.h"
 
 namespace belljar::cli {
 namespace {
@@ -242,7 +243,8 @@ core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
                                     .files = !arguments.files.empty()};
   if (job.refused || !outside::NeedsOtherProfiles(needs)) return {};
   if (core::Result<void> read = catalogue.ReadOthers(); !read) return read;
-  job.sandbox.other_profiles = OtherProfiles(catalogue, job.sandbox.profile);
+  job.sandbox.other_profiles =
+      profiles::ModulesByProfile(catalogue.profiles(), job.sandbox.profile.name);
   if (arguments.container.container) return {};
   const core::Result<std::vector<core::Profile>> enabled = outside::EnabledProfiles(catalogue);
   if (!enabled) return enabled.error();

@@ -19,11 +19,6 @@ void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>&
       "restrict imports to these modules of the profile; comma-separated or repeated, '' for none");
 }
 
-std::string OtherProfiles(const outside::ProfileCatalogue& catalogue,
-                          const core::Profile& profile) {
-  return profiles::ModulesByProfile(catalogue.profiles(), profile.name);
-}
-
 core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
                                                      const outside::ProfileCatalogue& catalogue) {
   core::Result<core::Profile> profile =
@@ -31,7 +26,7 @@ core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice
   if (!profile) return profile.error();
   outside::SandboxOptions options;
   options.profile = std::move(*profile);
-  options.other_profiles = OtherProfiles(catalogue, options.profile);
+  options.other_profiles = profiles::ModulesByProfile(catalogue.profiles(), options.profile.name);
   options.isolation = choice.isolation == "strict" ? outside::IsolationMode::kStrict
                                                    : outside::IsolationMode::kStandard;
   options.spares = 1;

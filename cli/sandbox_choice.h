@@ -22,9 +22,6 @@ struct SandboxChoice {
 CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
 void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules);
 
-// The modules of the profiles besides `profile`, in the form of SandboxOptions::other_profiles.
-std::string OtherProfiles(const outside::ProfileCatalogue& catalogue, const core::Profile& profile);
-
 // Options for a sandbox in which this process runs few programs. Errors are user errors.
 core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
                                                      const outside::ProfileCatalogue& catalogue);

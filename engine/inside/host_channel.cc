@@ -1,6 +1,5 @@
 #include "engine/inside/host_channel.h"
 
-#include <poll.h>
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -60,11 +59,6 @@ RequestParts ReceivedRequest::Parts(int socket) const {
           [socket](std::string_view name, std::string_view arguments) {
             return CallHost(socket, name, arguments);
           }};
-}
-
-bool HasMessageWithin(int socket, std::chrono::milliseconds time) {
-  pollfd readable{socket, POLLIN, 0};
-  return poll(&readable, 1, static_cast<int>(time.count())) != 0;
 }
 
 bool IsOrderNext(int socket) {

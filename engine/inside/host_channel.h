@@ -2,7 +2,6 @@
 #ifndef BELLJAR_ENGINE_INSIDE_HOST_CHANNEL_H_
 #define BELLJAR_ENGINE_INSIDE_HOST_CHANNEL_H_
 
-#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,9 +36,6 @@ struct ReceivedRequest {
   // Borrows all of it.
   RequestParts Parts(int socket) const;
 };
-
-// Blocks for up to `time`. Whether there is something to receive, or the host is gone.
-bool HasMessageWithin(int socket, std::chrono::milliseconds time);
 
 // Blocks. Whether a SessionOrder comes next, instead of a request: this is the worker of a session
 // now. Exits if the host is gone.

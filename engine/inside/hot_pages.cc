@@ -20,9 +20,9 @@
 namespace belljar::inside {
 namespace {
 
-// No worker needs more than this, and every spare would hold it.
-constexpr size_t kMaxPinnedBytes = 4 << 20;
-constexpr size_t kMaxWarmBytes = 4 << 20;
+// Of pages that are pinned, and of those that a waiting worker writes to: no worker needs more than
+// this, and every spare would hold it.
+constexpr size_t kMaxBytes = 4 << 20;
 
 // Set once, in the zygote.
 const std::vector<iovec>* g_hot_pages = nullptr;
@@ -143,7 +143,7 @@ core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
   const std::vector<iovec> pages = MoveSparseRegions(*written, least_together);
   size_t total = 0;
   for (const iovec& part : pages) total += part.iov_len;
-  if (total > kMaxPinnedBytes) {
+  if (total > kMaxBytes) {
     return core::MakeError("pin hot pages", "a clone writes to more pages than is worth pinning");
   }
   g_hot_pages = new std::vector<iovec>(pages);
@@ -160,7 +160,7 @@ core::Result<void> FindWarmPages(const std::function<void()>& rehearse) {
       });
     });
   }
-  if (pages->size() * kPageSize > kMaxWarmBytes) {
+  if (pages->size() * kPageSize > kMaxBytes) {
     return core::MakeError("find warm pages", "more are written to than a spare should hold");
   }
   std::vector<iovec> joined;

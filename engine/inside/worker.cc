@@ -4,6 +4,7 @@
 #include <chrono>
 
 #include "engine/core/mapping.h"
+#include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/host_channel.h"
@@ -66,7 +67,9 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
   SignalSealed(socket.get(), self_report, std::move(resources));
   if (start.kind == core::SpawnMessage::kSession) ServeSession(socket.get(), start.layout);
 
-  if (start.cloned && !HasMessageWithin(socket.get(), kUntilIdle)) WriteToWarmPages();
+  if (start.cloned && !core::WaitReadable(socket.get(), core::Clock::now() + kUntilIdle)) {
+    WriteToWarmPages();
+  }
   if (IsOrderNext(socket.get())) {
     ServeKeptSession(socket.get(), start.layout, start.plan.rlimits,
                      [&](const core::SessionOrder& order) {

@@ -81,7 +81,7 @@ core::Result<std::vector<core::Profile>> EnabledProfiles(const ProfileCatalogue&
 
 bool NeedsOtherProfiles(const ProgramNeeds& needs) {
   if (needs.files || profiles::MayWantOthers(needs.source)) return true;
-  for (char** variable = environ; *variable; ++variable) {
+  for (char** variable = environ; variable && *variable; ++variable) {
     const std::string_view name(*variable);
     if (name.starts_with(kProfiles)) return true;
     for (const char* prefix : kEnablePrefixes) {

@@ -95,7 +95,7 @@ def reduce_loaded(has_files: bool, left_out: frozenset[str]) -> None:
             ours: Any = import_module(f"{__name__}.{name.replace('.', '_')}")
             if hasattr(ours, "reduce"):
                 ours.reduce(has_files)
-    if "inspect" in _reduced:
+    if "inspect" in _reduced:  # help() shows signatures
         import_module(f"{__name__}.help")
 
 
