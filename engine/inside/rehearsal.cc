@@ -9,11 +9,13 @@
 #include <cerrno>
 
 #include "engine/core/fd.h"
+#include "engine/core/socket.h"
 #include "engine/inside/interpreter.h"
 
 namespace belljar::inside {
 
-core::Result<core::Process> Rehearse(const std::function<void()>& rehearse) {
+core::Result<core::Process> Rehearse(const std::function<void()>& rehearse,
+                                     std::chrono::milliseconds longest) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) return core::SystemError("pipe");
   const core::UniqueFd done_read(ends[0]);
@@ -39,7 +41,9 @@ core::Result<core::Process> Rehearse(const std::function<void()>& rehearse) {
   core::Process clone(pid, core::UniqueFd(pidfd));
   done_write.Reset();
   // End of file means that the clone has finished or died.
-  for (char ignored; read(done_read.get(), &ignored, 1) < 0 && errno == EINTR;) {
+  if (core::Result<void> done = core::WaitReadable(done_read.get(), core::Clock::now() + longest);
+      !done) {
+    return done.error();
   }
   return clone;
 }

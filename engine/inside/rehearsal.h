@@ -3,6 +3,7 @@
 #ifndef BELLJAR_ENGINE_INSIDE_REHEARSAL_H_
 #define BELLJAR_ENGINE_INSIDE_REHEARSAL_H_
 
+#include <chrono>
 #include <functional>
 
 #include "engine/core/process.h"
@@ -10,8 +11,13 @@
 
 namespace belljar::inside {
 
-// The clone, which has run `rehearse` (or has died in it) and waits to be killed.
-core::Result<core::Process> Rehearse(const std::function<void()>& rehearse);
+// What a rehearsal is for can be done without; it must not keep the zygote from starting.
+inline constexpr std::chrono::seconds kLongestRehearsal{10};  // it takes milliseconds
+
+// The clone, which has run `rehearse` (or has died in it) and waits to be killed. An error if it
+// has not finished after `longest`.
+core::Result<core::Process> Rehearse(const std::function<void()>& rehearse,
+                                     std::chrono::milliseconds longest = kLongestRehearsal);
 
 }  // namespace belljar::inside
 

@@ -23,15 +23,13 @@
 #include "engine/core/wire.h"
 #include "engine/seal/namespaces.h"
 
-#ifdef __SANITIZE_THREAD__
-extern "C" void __tsan_ignore_thread_begin();
-#endif
-
 namespace belljar::outside {
 namespace {
 
 // What the child of the clone needs. All of it is prepared in advance, since between clone and exec
-// only async-signal-safe calls are allowed (the host has threads).
+// only async-signal-safe calls are allowed (the host has threads). Nor may they be
+// ThreadSanitizer's versions of such calls: their locks may be held by threads that the child does
+// not have. So it makes the system calls itself.
 struct Descriptors {
   int null;
   int control;
@@ -64,37 +62,41 @@ void SetStackLimit() {
   (void)setrlimit(RLIMIT_STACK, &limit);
 }
 
+// The kernel's struct sigaction, whose layout differs between architectures, with SIG_DFL: zeros.
+constexpr char kDefaultAction[32] = {};
+constexpr uint64_t kNoSignals = 0;
+
+int DuplicateAbove(int fd, int lowest) {
+  return static_cast<int>(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest));
+}
+
 [[noreturn]] void ExecZygote(const ZygoteProgram& program, const Descriptors& fds,
                              bool namespaces) {
-#ifdef __SANITIZE_THREAD__
-  // clone copies descriptors before memory: one that another thread opens in between is free here,
-  // but taken in the sanitizer's records, which would report a race with that thread on its reuse.
-  __tsan_ignore_thread_begin();
-#endif
-  sigset_t none;
-  sigemptyset(&none);
-  sigprocmask(SIG_SETMASK, &none, nullptr);
+  syscall(SYS_rt_sigprocmask, SIG_SETMASK, &kNoSignals, nullptr, sizeof kNoSignals);
   // Signals that the host ignores (SIGHUP under nohup) stay ignored across exec, which must not
   // affect the guest.
-  for (int number = 1; number < NSIG; ++number) signal(number, SIG_DFL);
+  for (int number = 1; number < NSIG; ++number) {
+    syscall(SYS_rt_sigaction, number, kDefaultAction, nullptr, sizeof kNoSignals);
+  }
   char written;
-  if (read(fds.maps_written, &written, 1) != 1) _exit(1);
+  if (syscall(SYS_read, fds.maps_written, &written, 1) != 1) _exit(1);
   if (namespaces && !seal::KeepCapabilitiesAcrossExec()) _exit(1);
   // Above the numbers that they are about to be moved to.
-  const int control = fcntl(fds.control, F_DUPFD_CLOEXEC, 10);
-  const int errors = fcntl(fds.errors, F_DUPFD_CLOEXEC, 10);
-  const int null = fcntl(fds.null, F_DUPFD_CLOEXEC, 10);
-  const int preload = program.preload ? fcntl(program.preload.get(), F_DUPFD_CLOEXEC, 10) : -1;
-  if (dup2(null, 0) < 0 || dup2(null, 1) < 0 || dup2(errors, 2) < 0 ||
-      dup2(control, core::kZygoteControlFd) < 0) {
+  const int control = DuplicateAbove(fds.control, 10);
+  const int errors = DuplicateAbove(fds.errors, 10);
+  const int null = DuplicateAbove(fds.null, 10);
+  const int preload = program.preload ? DuplicateAbove(program.preload.get(), 10) : -1;
+  const auto move = [](int from, int to) { return syscall(SYS_dup3, from, to, 0) == to; };
+  if (!move(null, 0) || !move(null, 1) || !move(errors, 2) ||
+      !move(control, core::kZygoteControlFd)) {
     _exit(1);
   }
   // The largest descriptor that gVisor of 2022 accepts is the largest int.
-  close_range(core::kZygoteControlFd + 1, std::numeric_limits<int>::max(), CLOSE_RANGE_CLOEXEC);
-  if (program.preload && dup2(preload, core::kZygotePreloadFd) < 0) _exit(1);
+  syscall(SYS_close_range, core::kZygoteControlFd + 1, std::numeric_limits<int>::max(),
+          CLOSE_RANGE_CLOEXEC);
+  if (program.preload && !move(preload, core::kZygotePreloadFd)) _exit(1);
   SetStackLimit();
-  execve(program.path, const_cast<char* const*>(program.arguments.data()),
-         const_cast<char* const*>(program.environment.data()));
+  syscall(SYS_execve, program.path, program.arguments.data(), program.environment.data());
   dprintf(2, "exec %s: %s", program.path, strerrordesc_np(errno));
   _exit(1);
 }
@@ -207,6 +209,19 @@ uint64_t NamespaceFlags(const ZygoteOptions& options) {
          (options.single_run ? seal::WorkerNamespaceFlags(false, false) : 0);
 }
 
+// In which a process waits (wchan in proc(5)), and the system call that it has made, by number.
+// Empty: it runs, or we may not know.
+std::string KernelFunctionOf(pid_t pid) {
+  const std::string folder = "/proc/" + std::to_string(pid);
+  constexpr size_t kMax = 4096;
+  const core::Result<std::string> function = core::ReadFile(folder + "/wchan", kMax);
+  if (!function || function->empty() || *function == "0") return "";
+  const core::Result<std::string> call = core::ReadFile(folder + "/syscall", kMax);
+  if (!call || call->empty() || !isdigit(static_cast<unsigned char>(call->front())))
+    return *function;
+  return *function + " (system call " + call->substr(0, call->find(' ')) + ")";
+}
+
 std::string Advice(int error_number) {
   if (error_number == EPERM || error_number == ENOSPC || error_number == EINVAL) {
     return "this machine does not allow user namespaces here; \"belljar doctor\" shows more, and "
@@ -243,7 +258,7 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
   }
   const int write_end = pipe_write.get();
   const std::function<void()> become_zygote = [&] {
-    close(write_end);
+    syscall(SYS_close, write_end);
     ExecZygote(*program, {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
                options.plan.namespaces);
   };
@@ -288,9 +303,11 @@ core::Result<void> ZygoteProcess::FinishStart() {
 }
 
 core::Error ZygoteProcess::AbandonStart(std::chrono::milliseconds after) {
+  const std::string waits_in = KernelFunctionOf(process_.pid());
   process_.Destroy();
   std::string detail = "it was not ready after " + core::FormatDuration(after) +
                        ", and was killed; a module that it loads may be waiting for something";
+  if (!waits_in.empty()) detail += "; in the kernel it was in " + waits_in;
   if (const std::string said = Errors(); !said.empty()) detail += "; it wrote: " + said;
   return core::MakeError("start zygote", std::move(detail));
 }

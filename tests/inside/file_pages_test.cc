@@ -17,6 +17,7 @@
 #include "engine/core/fd.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/memory_map.h"
+#include "engine/inside/rehearsal.h"
 #include "tests/inside/file_pages_library.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -365,6 +366,18 @@ TEST_F(FilePages, WhatFollowsABssStaysAnonymousMemory) {
   EXPECT_EQ(*unused.neighbour, 'n');
   ASSERT_EQ(madvise(unused.neighbour, kPageSize, MADV_DONTNEED), 0);
   EXPECT_EQ(*unused.neighbour, 0) << "an allocator expects zeros";
+}
+
+TEST_F(FilePages, ARehearsalThatDoesNotFinishIsAnError) {
+  const core::Result<core::Process> clone = Rehearse(
+      [] {
+        for (;;) pause();
+      },
+      std::chrono::milliseconds(50));
+  ASSERT_FALSE(clone);
+  EXPECT_EQ(clone.error().error_number, ETIMEDOUT) << clone.error().ToString();
+  EXPECT_EQ(waitpid(-1, nullptr, 0), -1) << "the clone is left";
+  EXPECT_EQ(errno, ECHILD);
 }
 
 }  // namespace
