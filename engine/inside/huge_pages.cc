@@ -44,7 +44,8 @@ size_t CollapseIntoHugePages() {
   if (!mappings) return 0;
   size_t moved = 0;
   for (const MemoryMapping& mapping : *mappings) {
-    if (!mapping.is_file() && !mapping.is_stack) moved += Collapse(mapping.begin, mapping.end);
+    if (mapping.is_file() || mapping.is_stack || mapping.size() > kLargestMapping) continue;
+    moved += Collapse(mapping.begin, mapping.end);
   }
   return moved;
 }
