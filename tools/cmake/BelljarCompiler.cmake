@@ -11,6 +11,14 @@ if(BELLJAR_WERROR)
   add_compile_options(-Werror)
 endif()
 
+# gcc collects garbage whenever its heap has doubled, which takes an eighth of the compile time. Without
+# that it needs up to 1.2 GB for a file instead of 0.9. Not for clang-tidy, to which an option that
+# clang does not use is an error.
+cmake_host_system_information(RESULT belljar_memory QUERY TOTAL_PHYSICAL_MEMORY)  # MiB
+if(belljar_memory GREATER 8000 AND NOT CMAKE_CXX_CLANG_TIDY)
+  add_compile_options("$<$<COMPILE_LANG_AND_ID:CXX,GNU>:--param=ggc-min-heapsize=1000000>")
+endif()
+
 add_compile_options(-fstack-protector-strong)
 add_link_options(-Wl,-z,relro,-z,now)
 
