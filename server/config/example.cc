@@ -81,17 +81,16 @@ constexpr char kTokensExample[] = R"(# [[tokens]]
 # concurrency = 8
 )";
 constexpr char kWebhooksHead[] = R"(
-# Endpoints that are told about events, over plain HTTP: on this machine, or in `allow_private`. The
+# Endpoints that are told about events: https://, or http:// on this machine or in `allow_private`. The
 # secret (whsec_…) is in a file (`file`) or in a variable (`env`). `events`: names, or beginnings such
 # as "execution.*" (default: all); `tokens`: whose events (default: everyone's).
 )";
 constexpr char kWebhooksExample[] = R"(# [[webhooks]]
 # name = "dashboard"
-# url = "http://127.0.0.1:8080/belljar"
+# url = "https://hooks.example.com/belljar"
 # file = "/etc/belljar/dashboard.secret"
 # events = ["execution.ended", "execution.refused"]
 # tokens = ["team-a"]
-# allow_private = ["10.1.0.0/16"]
 # attempts = 8
 # timeout = "10s"
 )";

@@ -258,14 +258,14 @@ std::vector<Setting> MakeSettings() {
 
       {"tracing.endpoint", "OTEL_EXPORTER_OTLP_ENDPOINT", "", "URL", "off",
        "\"http://127.0.0.1:4318\"",
-       "collector of OpenTelemetry (OTLP over HTTP) that gets a span of each execution; plain "
-       "HTTP, "
-       "on this machine or in tracing.allow_private",
+       "collector of OpenTelemetry (OTLP over HTTP) that gets a span of each execution; https://, "
+       "or "
+       "http:// on this machine or in tracing.allow_private",
        BELLJAR_FIELD(config.tracing.endpoint)},
       {"tracing.service", "OTEL_SERVICE_NAME", "", "NAME", "", "", "service.name of the spans",
        BELLJAR_FIELD(config.tracing.service)},
       {"tracing.allow_private", "", "", "NETWORK", "", "",
-       "addresses besides this machine's that the collector may have: 10.1.0.0/16",
+       "addresses besides this machine's that get spans over plain HTTP: 10.1.0.0/16",
        BELLJAR_FIELD(config.tracing.allow_private), 0, 0, PrivateViolation},
 
       {"log.level", "", "--log-level", "debug|info|warning|error|off", "", "",

@@ -1,5 +1,7 @@
 #include "server/core/thread.h"
 
+#include <signal.h>
+
 #include <system_error>
 #include <utility>
 
@@ -12,6 +14,13 @@ core::Result<std::thread> StartThread(std::string operation, std::function<void(
     return core::SystemErrorOf(error.code().value(), std::move(operation),
                                "no thread could be started");
   }
+}
+
+void BlockBrokenPipe() {
+  sigset_t broken_pipe;
+  sigemptyset(&broken_pipe);
+  sigaddset(&broken_pipe, SIGPIPE);
+  pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
 }
 
 }  // namespace belljar::server

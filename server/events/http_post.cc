@@ -1,8 +1,5 @@
 #include "server/events/http_post.h"
 
-#include <poll.h>
-#include <sys/socket.h>
-
 #include <algorithm>
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -10,9 +7,9 @@
 #include <charconv>
 #include <optional>
 
-#include "engine/core/fd.h"
-#include "engine/core/socket.h"
 #include "engine/core/text.h"
+#include "server/events/libssl.h"
+#include "server/events/tls_client.h"
 
 namespace belljar::server::events {
 namespace {
@@ -21,7 +18,9 @@ using boost::asio::ip::address;
 using boost::asio::ip::tcp;
 using Deadline = std::chrono::steady_clock::time_point;
 
-constexpr char kForm[] = "write http://HOST[:PORT]/PATH, of a proxy or collector on this machine";
+constexpr std::string_view kPlainScheme = "http://", kTlsScheme = "https://";
+constexpr char kForm[] =
+    "write https://HOST[:PORT]/PATH, or http://HOST[:PORT]/PATH of a receiver on this machine";
 // Of a response; the status is in its first line.
 constexpr size_t kMaxHead = 16 << 10;
 constexpr std::chrono::milliseconds kStopLook{100};
@@ -32,52 +31,6 @@ bool IsGraphic(std::string_view text) {
 
 core::Error Wrong(std::string detail) { return core::MakeError("", std::move(detail)); }
 
-// Waits for `events` of the socket.
-core::Result<void> Wait(int fd, short events, Deadline deadline, int stop_fd) {
-  for (;;) {
-    pollfd entries[2] = {{fd, events, 0}, {stop_fd, POLLIN, 0}};
-    const int ready = poll(entries, 2, core::PollTimeout(deadline));
-    if (ready < 0 && errno == EINTR) continue;
-    if (ready < 0) return core::SystemError("wait for the endpoint");
-    if (ready == 0) return core::SystemErrorOf(ETIMEDOUT, "wait for the endpoint");
-    if (entries[1].revents != 0) return core::SystemErrorOf(ECANCELED, "wait for the endpoint");
-    return {};
-  }
-}
-
-core::Result<core::UniqueFd> Connect(const tcp::endpoint& endpoint, Deadline deadline,
-                                     int stop_fd) {
-  const std::string operation = "connect to " + endpoint.address().to_string();
-  core::UniqueFd fd(
-      socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  if (!fd) return core::SystemError(operation);
-  if (connect(fd.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0) return fd;
-  if (errno != EINPROGRESS) return core::SystemError(operation);
-  if (core::Result<void> done = Wait(fd.get(), POLLOUT, deadline, stop_fd); !done) {
-    return core::SystemErrorOf(done.error().error_number, operation);
-  }
-  int failure = 0;
-  socklen_t size = sizeof failure;
-  if (getsockopt(fd.get(), SOL_SOCKET, SO_ERROR, &failure, &size) != 0 || failure != 0) {
-    return core::SystemErrorOf(failure != 0 ? failure : errno, operation);
-  }
-  return fd;
-}
-
-core::Result<void> SendAll(int fd, std::string_view bytes, Deadline deadline, int stop_fd) {
-  while (!bytes.empty()) {
-    const ssize_t sent = send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (sent >= 0) {
-      bytes.remove_prefix(static_cast<size_t>(sent));
-      continue;
-    }
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN) return core::SystemError("send to the endpoint");
-    if (core::Result<void> ready = Wait(fd, POLLOUT, deadline, stop_fd); !ready) return ready;
-  }
-  return {};
-}
-
 // "HTTP/1.1 204 …"; nullopt: it is something else.
 std::optional<unsigned> StatusOf(std::string_view head) {
   if (head.size() < 12 || !head.starts_with("HTTP/1.") || head[8] != ' ') return std::nullopt;
@@ -87,7 +40,7 @@ std::optional<unsigned> StatusOf(std::string_view head) {
   return status;
 }
 
-core::Result<unsigned> ReceiveStatus(int fd, Deadline deadline, int stop_fd) {
+core::Result<unsigned> ReceiveStatus(Connection& connection, const Patience& patience) {
   std::string head;
   for (;;) {
     // The responses before the last one (103 and the like) end in the same way.
@@ -101,17 +54,13 @@ core::Result<unsigned> ReceiveStatus(int fd, Deadline deadline, int stop_fd) {
     }
     if (head.size() > kMaxHead) break;
     char buffer[4096];
-    const ssize_t size = recv(fd, buffer, sizeof buffer, 0);
-    if (size > 0) {
-      head.append(buffer, static_cast<size_t>(size));
-      continue;
+    const core::Result<size_t> size = connection.Receive(buffer, patience);
+    if (!size) {
+      if (size.error().error_number == 0) return size.error();
+      return core::SystemErrorOf(size.error().error_number, "read the response");
     }
-    if (size == 0) return core::SystemErrorOf(ECONNRESET, "read the response");
-    if (errno == EINTR) continue;
-    if (errno != EAGAIN) return core::SystemError("read the response");
-    if (core::Result<void> ready = Wait(fd, POLLIN, deadline, stop_fd); !ready) {
-      return core::SystemErrorOf(ready.error().error_number, "read the response");
-    }
+    if (*size == 0) return core::SystemErrorOf(ECONNRESET, "read the response");
+    head.append(buffer, *size);
   }
   return core::MakeError("read the response", "it is not one of HTTP/1.1");
 }
@@ -120,23 +69,23 @@ core::Result<unsigned> ReceiveStatus(int fd, Deadline deadline, int stop_fd) {
 
 core::Result<HttpTarget> HttpTarget::Parse(std::string_view url,
                                            const std::vector<std::string>& allow_private) {
-  if (url.starts_with("https://")) {
-    return Wrong(
-        "this server sends plain HTTP only, to this machine or a private network; write the "
-        "http:// address of a proxy there that adds TLS");
+  HttpTarget target;
+  target.is_tls = url.starts_with(kTlsScheme);
+  const std::string_view scheme = target.is_tls ? kTlsScheme : kPlainScheme;
+  if (!url.starts_with(scheme) || !IsGraphic(url) || url.find('#') != url.npos) return Wrong(kForm);
+  if (target.is_tls) {
+    if (const core::Result<const LibSsl*> library = OpenLibSsl(); !library) {
+      return Wrong(library.error().detail);
+    }
+    target.port = 443;
   }
-  constexpr std::string_view kScheme = "http://";
-  if (!url.starts_with(kScheme) || !IsGraphic(url) || url.find('#') != url.npos) {
-    return Wrong(kForm);
-  }
-  const std::string_view rest = url.substr(kScheme.size());
+  const std::string_view rest = url.substr(scheme.size());
   const size_t end = std::min(rest.find_first_of("/?"), rest.size());
   const std::optional<egress::Authority> authority = egress::SplitAuthority(rest.substr(0, end));
   // A user name would be shown with the URL.
   if (!authority || rest.substr(0, end).find('@') != rest.npos) return Wrong(kForm);
   std::optional<egress::HostName> host = egress::HostName::Parse(authority->host);
   if (!host) return Wrong(kForm);
-  HttpTarget target;
   target.host = std::move(*host);
   target.authority = rest.substr(0, end);
   if (authority->port) {
@@ -153,14 +102,15 @@ core::Result<HttpTarget> HttpTarget::Parse(std::string_view url,
     target.allowed.push_back(*parsed);
   }
   if (target.host.address && !target.Permits(*target.host.address)) {
-    return Wrong("this server sends plain HTTP, and " + target.host.text +
-                 " is not an address of this machine; a private network must be named in "
-                 "allow_private");
+    return Wrong("write https://: " + target.host.text +
+                 " is not an address of this machine; a private network to which plain HTTP may go "
+                 "must be named in allow_private");
   }
   return target;
 }
 
 bool HttpTarget::Permits(const address& where) const {
+  if (is_tls) return true;
   const address plain = egress::Unmapped(where);
   return plain.is_loopback() ||
          std::any_of(allowed.begin(), allowed.end(),
@@ -171,6 +121,8 @@ HttpPost::HttpPost(HttpTarget target)
     : target_(std::move(target)),
       io_(std::make_shared<boost::asio::io_context>(1)),
       resolver_(io_, egress::LookUpByHost) {}
+
+HttpPost::~HttpPost() = default;
 
 core::Result<HttpPost::Addresses> HttpPost::Resolve(Deadline deadline, const Cancellation& stop) {
   if (target_.host.address) return Addresses{*target_.host.address};
@@ -191,6 +143,19 @@ core::Result<HttpPost::Addresses> HttpPost::Resolve(Deadline deadline, const Can
   return (*answer)->found;
 }
 
+core::Result<std::unique_ptr<Connection>> HttpPost::ConnectTo(const address& where,
+                                                              const Patience& patience) {
+  if (target_.is_tls && !tls_) {
+    core::Result<TlsClient> client = TlsClient::Create();
+    if (!client) return client.error();
+    tls_ = std::make_unique<TlsClient>(std::move(*client));
+  }
+  core::Result<core::UniqueFd> socket = Connect(tcp::endpoint(where, target_.port), patience);
+  if (!socket) return socket.error();
+  if (tls_) return tls_->Connect(std::move(*socket), target_.host, patience);
+  return MakePlainConnection(std::move(*socket));
+}
+
 core::Result<unsigned> HttpPost::Send(const HttpHeaders& headers, std::string_view body,
                                       Deadline deadline, const Cancellation& stop) {
   const core::Result<int> stop_fd = stop.fd();
@@ -203,22 +168,23 @@ core::Result<unsigned> HttpPost::Send(const HttpHeaders& headers, std::string_vi
   for (const auto& [name, value] : headers)
     request.append(name).append(": ").append(value).append("\r\n");
   request.append("\r\n").append(body);
+  const Patience patience{deadline, *stop_fd};
   core::Error failure = core::MakeError(
       "connect to " + target_.host.text,
-      "it has no address of this machine; a private network must be named in allow_private");
+      "it has no address of this machine; write https://, or name a private network in "
+      "allow_private");
   for (const address& each : *addresses) {
     if (!target_.Permits(each)) continue;
-    core::Result<core::UniqueFd> fd =
-        Connect(tcp::endpoint(each, target_.port), deadline, *stop_fd);
-    if (!fd) {
-      failure = fd.error();
+    core::Result<std::unique_ptr<Connection>> connection = ConnectTo(each, patience);
+    if (!connection) {
+      failure = connection.error();
       if (failure.error_number == ECANCELED) return failure;
       continue;
     }
-    if (core::Result<void> sent = SendAll(fd->get(), request, deadline, *stop_fd); !sent) {
+    if (core::Result<void> sent = (*connection)->Send(request, patience); !sent) {
       return sent.error();
     }
-    return ReceiveStatus(fd->get(), deadline, *stop_fd);
+    return ReceiveStatus(**connection, patience);
   }
   return failure;
 }

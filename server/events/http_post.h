@@ -1,15 +1,13 @@
 // HttpPost: sends a body to an HTTP endpoint that the operator has configured: one connection per
 // request, a deadline for all of it, no redirects.
 //
-//   Result<HttpTarget> target = HttpTarget::Parse("http://127.0.0.1:8080/hook", {});
+//   Result<HttpTarget> target = HttpTarget::Parse("https://hooks.example.com/belljar", {});
 //   HttpPost post(*target);
 //   Result<unsigned> status = post.Send({{"Content-Type", "application/json"}}, body, deadline,
 //   stop);
 //
-// It speaks plain HTTP: TLS would add 1.8 MB, compressed, to every wheel (OpenSSL's libssl and the
-// providers of libcrypto), for what a proxy on this machine does as well. So it connects to
-// loopback addresses only, and to those of a private network that the operator names. The check
-// applies to the resolved address, of each connection.
+// Without TLS it connects to loopback addresses only, and to those of a private network that the
+// operator names. The check applies to the resolved address, of each connection.
 #ifndef BELLJAR_SERVER_EVENTS_HTTP_POST_H_
 #define BELLJAR_SERVER_EVENTS_HTTP_POST_H_
 
@@ -27,17 +25,22 @@
 #include "engine/egress/host_name.h"
 #include "engine/egress/resolver.h"
 #include "server/core/cancellation.h"
+#include "server/events/connection.h"
 
 namespace belljar::server::events {
 
+class TlsClient;
+
 struct HttpTarget {
+  bool is_tls = false;
   egress::HostName host;
   uint16_t port = 80;
   std::string path = "/";                     // with the query
   std::string authority;                      // for the Host header
-  std::vector<egress::AddressBlock> allowed;  // besides loopback
+  std::vector<egress::AddressBlock> allowed;  // without TLS, besides loopback
 
-  // "http://host[:port][/path]". An error has no operation; its detail says what to write.
+  // "https://host[:port][/path]" or "http://…". An error has no operation; its detail says what to
+  // write.
   static core::Result<HttpTarget> Parse(std::string_view url,
                                         const std::vector<std::string>& allow_private);
   bool Permits(const boost::asio::ip::address& where) const;
@@ -49,6 +52,7 @@ using HttpHeaders = std::vector<std::pair<std::string, std::string>>;
 class HttpPost {
  public:
   explicit HttpPost(HttpTarget target);
+  ~HttpPost();
 
   const HttpTarget& target() const { return target_; }
 
@@ -61,10 +65,13 @@ class HttpPost {
   using Addresses = std::vector<boost::asio::ip::address>;
   core::Result<Addresses> Resolve(std::chrono::steady_clock::time_point deadline,
                                   const Cancellation& stop);
+  core::Result<std::unique_ptr<Connection>> ConnectTo(const boost::asio::ip::address& where,
+                                                      const Patience& patience);
 
   const HttpTarget target_;
   const std::shared_ptr<boost::asio::io_context> io_;
   egress::Resolver resolver_;
+  std::unique_ptr<TlsClient> tls_;  // once it is needed
 };
 
 // Of a Send that has failed, or whose response was not a success.

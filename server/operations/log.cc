@@ -1,6 +1,5 @@
 #include "server/operations/log.h"
 
-#include <signal.h>
 #include <spdlog/async_logger.h>
 #include <spdlog/details/thread_pool.h>
 #include <time.h>
@@ -12,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "server/core/thread.h"
 #include "server/operations/log_sink.h"
 
 namespace belljar::server::operations {
@@ -185,14 +185,6 @@ std::string EventOf(const SessionRecord& record) {
   if (action == "branched") action = "opened";
   if (action == "rolled_back") action = "restored";
   return "session." + std::string(action);
-}
-
-// If the reader is gone, write must fail instead of raising SIGPIPE.
-void BlockBrokenPipe() {
-  sigset_t broken_pipe;
-  sigemptyset(&broken_pipe);
-  sigaddset(&broken_pipe, SIGPIPE);
-  pthread_sigmask(SIG_BLOCK, &broken_pipe, nullptr);
 }
 
 }  // namespace

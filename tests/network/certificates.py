@@ -8,7 +8,7 @@ from pathlib import Path
 _CONFIGURATION = "[req]\ndistinguished_name = dn\n[dn]\n"
 
 
-def _make(folder: Path, name: str, host: str, *options: str | Path) -> None:
+def make_certificate(folder: Path, name: str, host: str, *options: str | Path) -> None:
     configuration = folder / "openssl.cnf"
     configuration.write_text(_CONFIGURATION)
     subprocess.run(
@@ -20,9 +20,9 @@ def _make(folder: Path, name: str, host: str, *options: str | Path) -> None:
     )  # fmt: skip
 
 
-def _make_authority(folder: Path, name: str) -> list[str | Path]:
+def make_authority(folder: Path, name: str) -> list[str | Path]:
     """The options that have it sign."""
-    _make(folder, name, f"Test Authority {name}", "-days", "3",
+    make_certificate(folder, name, f"Test Authority {name}", "-days", "3",
           "-addext", "basicConstraints=critical,CA:TRUE",
           "-addext", "keyUsage=critical,keyCertSign")  # fmt: skip
     return ["-CA", folder / f"{name}.pem", "-CAkey", folder / f"{name}.key",
@@ -31,11 +31,11 @@ def _make_authority(folder: Path, name: str) -> list[str | Path]:
 
 def make(folder: Path) -> None:
     """authority.pem, and NAME.pem with NAME.key for each of world.HOSTS."""
-    signed = _make_authority(folder, "authority")
-    strange = _make_authority(folder, "nobody's")
+    signed = make_authority(folder, "authority")
+    strange = make_authority(folder, "nobody's")
 
     def leaf(name: str, host: str, *options: str | Path) -> None:
-        _make(folder, name, host, "-days", "2", "-addext", f"subjectAltName=DNS:{host}",
+        make_certificate(folder, name, host, "-days", "2", "-addext", f"subjectAltName=DNS:{host}",
               "-addext", "basicConstraints=critical,CA:FALSE", *options)  # fmt: skip
 
     leaf("good", "good.test", *signed)

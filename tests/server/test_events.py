@@ -5,6 +5,7 @@ import http.server
 import json
 import re
 import signal
+import ssl
 import subprocess
 import threading
 import time
@@ -19,6 +20,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.clients.server import BELLJAR, TOKEN, HttpServer, environment
+from tests.network import certificates
 
 OTHER_TOKEN = TOKEN[::-1]
 SECRET = "whsec_" + "c2VjcmV0IG9mIHRoZSB0ZXN0LCB0aGlydHktdHdvIGJ5dGVz"
@@ -313,7 +315,7 @@ def test_many_streams_have_one_thread(tmp_path):
 class Receiver:
     """Keeps what is posted to it; `statuses` are its first answers, 200 the others."""
 
-    def __init__(self, *statuses: int):
+    def __init__(self, *statuses: int, tls: ssl.SSLContext | None = None):
         self.posts: list[tuple[str, dict, bytes]] = []
         self.arrived = threading.Condition()
         answers = list(statuses)
@@ -333,11 +335,17 @@ class Receiver:
                 pass
 
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.scheme = "https" if tls else "http"
+        if tls:
+            # Shaken hands in the thread of the request.
+            self.http.socket = tls.wrap_socket(
+                self.http.socket, server_side=True, do_handshake_on_connect=False
+            )
         threading.Thread(target=self.http.serve_forever, daemon=True).start()
 
     @property
     def url(self) -> str:
-        return f"http://127.0.0.1:{self.http.server_port}"
+        return f"{self.scheme}://127.0.0.1:{self.http.server_port}"
 
     def get(self, count: int) -> list[tuple[str, dict, bytes]]:
         with self.arrived:
@@ -435,10 +443,93 @@ def test_traces_are_what_opentelemetry_reads(tmp_path, receiver):
     assert last["traceId"] not in (TRACE, TRACE[::-1])
 
 
+@pytest.fixture
+def authority(tmp_path: Path, monkeypatch) -> list[str | Path]:
+    """The options with which openssl makes certificates that the server trusts."""
+    options = certificates.make_authority(tmp_path, "authority")
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    return options
+
+
+def tls_context(folder: Path, names: str, *options: str | Path) -> ssl.SSLContext:
+    certificates.make_certificate(
+        folder, "server", "server", "-days", "2", "-addext", f"subjectAltName={names}",
+        "-addext", "basicConstraints=critical,CA:FALSE", *options,
+    )  # fmt: skip
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(folder / "server.pem", folder / "server.key")
+    return context
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_webhooks_and_traces_go_over_tls(tmp_path, authority, host):
+    receiver = Receiver(tls=tls_context(tmp_path, "DNS:localhost,IP:127.0.0.1", *authority))
+    url = receiver.url.replace("127.0.0.1", host)
+    file = webhook_config(tmp_path, receiver)
+    text = file.read_text().replace(receiver.url, url)
+    file.write_text(f'{text}[tracing]\nendpoint = "{url}"\n')
+    server = HttpServer(tmp_path / "log", arguments=["--config", str(file)])
+    try:
+        execute(server, "print('x' * 100)")
+        posts = receiver.get(2)
+    finally:
+        server.stop()
+        receiver.close()
+    assert {path for path, _, _ in posts} == {"/hook?x=1", "/v1/traces"}
+    ((_, headers, body),) = [post for post in posts if post[0] == "/hook?x=1"]
+    assert Webhook(SECRET).verify(body, {k.lower(): v for k, v in headers.items()})
+    assert headers["Host"] == url.removeprefix("https://")
+
+
+@pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
+@pytest.mark.parametrize(
+    ("kind", "why"),
+    [
+        ("another name", "hostname mismatch"),
+        ("the name of another address", "IP address mismatch"),
+        ("self-signed", "self-signed certificate"),
+        ("another authority", "unable to get local issuer certificate"),
+        ("old protocol", "protocol"),
+        ("plain HTTP", "wrong version number"),
+    ],
+)
+def test_nothing_is_sent_to_whom_tls_does_not_vouch_for(tmp_path, authority, kind, why):
+    host = "127.0.0.1" if kind == "the name of another address" else "localhost"
+    names = {
+        "another name": "DNS:elsewhere.test,IP:127.0.0.1",
+        "the name of another address": "DNS:localhost,DNS:127.0.0.1,IP:127.0.0.2",
+    }.get(kind, "DNS:localhost")
+    signed = [] if kind == "self-signed" else authority
+    if kind == "another authority":
+        signed = certificates.make_authority(tmp_path, "nobody's")
+    context = tls_context(tmp_path, names, *signed)
+    if kind == "old protocol":
+        context.set_ciphers("ALL:@SECLEVEL=0")
+        context.minimum_version = context.maximum_version = ssl.TLSVersion.TLSv1_1
+    receiver = Receiver(tls=None if kind == "plain HTTP" else context)
+    url = f"https://{host}:{receiver.http.server_port}"
+    file = webhook_config(tmp_path, receiver)
+    file.write_text(file.read_text().replace(receiver.url, url) + "attempts = 1\n")
+    log = tmp_path / "log"
+    server = HttpServer(log, arguments=["--config", str(file)])
+    try:
+        execute(server, "1")
+        deadline = time.monotonic() + TIMEOUT
+        while "delivery_failed" not in log.read_text() and time.monotonic() < deadline:
+            time.sleep(0.05)
+    finally:
+        server.stop()
+        receiver.close()
+    assert receiver.posts == []
+    entries = [json.loads(line) for line in log.read_text().splitlines()]
+    failed = [entry for entry in entries if entry["event"] == "delivery_failed"]
+    assert why in failed[0]["why"], failed
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ('url = "https://example.org/"', "adds TLS"),
+        ('url = "https://example.org/a b"', "write https://HOST[:PORT]/PATH"),
         ('url = "http://169.254.169.254/"', "is not an address of this machine"),
         ('url = "http://127.0.0.1/"\nevents = ["execution.end"]', 'did you mean "execution.ended"'),
         ('url = "http://127.0.0.1/"\ntokens = ["nobody"]', 'there is no token "nobody"'),

@@ -354,12 +354,17 @@ TEST(HttpTargets, AreThisMachineOrWhatTheOperatorNames) {
     EXPECT_NE(WrongUrl(bad).find("is not an address of this machine"), std::string::npos) << bad;
   }
   EXPECT_EQ(WrongUrl("http://[::ffff:127.0.0.1]/"), "");
-  EXPECT_NE(WrongUrl("https://example.org/").find("adds TLS"), std::string::npos);
+  // With TLS anywhere: the certificate says who it is.
+  for (const char* good :
+       {"https://example.org/", "https://10.1.2.3:8443/hook", "https://[::1]/x"}) {
+    EXPECT_EQ(WrongUrl(good), "") << good;
+  }
+  EXPECT_EQ(HttpTarget::Parse("https://example.org/", {})->port, 443);
   for (const char* bad :
        {"", "http://", "ftp://127.0.0.1/", "127.0.0.1:8080", "http://user:pass@127.0.0.1/",
         "http://127.1/", "http://0x7f000001/", "http://127.0.0.1:0/", "http://127.0.0.1:99999/",
-        "http://127.0.0.1/a b", "http://127.0.0.1/#x", "http://127.0.0.1/\r\nX: y", "http://[::1/",
-        "http://::1/"}) {
+        "http://127.0.0.1/a b", "http://127.0.0.1/#x", "https://", "https://user@example.org/",
+        "HTTPS://example.org/", "http://127.0.0.1/\r\nX: y", "http://[::1/", "http://::1/"}) {
     EXPECT_NE(WrongUrl(bad), "") << bad;
   }
   EXPECT_NE(WrongUrl("http://127.0.0.1/", {"10.0.0.0/99"}), "");
