@@ -97,10 +97,10 @@ class TestServer {
   explicit TestServer(FakeHandler& handler, server::HttpConfig config = {},
                       std::vector<server::TokenConfig> tokens = {},
                       server::http::HttpMonitoring monitoring = {},
-                      std::vector<server::WebHandler*> web = {}) {
+                      const std::vector<server::WebHandler*>& web = {}) {
     config.port = 0;
-    auto server = server::http::HttpServer::Listen(io_, config, tokens, handler,
-                                                   std::move(monitoring), std::move(web));
+    auto server =
+        server::http::HttpServer::Listen(io_, config, tokens, handler, std::move(monitoring), web);
     if (!server) {
       ADD_FAILURE() << server.error().ToString();
       std::abort();
