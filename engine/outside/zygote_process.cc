@@ -209,8 +209,8 @@ uint64_t NamespaceFlags(const ZygoteOptions& options) {
          (options.single_run ? seal::WorkerNamespaceFlags(false, false) : 0);
 }
 
-// In which a process waits (wchan in proc(5)), and the system call that it has made, by number.
-// Empty: it runs, or we may not know.
+// The kernel function in which a process waits (wchan in proc(5)), and the number of its system
+// call. Empty: it is running, or we may not read that.
 std::string KernelFunctionOf(pid_t pid) {
   const std::string folder = "/proc/" + std::to_string(pid);
   constexpr size_t kMax = 4096;
@@ -307,7 +307,7 @@ core::Error ZygoteProcess::AbandonStart(std::chrono::milliseconds after) {
   process_.Destroy();
   std::string detail = "it was not ready after " + core::FormatDuration(after) +
                        ", and was killed; a module that it loads may be waiting for something";
-  if (!waits_in.empty()) detail += "; in the kernel it was in " + waits_in;
+  if (!waits_in.empty()) detail += "; it was waiting in the kernel function " + waits_in;
   if (const std::string said = Errors(); !said.empty()) detail += "; it wrote: " + said;
   return core::MakeError("start zygote", std::move(detail));
 }

@@ -16,7 +16,7 @@ core::Result<std::thread> StartThread(std::string operation, std::function<void(
   }
 }
 
-void BlockBrokenPipe() {
+void BlockSigpipe() {
   sigset_t broken_pipe;
   sigemptyset(&broken_pipe);
   sigaddset(&broken_pipe, SIGPIPE);

@@ -14,7 +14,7 @@ namespace belljar::server {
 core::Result<std::thread> StartThread(std::string operation, std::function<void()> body);
 
 // In this thread: if a reader is gone, write(2) fails with EPIPE instead of raising SIGPIPE.
-void BlockBrokenPipe();
+void BlockSigpipe();
 
 }  // namespace belljar::server
 

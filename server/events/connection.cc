@@ -14,7 +14,7 @@ class PlainConnection : public Connection {
  public:
   explicit PlainConnection(core::UniqueFd socket) : socket_(std::move(socket)) {}
 
-  core::Result<void> Send(std::string_view bytes, const Patience& patience) override {
+  core::Result<void> Send(std::string_view bytes, const Wait& wait) override {
     while (!bytes.empty()) {
       const ssize_t sent = send(socket_.get(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
       if (sent >= 0) {
@@ -23,19 +23,19 @@ class PlainConnection : public Connection {
       }
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return core::SystemError("send to the endpoint");
-      if (core::Result<void> ready = patience.Wait(socket_.get(), POLLOUT); !ready) return ready;
+      if (core::Result<void> ready = wait.UntilReady(socket_.get(), POLLOUT); !ready) return ready;
     }
     return {};
   }
 
-  core::Result<size_t> Receive(std::span<char> buffer, const Patience& patience) override {
+  core::Result<size_t> Receive(std::span<char> buffer, const Wait& wait) override {
     for (;;) {
       const ssize_t size = recv(socket_.get(), buffer.data(), buffer.size(), 0);
       if (size >= 0) return static_cast<size_t>(size);
       if (errno == EINTR) continue;
       if (errno != EAGAIN) return core::SystemError("read the response");
-      if (core::Result<void> ready = patience.Wait(socket_.get(), POLLIN); !ready) {
-        return ready.error();
+      if (core::Result<void> ready = wait.UntilReady(socket_.get(), POLLIN); !ready) {
+        return core::SystemErrorOf(ready.error().error_number, "read the response");
       }
     }
   }
@@ -46,7 +46,7 @@ class PlainConnection : public Connection {
 
 }  // namespace
 
-core::Result<void> Patience::Wait(int fd, short events) const {
+core::Result<void> Wait::UntilReady(int fd, short events) const {
   for (;;) {
     pollfd entries[2] = {{fd, events, 0}, {stop_fd, POLLIN, 0}};
     const int ready = poll(entries, 2, core::PollTimeout(deadline));
@@ -59,14 +59,14 @@ core::Result<void> Patience::Wait(int fd, short events) const {
 }
 
 core::Result<core::UniqueFd> Connect(const boost::asio::ip::tcp::endpoint& endpoint,
-                                     const Patience& patience) {
+                                     const Wait& wait) {
   const std::string operation = "connect to " + endpoint.address().to_string();
   core::UniqueFd fd(
       socket(endpoint.protocol().family(), SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!fd) return core::SystemError(operation);
   if (connect(fd.get(), endpoint.data(), static_cast<socklen_t>(endpoint.size())) == 0) return fd;
   if (errno != EINPROGRESS) return core::SystemError(operation);
-  if (core::Result<void> done = patience.Wait(fd.get(), POLLOUT); !done) {
+  if (core::Result<void> done = wait.UntilReady(fd.get(), POLLOUT); !done) {
     return core::SystemErrorOf(done.error().error_number, operation);
   }
   int failure = 0;

@@ -13,26 +13,27 @@
 
 namespace belljar::server::events {
 
-// How long to wait: ETIMEDOUT after `deadline`, ECANCELED once `stop_fd` is readable.
-struct Patience {
+// How long to wait, and what ends the wait early: ETIMEDOUT after `deadline`, ECANCELED once
+// `stop_fd` is readable.
+struct Wait {
   core::Deadline deadline;
   int stop_fd;
 
   // For `events` (poll(2)) of `fd`.
-  core::Result<void> Wait(int fd, short events) const;
+  core::Result<void> UntilReady(int fd, short events) const;
 };
 
 class Connection {
  public:
   virtual ~Connection() = default;
-  virtual core::Result<void> Send(std::string_view bytes, const Patience& patience) = 0;
+  virtual core::Result<void> Send(std::string_view bytes, const Wait& wait) = 0;
   // The number of bytes; 0: the peer has sent all.
-  virtual core::Result<size_t> Receive(std::span<char> buffer, const Patience& patience) = 0;
+  virtual core::Result<size_t> Receive(std::span<char> buffer, const Wait& wait) = 0;
 };
 
 // A socket that does not block.
 core::Result<core::UniqueFd> Connect(const boost::asio::ip::tcp::endpoint& endpoint,
-                                     const Patience& patience);
+                                     const Wait& wait);
 
 std::unique_ptr<Connection> MakePlainConnection(core::UniqueFd socket);
 

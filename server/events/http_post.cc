@@ -40,7 +40,7 @@ std::optional<unsigned> StatusOf(std::string_view head) {
   return status;
 }
 
-core::Result<unsigned> ReceiveStatus(Connection& connection, const Patience& patience) {
+core::Result<unsigned> ReceiveStatus(Connection& connection, const Wait& wait) {
   std::string head;
   for (;;) {
     // The responses before the last one (103 and the like) end in the same way.
@@ -54,11 +54,8 @@ core::Result<unsigned> ReceiveStatus(Connection& connection, const Patience& pat
     }
     if (head.size() > kMaxHead) break;
     char buffer[4096];
-    const core::Result<size_t> size = connection.Receive(buffer, patience);
-    if (!size) {
-      if (size.error().error_number == 0) return size.error();
-      return core::SystemErrorOf(size.error().error_number, "read the response");
-    }
+    const core::Result<size_t> size = connection.Receive(buffer, wait);
+    if (!size) return size.error();
     if (*size == 0) return core::SystemErrorOf(ECONNRESET, "read the response");
     head.append(buffer, *size);
   }
@@ -102,9 +99,9 @@ core::Result<HttpTarget> HttpTarget::Parse(std::string_view url,
     target.allowed.push_back(*parsed);
   }
   if (target.host.address && !target.Permits(*target.host.address)) {
-    return Wrong("write https://: " + target.host.text +
-                 " is not an address of this machine; a private network to which plain HTTP may go "
-                 "must be named in allow_private");
+    return Wrong(target.host.text +
+                 " is not an address of this machine: write https://, or name the private network "
+                 "to which plain HTTP may go in allow_private");
   }
   return target;
 }
@@ -144,15 +141,15 @@ core::Result<HttpPost::Addresses> HttpPost::Resolve(Deadline deadline, const Can
 }
 
 core::Result<std::unique_ptr<Connection>> HttpPost::ConnectTo(const address& where,
-                                                              const Patience& patience) {
+                                                              const Wait& wait) {
   if (target_.is_tls && !tls_) {
     core::Result<TlsClient> client = TlsClient::Create();
     if (!client) return client.error();
     tls_ = std::make_unique<TlsClient>(std::move(*client));
   }
-  core::Result<core::UniqueFd> socket = Connect(tcp::endpoint(where, target_.port), patience);
+  core::Result<core::UniqueFd> socket = Connect(tcp::endpoint(where, target_.port), wait);
   if (!socket) return socket.error();
-  if (tls_) return tls_->Connect(std::move(*socket), target_.host, patience);
+  if (tls_) return tls_->Connect(std::move(*socket), target_.host, wait);
   return MakePlainConnection(std::move(*socket));
 }
 
@@ -168,23 +165,23 @@ core::Result<unsigned> HttpPost::Send(const HttpHeaders& headers, std::string_vi
   for (const auto& [name, value] : headers)
     request.append(name).append(": ").append(value).append("\r\n");
   request.append("\r\n").append(body);
-  const Patience patience{deadline, *stop_fd};
+  const Wait wait{deadline, *stop_fd};
   core::Error failure = core::MakeError(
       "connect to " + target_.host.text,
       "it has no address of this machine; write https://, or name a private network in "
       "allow_private");
   for (const address& each : *addresses) {
     if (!target_.Permits(each)) continue;
-    core::Result<std::unique_ptr<Connection>> connection = ConnectTo(each, patience);
+    core::Result<std::unique_ptr<Connection>> connection = ConnectTo(each, wait);
     if (!connection) {
       failure = connection.error();
       if (failure.error_number == ECANCELED) return failure;
       continue;
     }
-    if (core::Result<void> sent = (*connection)->Send(request, patience); !sent) {
+    if (core::Result<void> sent = (*connection)->Send(request, wait); !sent) {
       return sent.error();
     }
-    return ReceiveStatus(**connection, patience);
+    return ReceiveStatus(**connection, wait);
   }
   return failure;
 }

@@ -66,7 +66,7 @@ class HttpPost {
   core::Result<Addresses> Resolve(std::chrono::steady_clock::time_point deadline,
                                   const Cancellation& stop);
   core::Result<std::unique_ptr<Connection>> ConnectTo(const boost::asio::ip::address& where,
-                                                      const Patience& patience);
+                                                      const Wait& wait);
 
   const HttpTarget target_;
   const std::shared_ptr<boost::asio::io_context> io_;

@@ -42,7 +42,7 @@ class SenderThread {
   core::Result<void> Run(std::string operation, std::function<void()> work) {
     core::Result<std::thread> thread =
         StartThread(std::move(operation), [this, work = std::move(work)] {
-          BlockBrokenPipe();
+          BlockSigpipe();
           work();
           const std::lock_guard lock(mutex_);
           is_done_ = true;

@@ -27,16 +27,16 @@ class TlsConnection : public Connection {
   TlsConnection(const LibSsl& library, core::UniqueFd socket, Session session)
       : library_(library), socket_(std::move(socket)), session_(std::move(session)) {}
 
-  core::Result<void> Handshake(const egress::HostName& host, const Patience& patience) {
+  core::Result<void> Handshake(const egress::HostName& host, const Wait& wait) {
     const std::string operation = "connect to " + host.text + " with TLS";
     const core::Result<int> done =
-        Try(operation, patience, [&] { return library_.SSL_connect(session_.get()); });
+        Try(operation, wait, [&] { return library_.SSL_connect(session_.get()); });
     if (!done && done.error().error_number != 0) return done.error();
-    // SSL_connect fails if it is not X509_V_OK; this does not depend on that.
+    // SSL_connect has failed if it is not X509_V_OK; checked again, whatever the verify mode.
     const long verified = library_.SSL_get_verify_result(session_.get());
     if (verified != X509_V_OK) {
       return core::MakeError(operation,
-                             std::string("its certificate is refused: ") +
+                             std::string("its certificate was rejected: ") +
                                  library_.X509_verify_cert_error_string(verified) +
                                  " (the root certificates are those of Debian's package "
                                  "ca-certificates, or of the file that SSL_CERT_FILE names)");
@@ -46,10 +46,10 @@ class TlsConnection : public Connection {
     return {};
   }
 
-  core::Result<void> Send(std::string_view bytes, const Patience& patience) override {
+  core::Result<void> Send(std::string_view bytes, const Wait& wait) override {
     while (!bytes.empty()) {
-      const core::Result<int> sent = Try("send to the endpoint", patience, [&] {
-        return library_.SSL_write(session_.get(), bytes.data(), Fitting(bytes.size()));
+      const core::Result<int> sent = Try("send to the endpoint", wait, [&] {
+        return library_.SSL_write(session_.get(), bytes.data(), ClampToInt(bytes.size()));
       });
       if (!sent) return sent.error();
       if (*sent == 0) return core::SystemErrorOf(ECONNRESET, "send to the endpoint");
@@ -58,23 +58,23 @@ class TlsConnection : public Connection {
     return {};
   }
 
-  core::Result<size_t> Receive(std::span<char> buffer, const Patience& patience) override {
-    const core::Result<int> size = Try("read the response", patience, [&] {
-      return library_.SSL_read(session_.get(), buffer.data(), Fitting(buffer.size()));
+  core::Result<size_t> Receive(std::span<char> buffer, const Wait& wait) override {
+    const core::Result<int> size = Try("read the response", wait, [&] {
+      return library_.SSL_read(session_.get(), buffer.data(), ClampToInt(buffer.size()));
     });
     if (!size) return size.error();
     return static_cast<size_t>(*size);
   }
 
  private:
-  static int Fitting(size_t size) {
+  static int ClampToInt(size_t size) {
     return static_cast<int>(std::min<size_t>(size, std::numeric_limits<int>::max()));
   }
 
   // Calls `step` until it succeeds, as SSL_get_error(3) says. 0: the peer has closed. An error
   // without a number is one of TLS.
   template <typename Step>
-  core::Result<int> Try(const std::string& operation, const Patience& patience, Step step) {
+  core::Result<int> Try(const std::string& operation, const Wait& wait, Step step) {
     for (;;) {
       library_.ERR_clear_error();
       errno = 0;
@@ -92,7 +92,7 @@ class TlsConnection : public Connection {
           [[fallthrough]];
         default: return core::MakeError(operation, LastReason(library_));
       }
-      if (core::Result<void> ready = patience.Wait(socket_.get(), events); !ready) {
+      if (core::Result<void> ready = wait.UntilReady(socket_.get(), events); !ready) {
         return core::SystemErrorOf(ready.error().error_number, operation);
       }
     }
@@ -103,8 +103,8 @@ class TlsConnection : public Connection {
   Session session_;  // before the socket is closed
 };
 
-// The name for which the server chooses a certificate (RFC 6066), and for which that must be.
-bool Expect(const LibSsl& library, SSL* session, const egress::HostName& host) {
+// The name that is sent (SNI, RFC 6066), and that the certificate must be for.
+bool SetExpectedHost(const LibSsl& library, SSL* session, const egress::HostName& host) {
   if (host.address) {
     return library.X509_VERIFY_PARAM_set1_ip_asc(library.SSL_get0_param(session),
                                                  host.text.c_str()) == 1;
@@ -137,15 +137,15 @@ core::Result<TlsClient> TlsClient::Create() {
 
 core::Result<std::unique_ptr<Connection>> TlsClient::Connect(core::UniqueFd socket,
                                                              const egress::HostName& host,
-                                                             const Patience& patience) const {
+                                                             const Wait& wait) const {
   Session session(library_->SSL_new(context_.get()), library_->SSL_free);
-  if (!session || !Expect(*library_, session.get(), host) ||
+  if (!session || !SetExpectedHost(*library_, session.get(), host) ||
       library_->SSL_set_fd(session.get(), socket.get()) != 1) {
     return core::MakeError("prepare TLS", LastReason(*library_));
   }
   auto connection =
       std::make_unique<TlsConnection>(*library_, std::move(socket), std::move(session));
-  if (core::Result<void> done = connection->Handshake(host, patience); !done) return done.error();
+  if (core::Result<void> done = connection->Handshake(host, wait); !done) return done.error();
   return std::unique_ptr<Connection>(std::move(connection));
 }
 

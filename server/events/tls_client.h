@@ -1,5 +1,5 @@
-// TlsClient: connections with TLS 1.2 or 1.3 to endpoints whose certificate the machine's root
-// certificates vouch for (those of OpenSSL: SSL_CERT_FILE and SSL_CERT_DIR name others).
+// TlsClient: connections with TLS 1.2 or 1.3 to endpoints whose certificate chains to one of the
+// machine's root certificates (OpenSSL's default; SSL_CERT_FILE and SSL_CERT_DIR name others).
 #ifndef BELLJAR_SERVER_EVENTS_TLS_CLIENT_H_
 #define BELLJAR_SERVER_EVENTS_TLS_CLIENT_H_
 
@@ -18,11 +18,11 @@ class TlsClient {
  public:
   static core::Result<TlsClient> Create();
 
-  // Over a connected socket that does not block; the certificate must be one of `host`. Whoever
+  // Over a connected socket that does not block; the certificate must be valid for `host`. Whoever
   // sends must ignore or block SIGPIPE: OpenSSL writes to the socket with write(2).
   core::Result<std::unique_ptr<Connection>> Connect(core::UniqueFd socket,
                                                     const egress::HostName& host,
-                                                    const Patience& patience) const;
+                                                    const Wait& wait) const;
 
  private:
   using Context = std::unique_ptr<SSL_CTX, decltype(&::SSL_CTX_free)>;

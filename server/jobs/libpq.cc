@@ -1,26 +1,18 @@
 #include "server/jobs/libpq.h"
 
-#include <dlfcn.h>
-
-#include <string>
+#include "server/core/shared_library.h"
 
 namespace belljar::server::jobs {
 namespace {
 
 core::Result<const LibPq*> LoadLibPq() {
   static LibPq functions;
-  void* const library = dlopen("libpq.so.5", RTLD_NOW | RTLD_LOCAL);
-  if (library == nullptr) {
-    const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): once, at the start
-    return core::MakeError("open libpq.so.5",
-                           "jobs in PostgreSQL need its client library, Debian's package libpq5: " +
-                               std::string(why != nullptr ? why : "unknown error"));
-  }
-#define BELLJAR_LOAD(name)                                                            \
-  functions.name = reinterpret_cast<decltype(functions.name)>(dlsym(library, #name)); \
-  if (functions.name == nullptr) {                                                    \
-    return core::MakeError("open libpq.so.5",                                         \
-                           "it has no " #name ": version 14 or later is needed");     \
+  const core::Result<SharedLibrary> library = SharedLibrary::Open(
+      "libpq.so.5", "jobs in PostgreSQL need its client library, Debian's package libpq5");
+  if (!library) return library.error();
+#define BELLJAR_LOAD(name)                                          \
+  if (!library->Find(#name, functions.name)) {                      \
+    return library->Lacks(#name ": version 14 or later is needed"); \
   }
   BELLJAR_LIBPQ_FUNCTIONS(BELLJAR_LOAD)
 #undef BELLJAR_LOAD

@@ -192,7 +192,7 @@ std::string EventOf(const SessionRecord& record) {
 // spdlog's queue and thread, with our own sink.
 struct Log::Queue {
   explicit Queue(size_t entries)
-      : pool(std::make_shared<spdlog::details::thread_pool>(entries, 1, BlockBrokenPipe)) {}
+      : pool(std::make_shared<spdlog::details::thread_pool>(entries, 1, BlockSigpipe)) {}
 
   std::shared_ptr<spdlog::details::thread_pool> pool;
   std::shared_ptr<PatientSink> sink;

@@ -8,7 +8,7 @@ from pathlib import Path
 _CONFIGURATION = "[req]\ndistinguished_name = dn\n[dn]\n"
 
 
-def make_certificate(folder: Path, name: str, host: str, *options: str | Path) -> None:
+def _make(folder: Path, name: str, host: str, *options: str | Path) -> None:
     configuration = folder / "openssl.cnf"
     configuration.write_text(_CONFIGURATION)
     subprocess.run(
@@ -22,23 +22,27 @@ def make_certificate(folder: Path, name: str, host: str, *options: str | Path) -
 
 def make_authority(folder: Path, name: str) -> list[str | Path]:
     """The options that have it sign."""
-    make_certificate(folder, name, f"Test Authority {name}", "-days", "3",
+    _make(folder, name, f"Test Authority {name}", "-days", "3",
           "-addext", "basicConstraints=critical,CA:TRUE",
           "-addext", "keyUsage=critical,keyCertSign")  # fmt: skip
     return ["-CA", folder / f"{name}.pem", "-CAkey", folder / f"{name}.key",
             "-addext", "authorityKeyIdentifier=keyid"]  # fmt: skip
 
 
+def make_leaf(
+    folder: Path, name: str, host: str, *options: str | Path, names: str | None = None
+) -> None:
+    """NAME.pem with NAME.key, for `names` ("DNS:…,IP:…"; default: the host). Without the options of
+    an authority it is self-signed."""
+    _make(folder, name, host, "-days", "2", "-addext", f"subjectAltName={names or f'DNS:{host}'}",
+          "-addext", "basicConstraints=critical,CA:FALSE", *options)  # fmt: skip
+
+
 def make(folder: Path) -> None:
     """authority.pem, and NAME.pem with NAME.key for each of world.HOSTS."""
     signed = make_authority(folder, "authority")
     strange = make_authority(folder, "nobody's")
-
-    def leaf(name: str, host: str, *options: str | Path) -> None:
-        make_certificate(folder, name, host, "-days", "2", "-addext", f"subjectAltName=DNS:{host}",
-              "-addext", "basicConstraints=critical,CA:FALSE", *options)  # fmt: skip
-
-    leaf("good", "good.test", *signed)
-    leaf("another-name", "good.test", *signed)
-    leaf("self-signed", "self-signed.test")
-    leaf("strange-authority", "strange-authority.test", *strange)
+    make_leaf(folder, "good", "good.test", *signed)
+    make_leaf(folder, "another-name", "good.test", *signed)
+    make_leaf(folder, "self-signed", "self-signed.test")
+    make_leaf(folder, "strange-authority", "strange-authority.test", *strange)

@@ -337,7 +337,7 @@ class Receiver:
         self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.scheme = "https" if tls else "http"
         if tls:
-            # Shaken hands in the thread of the request.
+            # The handshake is the request thread's.
             self.http.socket = tls.wrap_socket(
                 self.http.socket, server_side=True, do_handshake_on_connect=False
             )
@@ -452,10 +452,7 @@ def authority(tmp_path: Path, monkeypatch) -> list[str | Path]:
 
 
 def tls_context(folder: Path, names: str, *options: str | Path) -> ssl.SSLContext:
-    certificates.make_certificate(
-        folder, "server", "server", "-days", "2", "-addext", f"subjectAltName={names}",
-        "-addext", "basicConstraints=critical,CA:FALSE", *options,
-    )  # fmt: skip
+    certificates.make_leaf(folder, "server", "server", *options, names=names)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(folder / "server.pem", folder / "server.key")
     return context
@@ -493,7 +490,7 @@ def test_webhooks_and_traces_go_over_tls(tmp_path, authority, host):
         ("plain HTTP", "wrong version number"),
     ],
 )
-def test_nothing_is_sent_to_whom_tls_does_not_vouch_for(tmp_path, authority, kind, why):
+def test_nothing_is_sent_without_verified_tls(tmp_path, authority, kind, why):
     host = "127.0.0.1" if kind == "the name of another address" else "localhost"
     names = {
         "another name": "DNS:elsewhere.test,IP:127.0.0.1",
