@@ -295,7 +295,7 @@ def _execute(filename: str, source: str, names: dict[str, Any]) -> tuple[str, Ba
     failure: BaseException | None = None
     sys.stdout, sys.displayhook = captured, _show
     try:
-        exec(compile_text(source, filename, shows_values=True), names)
+        guards.run_text(compile_text(source, filename, shows_values=True), names, names)
     except KeyboardInterrupt:
         raise
     except BaseException as error:
