@@ -105,41 +105,41 @@ def test_contents_of_the_policys_objects_have_no_name(guards: object, name: str)
 
 # --- classes --------------------------------------------------------------------------------------
 
-# Library code that is being imported drops the last reference to an object of the program, whose
-# finalizer is C all the way: no frame of the program is there while it runs.
-_FINALIZED_IN_AN_IMPORT = """
-import functools, importlib, itertools, sys, typing
+# Library code that is being imported drops the last reference to an object of the program: of a
+# cache that is full. The finalizer is C all the way: no frame of the program is there while it runs.
+_FILL = """
+import functools, importlib, itertools, re
+class Key(str):
+    __del__ = FINALIZER
+for i in range(512):
+    re.compile(Key(f"x{i}"))
+"""
+_FINALIZED_IN_AN_IMPORT = f"""
+import sys
 seen = []
-class Key:
-    __del__ = functools.partial(seen.append, 1)
-for _ in range(128):
-    typing.Tuple[Key(), ...]
+{_FILL.replace("FINALIZER", "functools.partial(seen.append, 1)")}
 before = len(seen)
-for each in [each for each in sys.modules if each.startswith("tomllib")]:
+for each in [each for each in sys.modules if each.startswith("email")]:
     del sys.modules[each]
-importlib.import_module("tomllib")
+importlib.import_module("email.message")
 loot = "escaped" if len(seen) > before else None
 """
 
-_MADE_IN_AN_IMPORT = """
-import functools, importlib, itertools, typing
+_MADE_IN_AN_IMPORT = f"""
 kept = []
 class Tell:
     def __set_name__(self, owner, name): kept.append(owner)
 class M(type):
     def __instancecheck__(cls, o): return True
-class Key:
-    __del__ = functools.partial(next, itertools.starmap(MAKER, [("C", (), {"__match_args__": ("_names",), "t": Tell()})] * 400))
-for _ in range(128):
-    typing.Tuple[Key(), ...]
-importlib.import_module("tom" + "llib")
+{_FILL.replace("FINALIZER", "functools.partial(next, itertools.starmap(MAKER, SPACES))")}
+importlib.import_module("email.message")
 loot = None
 for C in kept:
     try:
         match globals():
             case C(real): loot = real
     except Exception as error: print(error)
-"""
+""".replace("SPACES", '[("C", (), {"__match_args__": ("_names",), "t": Tell()})] * 4000')
 
 MAKERS = {
     "a metaclass of the program's": "M",
@@ -155,40 +155,34 @@ def test_a_class_made_during_an_import_is_the_programs(name: str) -> None:
 
 
 def test_what_a_finalizer_makes_during_an_import_is_checked() -> None:
-    """The same namespace is refused in a class statement, so no instance of the class exists that a
-    pattern could match by a private name."""
+    """The same namespace is refused in a class statement."""
+    finalizer = "functools.partial(next, itertools.starmap(M, spaces))"
     check_with_control(
         _FINALIZED_IN_AN_IMPORT,
-        """
-        import functools, importlib, itertools, typing
-        kept = []
-        class M(type): pass
-        class Tell:
-            def __set_name__(self, owner, name): kept.append(owner)
-        spaces = [("C", (), {"__getattribute__": lambda s, n: 1, "t": Tell()})] * 400
-        class Key:
-            __del__ = functools.partial(next, itertools.starmap(M, spaces))
-        for _ in range(128):
-            typing.Tuple[Key(), ...]
-        importlib.import_module("tom" + "llib")
-        loot = "escaped" if kept else None
-        """,
+        f"""
+kept = []
+class M(type): pass
+class Tell:
+    def __set_name__(self, owner, name): kept.append(owner)
+spaces = [("C", (), {{"__getattribute__": lambda s, n: 1, "t": Tell()}})] * 4000
+{_FILL.replace("FINALIZER", finalizer)}
+importlib.import_module("email.message")
+loot = "escaped" if kept else None
+""",
     )
 
 
 def test_a_library_property_cannot_be_made_anew_during_an_import() -> None:
+    finalizer = 'functools.partial(p.__init__, lambda self: "escaped")'
     check_with_control(
         _FINALIZED_IN_AN_IMPORT,
-        """
-        import csv, functools, importlib, typing
-        p = csv.DictReader.fieldnames
-        class Key:
-            __del__ = functools.partial(p.__init__, lambda self: "escaped")
-        for _ in range(128):
-            typing.Tuple[Key(), ...]
-        importlib.import_module("tom" + "llib")
-        loot = csv.DictReader(["a,b"]).fieldnames
-        """,
+        f"""
+import csv
+p = csv.DictReader.fieldnames
+{_FILL.replace("FINALIZER", finalizer)}
+importlib.import_module("email.message")
+loot = csv.DictReader(["a,b"]).fieldnames
+""",
     )
 
 
@@ -242,15 +236,19 @@ with patch('re.compile', f):
         """
 loot = None
 def deep(n):
-    try: return deep(n + 1)
-    except RecursionError:
-        try: logging.config.dictConfig
-        except RecursionError: pass
-        raise
-try: deep(0)
-except RecursionError: pass
-try: import json; loot = 'escaped'
-except ImportError: pass
+    if n > 0: return deep(n - 1)
+    try: logging.config.dictConfig
+    except RecursionError: pass
+def can():
+    try: import json
+    except ImportError: return False
+    return True
+for left in range(1, 200):
+    try: deep(sys.getrecursionlimit() - left)
+    except RecursionError: pass
+    if can():
+        loot = 'escaped'
+        break
 """,
         "import sys, logging.config",
     ),
