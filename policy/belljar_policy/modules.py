@@ -295,6 +295,8 @@ class ModuleTable:
         subclassable, before = set(self.subclassable), set(sys.modules)
         self._make(names)
         modules = [sys.modules[each] for each in sys.modules.keys() - before]
+        modules += library.alone.taken_out
+        library.alone.taken_out.clear()
         found = [each for module in modules for each in _classes_in(module)]
         found += [inner for each in found for inner in _classes_in(each)]
         return list(self.subclassable - subclassable), found

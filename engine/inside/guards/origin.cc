@@ -83,12 +83,13 @@ bool IsGuestsOwn(PyObject* value) {
   return IsGuestFunction(value) || IsGuestClass(Py_TYPE(value));
 }
 
-bool HasGuestsOwn(PyObject* names) {
+// `type`: the class with this namespace, or nullptr. Members of an enumeration are its instances.
+bool HasGuestsOwn(PyObject* names, const PyTypeObject* type) {
   PyObject* name = nullptr;
   PyObject* value = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(names, &position, &name, &value)) {
-    if (IsGuestsOwn(value)) return true;
+    if (Py_TYPE(value) != type && IsGuestsOwn(value)) return true;
   }
   return false;
 }
@@ -227,7 +228,7 @@ bool Contains(PyObject* list, PyTypeObject* type) {
 void EndLoad(PyObject* found) {
   for (PyTypeObject* type : meanwhile) {
     const bool is_librarys =
-        found != nullptr && Contains(found, type) && !HasGuestsOwn(TypeDict(type));
+        found != nullptr && Contains(found, type) && !HasGuestsOwn(TypeDict(type), type);
     if (is_librarys) {
       type->tp_flags &= ~(kGuestMade | kPure);
       loaded.push_back(type);
@@ -340,7 +341,7 @@ bool IsOfLibraryStatement(PyTypeObject* metatype, PyObject* bases, PyObject* nam
   if (!state.loading || std::ranges::find(statements, names) == statements.end()) return false;
   // The contents are the statement's own. What is not may come from arguments of a function around
   // it.
-  if (IsGuestClass(metatype) || HasGuestsOwn(names)) return false;
+  if (IsGuestClass(metatype) || HasGuestsOwn(names, nullptr)) return false;
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
     if (IsGuestsOwn(PyTuple_GET_ITEM(bases, i))) return false;
   }
