@@ -10,10 +10,8 @@ docs/policy.md explains how it works and what it does not guarantee.
 
 from __future__ import annotations
 
-import _multibytecodec
 import _string
 import ast
-import codecs
 import gc
 import sys
 import types
@@ -128,7 +126,6 @@ class Policy:
         subclassable = self.modules.subclassable | {
             value for value in self._builtins.values() if isinstance(value, type)
         }
-        subclassable |= _bases_of_codecs()
         # super() controls attribute lookup; bool and similar types refuse subclasses themselves.
         subclassable.discard(super)
         return {
@@ -365,18 +362,6 @@ def _has_packages(profile: Mapping[str, Any]) -> bool:
     names = {name.partition(".")[0] for name in profile.get("modules", {})}
     opened = profile.get("imports", {}).get("open")
     return bool(opened) or not names.isdisjoint(reviewed.OPEN_PACKAGES)
-
-
-def _bases_of_codecs() -> set[type]:
-    """The base classes of the modules of `encodings`, which are imported on demand while a program
-    runs, when new classes no longer count as the host's. Programs cannot reach them.
-    """
-    return {
-        value
-        for module in (codecs, _multibytecodec)
-        for value in vars(module).values()
-        if isinstance(value, type) and value.__module__ == module.__name__
-    }
 
 
 def _compile_tree(

@@ -29,6 +29,7 @@ from .tables import FOR_TESTS
 from .transformer import OWN_MODULES
 from .unshared import unshared
 
+_KEYWORDS = {"False", "None", "True"}  # names of builtins that no statement binds
 _MAX_LISTED = 20  # names in a hint
 _NO_NAME = "No name in this module is similar; `belljar info --names` lists them."
 _KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic", "since"})
@@ -360,7 +361,9 @@ class ModuleTable:
         exports = self._exports[name]
         # Whether a synthetic module's original is loaded is chance: its `__all__` decides nothing.
         listed = None if entry.get("synthetic", False) else getattr(real, "__all__", None)
-        return tuple(sorted(exports if listed is None else exports.intersection(listed)))
+        if listed is None:
+            return tuple(sorted(each for each in exports if each[0] != "_"))
+        return tuple(sorted(exports.intersection(listed)))
 
     def _add_future(self) -> None:
         future = importlib.import_module("__future__")
@@ -458,6 +461,9 @@ class ModuleTable:
 
     def starred(self, name: str) -> tuple[str, ...]:
         """The names that `from name import *` binds."""
+        if name in OWN_MODULES:
+            names = guards.export_names(self.proxies[name])
+            return tuple(each for each in names if each[0] != "_" and each not in _KEYWORDS)
         return self._starred[name]
 
     def narrowed(self, allowed: frozenset[str] | None) -> frozenset[str] | None:

@@ -135,8 +135,8 @@ RULES: dict[str, Rule] = {
         "it cannot be determined which names 'from {0} import *' binds here",
         "Name what you need: from {0} import name.",
         "At the top level of a program, a star import from a module of the profile is expanded "
-        "before the program runs: it binds the module's reviewed names. In a function or a class, "
-        "or if the module may be missing, it cannot be determined which names it binds.",
+        "before the program runs: it binds the module's reviewed names. In a function or a class "
+        "it cannot be determined which names it binds.",
         "def area(r):\n    from math import *\n    return pi * r * r",
         "from math import *\nassert floor(pi) == 3",
     ),

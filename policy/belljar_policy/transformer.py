@@ -513,16 +513,20 @@ class Transformer(RestrictingNodeTransformer):
         """`from math import *` becomes `from math import acos, …`: each bound name is checked,
         and no star import reaches the bytecode."""
         starred: tuple[str, ...] = ()
-        if module in self._modules and self._scope.kind == "module":
+        if module == "__future__" or self._scope.kind != "module":
+            pass  # as in CPython
+        elif self._check_module(node, module):
             starred = self._modules.starred(module)
-        if starred:
-            node.names = [ast.alias(name, None, **_place(node)) for name in starred]
-            for alias in node.names:
-                self.check_binding(alias, alias.name)
-        available = module == "__future__" or self._check_module(node, module)
-        # For an optional import, the missing module was only a warning.
-        if not starred and (available or id(node) in self._optional_imports):
+        elif id(node) in self._optional_imports:
+            starred = ("names",)  # of a module that is not there: the statement raises
+        else:
+            return
+        if not starred:
             self.refuse(node, "BJ203", module)
+            return
+        node.names = [ast.alias(name, None, **_place(node)) for name in starred]
+        for alias in node.names:
+            self.check_binding(alias, alias.name)
 
     def _check_module(self, node: ast.AST, name: str) -> bool:
         if name == "__future__" or name in OWN_MODULES:

@@ -29,6 +29,7 @@ def front() -> Any:
                 if parent:
                     self._exports[parent] = self._exports.get(parent, frozenset()) | {child}
             self._starred = {name: tuple(sorted(names)) for name, names in self._exports.items()}
+            self._add_own()
 
     class Front(Policy):
         def __init__(self) -> None:

@@ -134,8 +134,8 @@ enum class Trust { kNone, kFrames, kClassMakers };
 
 // Whether what is made now is the host's own.
 bool MadeByHost(Trust trust);
-// Whether the class is made by a class statement of a module that load() loads: `names` is the dict
-// that its body filled. Preconditions: a tuple, a dict.
+// Whether the class is made by a class statement of library code: `names` is the dict that its body
+// filled. Preconditions: a tuple, a dict.
 bool IsOfLibraryStatement(PyTypeObject* metatype, PyObject* bases, PyObject* names);
 // During load(): a class was made, by the library or not.
 void NoteLoaded(PyTypeObject* type, bool librarys);

@@ -5,12 +5,12 @@
 // a weak reference or an `__eq__` that is C all the way (functools.partial, itertools.starmap) has
 // no frame, and runs wherever library code drops a reference or compares.
 //
-// The proof for a class is its namespace. While the policy loads modules (load()), class statements
-// of library code are carried out by BuildClass, below, which knows the dict that the statement's
-// body filled. The class that is made from that very dict is the library's, as its contents are.
-// Other classes that are made meanwhile (namedtuple() in a module) are checked as the program's;
-// they become the library's at the end, if the loaded modules have them. Our own code says so when
-// it makes one for the library (library_class()).
+// The proof for a class is its namespace. Class statements of library code are carried out by
+// BuildClass, below, which knows the dict that the statement's body filled. The class that is made
+// from that very dict is the library's, as its contents are. Other classes that are made while the
+// policy loads modules (namedtuple() in a module) are checked as the program's; they become the
+// library's at the end, if the loaded modules have them. Our own code says so when it makes one for
+// the library (library_class()).
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
@@ -152,7 +152,7 @@ PyObject* CarryOut(PyObject* function, PyObject* name, PyObject* given, PyObject
 // `__build_class__` of library code. No program gets hold of it.
 PyObject* BuildClass(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count,
                      PyObject* names) {
-  if (!state.loading || count < 2 || !PyFunction_Check(args[0]) || IsGuestFunction(args[0])) {
+  if (!state.guest_began || count < 2 || !PyFunction_Check(args[0]) || IsGuestFunction(args[0])) {
     return PyObject_Vectorcall(original_build_class, args, static_cast<size_t>(count), names);
   }
   PyObject* bases = PyTuple_New(count - 2);
@@ -338,7 +338,7 @@ bool MadeByHost(Trust trust) {
 }
 
 bool IsOfLibraryStatement(PyTypeObject* metatype, PyObject* bases, PyObject* names) {
-  if (!state.loading || std::ranges::find(statements, names) == statements.end()) return false;
+  if (std::ranges::find(statements, names) == statements.end()) return false;
   // The contents are the statement's own. What is not may come from arguments of a function around
   // it.
   if (IsGuestClass(metatype) || HasGuestsOwn(names, nullptr)) return false;

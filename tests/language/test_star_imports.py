@@ -1,0 +1,104 @@
+"""`from m import *` binds what it binds in CPython, as far as the profile exports it."""
+
+from __future__ import annotations
+
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tests.policy.harness import assert_runs, run, run_plain
+
+ROOT = Path(__file__).resolve().parents[2]
+BASIC = tomllib.loads((ROOT / "profiles" / "basic.toml").read_text(encoding="utf-8"))["modules"]
+MODULES = sorted(
+    name
+    for name, entry in BASIC.items()
+    if name != "subprocess"  # for mocks only
+    and tuple(map(int, entry.get("since", "3.0").split("."))) <= sys.version_info
+)
+
+BOUND = """
+from {module} import *
+print(sorted(n for n in globals() if n[0] != "_"))
+"""
+
+
+@pytest.mark.parametrize("module", MODULES)
+def test_a_star_binds_what_it_binds_in_cpython(module: str) -> None:
+    source = BOUND.format(module=module)
+    ran, plain = run(source), run_plain(source)
+    assert plain.error is None, plain.traceback
+    theirs = eval(plain.stdout)
+    if ran.findings:
+        assert ran.rules == ["BJ203"], ran.findings
+        assert not set(theirs).intersection(BASIC[module]["exports"])
+        return
+    assert ran.error is None, ran.traceback
+    ours, exports = set(eval(ran.stdout)), set(BASIC[module]["exports"])
+    assert ours >= exports.intersection(theirs), sorted(exports.intersection(theirs) - ours)
+    # Of a module that is ours, the library's `__all__` is not there to be asked.
+    if not BASIC[module].get("synthetic", False):
+        assert ours <= set(theirs), sorted(ours - set(theirs))
+
+
+def test_builtins_may_be_spelled_out() -> None:
+    assert_runs("from builtins import *\nprint(len('abc'), sorted is not None)")
+    ran = assert_runs("from builtins import *\nprint([n for n in globals() if n[0] in '_@'])")
+    assert "@" not in ran.stdout
+
+
+def test_the_usual_wrapper_of_programs() -> None:
+    """What reward functions put before a model's program."""
+    wrapper = """
+from string import *
+from re import *
+from datetime import *
+from collections import *
+from heapq import *
+from bisect import *
+from copy import *
+from math import *
+from random import *
+from statistics import *
+from itertools import *
+from functools import *
+from operator import *
+from io import *
+from sys import *
+from json import *
+from builtins import *
+from typing import *
+import string
+import re
+import datetime
+import collections
+import heapq
+import bisect
+import copy
+import math
+import random
+import statistics
+import itertools
+import functools
+import operator
+import io
+import sys
+import json
+sys.setrecursionlimit(50000)
+class Solution:
+    def f(self, a: List[int]) -> int: return sum(a) + floor(pi)
+print(Solution().f([1, 2]))
+"""
+    assert assert_runs(wrapper).stdout == run_plain(wrapper).stdout == "6\n"
+
+
+def test_a_star_of_a_module_that_may_be_missing_raises_there() -> None:
+    source = """
+try:
+    from no_such_module import *
+except ImportError as error:
+    print(type(error).__name__)
+"""
+    assert assert_runs(source).stdout == "ModuleNotFoundError\n"
