@@ -90,7 +90,7 @@ class Policy:
         library.reduce(has_files, left_out)
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules, left_out)
         self._builtins = namespace.make_builtins(has_files)
-        guards.show_scope(self.modules.proxies["builtins"], self._builtins, False)
+        guards.show_scope(self.modules.proxies["builtins"], self._builtins, True)
         self._allowed_imports: frozenset[str] | None = None  # of the last program
         running = library.program.running
         running.modules = self.modules.proxies
@@ -150,6 +150,8 @@ class Policy:
             "start_over": lambda: library.program.running.start_over(),
             "library_scopes": library.program.running.library_scopes,
             "hooks": tables.HOOKS,
+            "name_of_text": library.program.NAME_OF_TEXT,
+            "view_of": library.scopes.view_of,
             "bootstrap_globals": vars(_bootstrap),
             "formatter_parser": _string.formatter_parser,
             "field_name_split": _string.formatter_field_name_split,

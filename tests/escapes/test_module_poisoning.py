@@ -35,9 +35,9 @@ ATTACKS = {
         loot = textwrap.dedent.__wrapped__
         """,
     "a builtin is replaced": """
-        import builtins
+        import builtins, collections
         builtins.len = lambda x: 'escaped'
-        loot = len([])
+        loot = collections.ChainMap().__len__()
         """,
     "a builtin type is changed": """
         try: int.real = 'escaped'

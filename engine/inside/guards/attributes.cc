@@ -294,6 +294,7 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
   if (text == "__setattr__" || text == "__delattr__") {
     return MakeSetter(target, name, text == "__delattr__");
   }
+  if (text == "__dict__" && IsOwnModule(target)) return NamespaceOfModule(target);
   if (text == "__dict__") {
     if (is_class && IsGuestClass(AsType(target))) return NamespaceOfClass(AsType(target));
     // An instance's own attributes. The dict of a library class would expose its internals.
@@ -388,6 +389,7 @@ int GuardedDunderSet(PyObject* target, PyObject* name, PyObject* value) {
 }
 
 bool MayWritePrivate(PyObject* target) {
+  if (IsOwnModule(target)) return true;
   if (PyType_Check(target)) return IsGuestClass(AsType(target));
   return IsGuestClass(Py_TYPE(target)) || (IsGuestFunction(target) && !PyMethod_Check(target)) ||
          IsNamespace(Py_TYPE(target)) || IsOpenPackageType(Py_TYPE(target));

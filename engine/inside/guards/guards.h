@@ -62,6 +62,8 @@ struct State {
   PyObject* allowed_modules = nullptr;    // frozenset or NULL (all)
   PyObject* library_scopes = nullptr;     // list: the globals of library text (proxy.cc)
   PyObject* hooks = nullptr;              // tuple: the names of the hooks
+  PyObject* name_of_text = nullptr;       // str: the `__name__` of text with globals of its own
+  PyObject* view_of = nullptr;            // callable: what programs see of a scope's dict
   PyObject* bootstrap_globals = nullptr;  // dict of importlib._bootstrap
   PyObject* formatter_parser = nullptr;   // _string.formatter_parser
   PyObject* field_name_split = nullptr;   // _string.formatter_field_name_split
@@ -164,6 +166,8 @@ bool ReadyClassReport();
 // fibers
 
 bool IsProxy(PyObject* object);
+bool IsOwnModule(PyObject* object);             // a module that the program made
+PyObject* NamespaceOfModule(PyObject* object);  // of such a one: a view, like globals()
 extern PyMethodDef proxy_methods[];
 bool ReadyProxyType(PyObject* module);
 bool ReadyGetterTypes(PyObject* module);

@@ -37,6 +37,8 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
       {"start_over", &state.start_over},
       {"library_scopes", &state.library_scopes},
       {"hooks", &state.hooks},
+      {"name_of_text", &state.name_of_text},
+      {"view_of", &state.view_of},
       {"bootstrap_globals", &state.bootstrap_globals},
       {"formatter_parser", &state.formatter_parser},
       {"field_name_split", &state.field_name_split},

@@ -56,6 +56,7 @@ struct Proxy {
   PyObject* overlay;  // dict: name -> what the program put there for now; or nullptr
   PyObject* scope;    // dict whose names are attributes too; or nullptr
   bool writable;      // the program may store to the scope: it could as well bind the name
+  bool own;           // the program made the module, by types.ModuleType()
 };
 
 extern PyTypeObject proxy_type;
@@ -217,16 +218,21 @@ PyMethodDef proxy_type_methods[] = {
     {nullptr, nullptr, 0, nullptr},
 };
 
+PyObject* ProxyNew(PyTypeObject* type, PyObject* args, PyObject* kwargs);
+void ProxyDealloc(PyObject* object);
+
 PyTypeObject proxy_type = {
     .ob_base = {PyObject_HEAD_INIT(nullptr) 0},
     .tp_name = "module",
     .tp_basicsize = sizeof(Proxy),
+    .tp_dealloc = ProxyDealloc,
     .tp_repr = ProxyRepr,
     .tp_getattro = ProxyGet,
     .tp_setattro = ProxySet,
-    .tp_flags = Py_TPFLAGS_DEFAULT | Py_TPFLAGS_DISALLOW_INSTANTIATION,
-    .tp_doc = "A module. Nothing of it can be set, and none can be made.",
+    .tp_flags = Py_TPFLAGS_DEFAULT,
+    .tp_doc = "ModuleType(name, doc=None): a module, for names of the program's own.",
     .tp_methods = proxy_type_methods,
+    .tp_new = ProxyNew,
 };
 
 void Index::Fill(PyObject* exports) {
@@ -264,7 +270,25 @@ PyObject* WithInternedNames(PyObject* exports) {
   return copy;
 }
 
-// Proxies live as long as the process.
+Proxy* NewProxy(PyObject* name, PyObject* doc, PyObject* exports) {
+  PyObject* copy = WithInternedNames(exports);
+  if (copy == nullptr) return nullptr;
+  auto* made = PyObject_New(Proxy, &proxy_type);
+  if (made == nullptr) {
+    Py_DECREF(copy);
+    return nullptr;
+  }
+  auto* index = new Index;
+  index->Fill(copy);
+  made->name = Py_NewRef(name);
+  made->doc = Py_NewRef(doc);
+  made->exports = copy;
+  made->index = index;
+  made->live = made->withheld = made->stores = made->overlay = made->scope = nullptr;
+  made->writable = made->own = false;
+  return made;
+}
+
 PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   PyObject* name = nullptr;
   PyObject* doc = nullptr;
@@ -280,26 +304,58 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
                         &live, &PyFrozenSet_Type, &withheld, &PyDict_Type, &stores)) {
     return nullptr;
   }
-  PyObject* copy = WithInternedNames(exports);
-  if (copy == nullptr) return nullptr;
-  auto* made = PyObject_New(Proxy, &proxy_type);
-  if (made == nullptr) {
-    Py_DECREF(copy);
-    return nullptr;
-  }
-  made->name = Py_NewRef(name);
-  made->doc = Py_NewRef(doc);
-  made->exports = copy;
-  auto* index = new Index;
-  index->Fill(copy);
-  made->index = index;
+  Proxy* made = NewProxy(name, doc, exports);
+  if (made == nullptr) return nullptr;
   made->live = live == nullptr || PyDict_GET_SIZE(live) == 0 ? nullptr : PyDict_Copy(live);
   made->withheld = Py_XNewRef(withheld);
-  made->overlay = nullptr;
-  made->scope = nullptr;
-  made->writable = false;
   made->stores = stores == nullptr || PyDict_GET_SIZE(stores) == 0 ? nullptr : PyDict_Copy(stores);
   return reinterpret_cast<PyObject*>(made);
+}
+
+// ModuleType(name, doc=None), of a program: a module with names of its own, which are globals for
+// text that runs in it (library/scopes.py). It gets `__name__` as other text does: a class's module
+// is looked up by its name, and must be none of the library's.
+PyObject* ProxyNew(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
+  PyObject* name = nullptr;
+  PyObject* doc = Py_None;
+  const char* const keywords[] = {"name", "doc", nullptr};
+  if (PyArg_ParseTupleAndKeywords(args, kwargs, "O|O:module", const_cast<char**>(keywords), &name,
+                                  &doc) == 0) {
+    return nullptr;
+  }
+  if (!PyUnicode_CheckExact(name)) {
+    return PyErr_Format(PyExc_TypeError, "module() argument 'name' must be a plain str, not %.200s",
+                        Py_TYPE(name)->tp_name);
+  }
+  PyObject* exports = PyDict_New();
+  PyObject* scope = PyDict_New();
+  const bool is_main = PyUnicode_CompareWithASCIIString(name, "__main__") == 0;
+  PyObject* called = is_main ? name : state.name_of_text;
+  Proxy* made = nullptr;
+  if (exports != nullptr && scope != nullptr &&
+      PyDict_SetItemString(scope, "__name__", called) == 0 &&
+      PyDict_SetItemString(scope, "__doc__", doc) == 0 &&
+      PyDict_SetItemString(scope, "__builtins__", state.guest_builtins) == 0) {
+    made = NewProxy(name, doc, exports);
+  }
+  if (made != nullptr) {
+    made->scope = Py_NewRef(scope);
+    made->writable = made->own = true;
+  }
+  Py_XDECREF(exports);
+  Py_XDECREF(scope);
+  return reinterpret_cast<PyObject*>(made);
+}
+
+// Of a program's own: others live as long as the process.
+void ProxyDealloc(PyObject* object) {
+  Proxy* self = AsProxy(object);
+  for (PyObject* each : {self->name, self->doc, self->exports, self->live, self->withheld,
+                         self->stores, self->overlay, self->scope}) {
+    Py_XDECREF(each);
+  }
+  delete self->index;
+  PyObject_Free(object);
 }
 
 // show_scope(proxy, dict or None, writable): the policy only, before a program starts.
@@ -316,6 +372,11 @@ PyObject* ShowScope(PyObject* /*module*/, PyObject* args) {
   Py_XSETREF(self->scope, scope == Py_None ? nullptr : Py_NewRef(scope));
   self->writable = self->scope != nullptr && writable != 0;
   Py_RETURN_NONE;
+}
+
+// scope_of(object): the dict of a module that the program made, for our own code; None for others.
+PyObject* ScopeOf(PyObject* /*module*/, PyObject* object) {
+  return Py_NewRef(IsOwnModule(object) ? AsProxy(object)->scope : Py_None);
 }
 
 // patch_module(proxy, name[, value]): what the program sees under `name` from now on; without a
@@ -455,11 +516,18 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
 
 bool IsProxy(PyObject* object) { return Py_TYPE(object) == &proxy_type; }
 
+bool IsOwnModule(PyObject* object) { return IsProxy(object) && AsProxy(object)->own; }
+
+PyObject* NamespaceOfModule(PyObject* object) {
+  return PyObject_CallOneArg(state.view_of, AsProxy(object)->scope);
+}
+
 PyMethodDef proxy_methods[] = {
     {"Proxy", MakeProxy, METH_VARARGS,
      "Proxy(name, doc, exports[, live[, withheld[, stores]]]) -> module"},
     {"export_names", ExportNames, METH_O, nullptr},
     {"show_scope", ShowScope, METH_VARARGS, nullptr},
+    {"scope_of", ScopeOf, METH_O, nullptr},
     {"patch_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(PatchModule)),
      METH_FASTCALL, "patch_module(module, name[, value])"},
     {"import_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Import)), METH_FASTCALL,

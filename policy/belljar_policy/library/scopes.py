@@ -141,6 +141,11 @@ class Names(guards.Hiding):
             Names.__setitem__(self, name, value)
 
 
+def view_of(names: dict[str, Any]) -> Names:
+    """A view of a scope's dict."""
+    return guards.hide(Names, names)
+
+
 def names_of(view: Any) -> dict[str, Any]:
     """The dict behind a view, for our own code. TypeError for other objects."""
     return guards.hidden(Names, view)
@@ -181,19 +186,19 @@ def _shown(names: dict[Any, Any]) -> dict[str, Any]:
 
 def globals() -> Names:  # noqa: A001
     """The names of the program's scope: a live view."""
-    return guards.hide(Names, _globals_of(_caller()))
+    return view_of(_globals_of(_caller()))
 
 
 def locals() -> Any:  # noqa: A001
     """The names of the innermost scope: in a function, a copy."""
     names, is_live = _locals_of(_caller())
-    return guards.hide(Names, names) if is_live else names
+    return view_of(names) if is_live else names
 
 
 def vars() -> Any:  # noqa: A001
     """vars() without an object is locals()."""
     names, is_live = _locals_of(_caller())
-    return guards.hide(Names, names) if is_live else names
+    return view_of(names) if is_live else names
 
 
 class _Space:
@@ -340,7 +345,7 @@ def _run(source: Any, names: Any, local_names: Any, who: str) -> Any:
         scope = _globals_of(frame)
         inner, is_live = _locals_of(frame)
         if is_live and inner is not scope:  # a class body: its namespace may be the program's
-            local_names = guards.hide(Names, inner)
+            local_names = view_of(inner)
     elif type(names) is Names:
         scope = inner = names_of(names)
         if scope.get(_BUILTINS) is not running.builtins:  # of a class body

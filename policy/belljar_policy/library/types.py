@@ -10,8 +10,8 @@ import _belljar_guards as guards
 from .. import tables
 
 ModuleType = type(guards.Proxy("types", None, {}))
-"""The type of every module that a guest sees: isinstance(math, types.ModuleType) is true, and it
-cannot be instantiated.
+"""The type of every module that a guest sees: isinstance(math, types.ModuleType) is true. What it
+makes is a module of the program's own.
 """
 
 

@@ -268,8 +268,8 @@ class TestLoader:
         return self.suiteClass([testCaseClass(name) for name in names])
 
     def loadTestsFromModule(self, module: Any = None, pattern: Any = None) -> Any:  # noqa: N802
-        """A suite of all tests of the program, regardless of `module`."""
-        scope = running.scope
+        """A suite of all tests of a module that the program made, or else of the program."""
+        scope = guards.scope_of(module) or running.scope
         suites = [
             self.loadTestsFromTestCase(value)
             for name, value in sorted(
