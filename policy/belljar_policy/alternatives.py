@@ -7,6 +7,7 @@ never named here: ModuleTable.near_modules names one if this installation has it
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Collection
 
 _FILES = "Only files in memory are available: io.StringIO and io.BytesIO"
@@ -32,7 +33,10 @@ _ALARMS = (
 )
 _SETTINGS = "Environment variables are not available; set the values at the program's top"
 _PICKLE = "Use json to store plain data, and pickle.dumps to keep objects within the run"
-_INSTALLS = "A program cannot install anything: the caller chooses the packages"
+_INSTALLS = (
+    "A program installs nothing: the caller asks for packages, with --container --package NAME or "
+    "the packages argument"
+)
 _SOUNDS = "Sound files are bytes: struct.pack writes their header and samples"
 _RUN_TIME_CODE = "Write the code directly; use json.loads to parse data"
 _INTERPRETER = "Interpreter internals are not available and not needed"
@@ -233,3 +237,15 @@ def alternative_to_name(module: str, name: str) -> str:
     """What to use instead of `name` of `module`; "" if nothing is known."""
     full = f"{module}.{name}"
     return NAME_ALTERNATIVES.get(full) or PACKAGE_NAME_ALTERNATIVES.get(full, "")
+
+
+def instead_of(hint: str, tree: ast.Module) -> str:
+    """The hint of a finding, or what a program is told that starts pip."""
+    if _PROCESSES not in hint:
+        return hint
+    for node in ast.walk(tree):
+        if node.__class__ is ast.Constant and type(node.value) is str:
+            words = node.value.split()
+            if "pip" in words or "pip3" in words:
+                return hint.replace(_PROCESSES, _INSTALLS)
+    return hint

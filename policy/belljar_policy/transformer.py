@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import constructs, tables
+from .alternatives import instead_of
 from .findings import Finding
 from .library.streams import devnull, number_of
 from .restricted_python import RestrictingNodeTransformer
@@ -132,7 +133,9 @@ class Transformer(RestrictingNodeTransformer):
             self._refuse_withheld(tree)
         if self._imports_by_name:
             self._check_imports_by_name(tree)
-        self.findings.sort()
+        self.findings = sorted(
+            found._replace(hint=instead_of(found.hint, tree)) for found in self.findings
+        )
 
     def visit(self, node: ast.AST) -> ast.AST:
         """RestrictedPython's entry point."""

@@ -80,6 +80,12 @@ def test_the_hint_is_about_what_was_refused(belljar, source, hint):
     assert "Did you mean" not in lines[-2]
 
 
+INSTALLS = (
+    "A program installs nothing: the caller asks for packages, with --container --package NAME or "
+    "the packages argument."
+)
+
+
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
@@ -92,7 +98,8 @@ def test_the_hint_is_about_what_was_refused(belljar, source, hint):
             "import math\n%matplotlib inline\n",
             "Leave out this line of a notebook: open figures are shown by themselves.",
         ),
-        ("pip install numpy", "A notebook's or a shell's command is not Python."),
+        ("pip install numpy", INSTALLS),
+        ("import math\n!pip install numpy\n", INSTALLS),
     ],
 )
 def test_what_is_pasted_along_with_a_program_is_named(belljar, source, hint):
@@ -115,6 +122,46 @@ def test_a_refusal_without_more_to_say_has_no_hint(belljar, source):
     assert done.code == 1 and done.stderr.splitlines()[-1].split("[")[1].startswith("BJ"), (
         done.stderr
     )
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import subprocess\nsubprocess.run(['pip', 'install', 'requests'])",
+        "import subprocess, sys\nsubprocess.check_call([sys.executable, '-m', 'pip'])",
+        "import os\nos.system('pip install requests')",
+        "import pip",
+    ],
+)
+def test_a_program_that_installs_packages_is_told_who_may(belljar, source):
+    assert INSTALLS in belljar("run", "-c", source).stderr
+
+
+def test_a_program_that_starts_another_one_is_not_told_of_packages(belljar):
+    assert INSTALLS not in belljar("run", "-c", "import subprocess\nsubprocess.run(['ls'])").stderr
+
+
+def test_quotes_within_an_f_string(belljar):
+    """Python 3.12 takes them."""
+    ran = belljar("run", "-c", "d = {'k': 1}\nprint(f'{d['k']}')")
+    if ran.code == 0:
+        assert ran.stdout == "1\n"
+    else:
+        assert "use the other kind inside" in ran.stderr.splitlines()[-1]
+
+
+def test_a_file_that_was_not_passed_along(belljar, tmp_path):
+    program = tmp_path / "main.py"
+    program.write_text("print(open('data.csv').read())")
+    (tmp_path / "data.csv").write_text("1,2")
+    without = belljar("run", "--profile", "basic", str(program))
+    assert without.code == 3 and "filesystem" in without.stderr
+    alone = belljar("run", "--profile", "filesystem", str(program))
+    assert "FileNotFoundError" in alone.stderr and "--file FILE" in alone.stderr.splitlines()[-1]
+    given = belljar(
+        "run", "--profile", "filesystem", "--file", str(tmp_path / "data.csv"), str(program)
+    )
+    assert given.stdout == "1,2\n", given.stderr
 
 
 def test_a_hint_follows_the_traceback(belljar):

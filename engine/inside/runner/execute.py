@@ -729,7 +729,8 @@ def _validated(
     if findings and findings[0]["rule"] == "BJ001":  # then it is the only one
         lines = io.StringIO(text, newline=None).readlines()  # as Python's own parser ends them
         at = findings[0]["line"] - 1
-        hint = hint_for_syntax(lines[at]) if 0 <= at < len(lines) else None
+        line = lines[at] if 0 <= at < len(lines) else None
+        hint = hint_for_syntax(line, findings[0]["reason"])
         findings = [{**findings[0], "hint": hint or findings[0]["hint"]}]
     report = _refused(findings, validates=True) if findings else Report("ok")
     if analyst is not None:
@@ -757,7 +758,7 @@ def _not_compiled(error: SyntaxError, filename: str, validates: bool) -> Report:
         kind = described.type
         reason = described.message if kind == "SyntaxError" else f"{kind}: {described.message}"
         return _refused([finding_fields("BJ001", "syntax-error", place, reason, "")], validates)
-    hint = hint_for_syntax(error.text)
+    hint = hint_for_syntax(error.text, error.msg)
     fields = error_fields(described.type, described.message, place, described.text, hint)
     return Report("exception", error=fields)
 

@@ -141,11 +141,19 @@ def _memory(_: BaseException, __: Surroundings) -> str:
     return "process the data in smaller parts, or request a higher memory limit"
 
 
+def _missing_file(error: Any, _: Surroundings) -> str | None:
+    if type(error.filename) is not str:
+        return None
+    return (
+        "a run sees only the files that were passed to it: belljar run --file FILE, or the files "
+        "argument"
+    )
+
+
 def _permission(_: BaseException, __: Surroundings) -> str:
     return "the sandbox refuses this; its profile lists what is allowed"
 
 
-# The first class that the exception is an instance of.
 def _file_of_c_code(error: Any, _: Surroundings) -> str | None:
     """lxml says no more than what the C library told it."""
     text = error.args[0] if error.args else None
@@ -154,6 +162,7 @@ def _file_of_c_code(error: Any, _: Surroundings) -> str | None:
     return "without a profile that has files, pass the text or io.BytesIO(data)"
 
 
+# The first class that the exception is an instance of.
 _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | None]], ...] = (
     (EOFError, _end_of_input),
     (NameError, _unknown_name),
@@ -161,22 +170,35 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
     (ImportError, _missing_part),
     (RecursionError, _recursion),
     (MemoryError, _memory),
+    (FileNotFoundError, _missing_file),
     (PermissionError, _permission),
     (OSError, _file_of_c_code),
 )
 
+
+_PACKAGES = (
+    "A program installs nothing: the caller asks for packages, with --container --package NAME or "
+    "the packages argument."
+)
+_QUOTES = (
+    "Before Python 3.12 an f-string cannot contain the quotes that enclose it: use the other kind "
+    "inside."
+)
 
 # What is often pasted along with a program, by how its line begins.
 _NO_PYTHON = (
     (("```", "~~~"), "Leave out the Markdown fence around the program."),
     ((">>> ", "... "), "Leave out the prompts of the interactive interpreter."),
     (("%matplotlib",), "Leave out this line of a notebook: open figures are shown by themselves."),
-    (("%", "!", "$ ", "pip ", "python "), "A notebook's or a shell's command is not Python."),
+    (("!pip", "%pip", "$ pip", "pip ", "!uv ", "!conda", "%conda"), _PACKAGES),
+    (("%", "!", "$ ", "python "), "A notebook's or a shell's command is not Python."),
 )
 
 
-def hint_for_syntax(line: object) -> str | None:
-    """What to do about a syntax error in `line`, where the line shows it."""
+def hint_for_syntax(line: object, message: object = None) -> str | None:
+    """What to do about a syntax error in `line`, where the line or CPython's message shows it."""
+    if type(message) is str and "f-string: " in message and sys.version_info < (3, 12):
+        return _QUOTES
     if type(line) is not str:
         return None
     line = line.lstrip()
