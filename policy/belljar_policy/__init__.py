@@ -327,6 +327,8 @@ class Policy:
         library.sys.arguments[:] = arguments
         if environment:
             library.os.environ.update(environment)
+        if "TZ" in environment:
+            library.time.tzset()
 
     def run_coroutine(self, coroutine: Any) -> None:
         """Runs a program with `await` at its top level, on a guest's event loop."""

@@ -143,6 +143,7 @@ LATE_PACKAGES = frozenset({
 # Computed at each load, by calling the function of that name in library/.
 LIVE: dict[str, str] = {
     "sys": "__stderr__ __stdin__ __stdout__ argv modules stderr stdin stdout",
+    "time": "altzone daylight timezone tzname",
     "logging.config": "dictConfig",
     "unittest.mock": (
         "ANY AsyncMock DEFAULT FILTER_DIR InvalidSpecError MagicMock Mock NonCallableMagicMock "

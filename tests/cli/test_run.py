@@ -321,3 +321,18 @@ def test_own_profile(belljar, tmp_path):
     done = belljar("run", "--profile", "./own.toml", "-c", "1", cwd=tmp_path)
     assert done.code == 2
     assert 'unknown key "nmae"; did you mean "name"?' in done.stderr
+
+
+@pytest.mark.parametrize("profile", ["basic", "full"])
+def test_the_time_zone_of_the_environment(belljar, profile):
+    source = (
+        "import datetime, os, time\n"
+        "print(time.timezone, datetime.datetime.fromtimestamp(0).hour)\n"
+        "os.environ['TZ'] = 'America/New_York'\n"
+        "time.tzset()\n"
+        "print(time.tzname, datetime.datetime.fromtimestamp(0).hour)\n"
+    )
+    ran = belljar("run", "--profile", profile, "--env", "TZ=Asia/Shanghai", "-c", source)
+    assert ran.stdout == "-28800 8\n('EST', 'EDT') 19\n", ran.stderr
+    odd = belljar("run", "--profile", profile, "--env", "TZ=/etc/passwd", "-c", source[:73])
+    assert odd.code == 0, odd.stderr

@@ -8,6 +8,7 @@ import io
 import linecache
 import os
 import sys
+import time
 import warnings
 from _sitebuiltins import Quitter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -549,6 +550,8 @@ def _arrange_surroundings(filename: str, request: dict[str, Any]) -> None:
         given = dict(variable.split("=", 1) for variable in request["environment"])
     if request["language"] == "full":
         os.environ.update(given)
+        if "TZ" in given:
+            time.tzset()
     else:
         # Not the process's own, from which libraries take names of files and modules.
         _prepared.policy.arrange_surroundings(sys.argv, given)

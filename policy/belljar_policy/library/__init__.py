@@ -29,6 +29,7 @@ from . import (
     scheduler,
     scopes,
     sys,
+    time,
     traceback,
     typing,
 )
@@ -39,7 +40,7 @@ _FINALIZED = object()
 
 __all__ = [
     "LATE_PARTS", "TEXTS_AS_GUEST", "alone", "end_program", "forget", "kept", "open_network", "os",
-    "program", "reduce", "scheduler", "scopes", "sys", "traceback",
+    "program", "reduce", "scheduler", "scopes", "sys", "time", "traceback",
 ]  # fmt: skip
 
 LATE_PARTS = (
