@@ -1,6 +1,5 @@
 """The command as its users meet it."""
 
-import json
 import os
 import subprocess
 from collections.abc import Callable
@@ -8,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from tests.machine import need_layers
 
 PROGRAM = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
 
@@ -59,14 +60,4 @@ def belljar() -> Callable[..., Done]:
 @pytest.fixture(scope="session", autouse=True)
 def machine() -> None:
     """All of this runs code with every layer: skip where the kernel lacks one, and only there."""
-    done = subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, check=False)
-    assert done.returncode in (0, 1), done
-    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
-    missing = [
-        f"{name}: {checks[name]['detail']}"
-        for name in ("kernel", "namespaces", "landlock", "seccomp")
-        if not checks[name]["found"]
-    ]
-    if missing and os.environ.get("BELLJAR_MUST_WORK") != "1":
-        pytest.skip("; ".join(missing))
-    assert checks["strict"]["found"], checks["strict"]["detail"]
+    need_layers("kernel", "namespaces", "landlock", "seccomp", "strict")

@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import need, need_root
+
 from .conftest import PROGRAM, Done
 
 NOT_TARS = shutil.ignore_patterns("*.tar")
@@ -187,8 +189,7 @@ def test_a_full_disk(place, tmp_path):
     control = subprocess.run(
         [*wrapper, tmp_path, "touch", "here"], capture_output=True, check=False
     )
-    if control.returncode != 0 and os.environ.get("BELLJAR_MUST_WORK") != "1":
-        pytest.skip(f"no disk can be mounted here: {control.stderr.decode()}")
+    need(control.returncode == 0, f"no disk can be mounted here: {control.stderr.decode()}")
     assert control.stdout == b"here\n", control.stderr
     done = subprocess.run(
         [*wrapper, tmp_path, place / "belljar", "image", "build", "--output", "image.tar"],
@@ -203,8 +204,7 @@ def test_a_full_disk(place, tmp_path):
 
 
 def test_a_folder_that_is_somebody_elses(place, tmp_path):
-    if os.geteuid() != 0:
-        pytest.skip("takes root to be somebody else")
+    need_root("can be somebody else")
     tmp_path.chmod(0o755)
     for folder in tmp_path.parents[:-2]:
         folder.chmod(folder.stat().st_mode | 0o011)
@@ -265,8 +265,7 @@ def test_an_engine_that_has_stopped(place, tmp_path, socket_path):
 
 
 def test_a_socket_that_is_not_ours_to_use(place, tmp_path, socket_path):
-    if os.geteuid() != 0:
-        pytest.skip("takes root to be somebody else")
+    need_root("can be somebody else")
     scratch = tmp_path / "scratch"
     scratch.mkdir()
     scratch.chmod(0o777)

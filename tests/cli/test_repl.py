@@ -14,6 +14,8 @@ import time
 
 import pytest
 
+from tests.machine import need_packages
+
 BANNER = "%help lists the commands"
 # Sequences that move the cursor or erase, and colours: libedit's and the prompt's own.
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
@@ -531,7 +533,7 @@ def test_figures_are_saved_and_named(belljar, tmp_path):
     cells = b"import matplotlib.pyplot as plt\nplt.plot([1, 2])\nplt.show()\n"
     done = belljar("repl", "--profile", "data-science", stdin=cells, cwd=tmp_path)
     if "packages" in done.stderr and done.code != 0:
-        pytest.skip("the packages of data-science are not installed")
+        need_packages("data-science")
     assert done.code == 0
     assert "  cell-1-figure-1.png  " in done.stderr
     assert (tmp_path / "cell-1-figure-1.png").read_bytes().startswith(b"\x89PNG")

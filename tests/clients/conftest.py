@@ -1,7 +1,6 @@
 """The official MCP clients, as ./dev installs them, and the server that they talk to."""
 
 import json
-import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,21 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.clients.server import BELLJAR, TOKEN, HttpServer
+from tests.machine import cannot, need_files
 
 BUILD = BELLJAR.parents[1]
-
-
-def cannot(why: str) -> None:
-    """Skips where the machine cannot; fails there when it must."""
-    if os.environ.get("BELLJAR_MUST_WORK") == "1":
-        pytest.fail(why)
-    pytest.skip(why)
-
-
-def require(*paths: Path) -> None:
-    missing = [str(path) for path in paths if not path.exists()]
-    if missing:
-        cannot(f"not installed: {', '.join(missing)} (./dev test installs them)")
 
 
 @pytest.fixture(scope="session")
@@ -39,7 +26,7 @@ def sealed() -> None:
 @pytest.fixture(scope="session")
 def build(sealed) -> Path:
     """The folder of the clients: node and npm packages in clients/, Python ones in venv-*/."""
-    require(
+    need_files(
         BUILD / "clients/node", BUILD / "clients/node_modules", BUILD / "venv-clients/bin/python"
     )
     return BUILD
@@ -48,7 +35,7 @@ def build(sealed) -> Path:
 @pytest.fixture(scope="session")
 def gateway_python(build) -> Path:
     python = BUILD / "venv-gateway/bin/python"
-    require(python)
+    need_files(python)
     return python
 
 

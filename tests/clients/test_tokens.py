@@ -12,6 +12,7 @@ import pytest
 
 from tests.clients.server import BELLJAR
 from tests.clients.tokens import count
+from tests.machine import need_packages
 
 TRACEBACK = """\
 def average(values):
@@ -136,7 +137,7 @@ def test_a_table_of_a_thousand_rows(build):
     finally:
         server.close()
     if not result["structuredContent"]["success"]:
-        pytest.skip("the packages of data-science are not installed")
+        need_packages("data-science")
     _, content, structured = parts(result)
     assert sum(count(build, [content, structured])) <= 700
 

@@ -4,31 +4,15 @@ from __future__ import annotations
 
 import io
 import json
-import os
 import shutil
 import subprocess
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NoReturn
 
-import pytest
+from tests.machine import cannot, docker_socket
 
-ROOT = Path(__file__).resolve().parents[2]
-BUILD = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve()
-BELLJAR = BUILD / "belljar"
 BLOBS = "blobs/sha256/"
-
-
-def cannot(why: str) -> NoReturn:
-    """Skips where the machine cannot; fails there when it must."""
-    if os.environ.get("BELLJAR_MUST_WORK") == "1":
-        pytest.fail(why)
-    pytest.skip(why)
-
-
-def docker_socket() -> Path:
-    return Path(os.environ.get("BELLJAR_DOCKER_SOCKET", BUILD.parent / "containers/docker.sock"))
 
 
 @dataclass(frozen=True)

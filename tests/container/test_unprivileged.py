@@ -18,7 +18,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.container.daemon import BELLJAR, Archive, Daemon, open_daemon
+from tests.container.daemon import Archive, Daemon, open_daemon
+from tests.machine import BELLJAR
 
 # An engine takes an image of 50 MB within seconds, or minutes where the machine is busy.
 pytestmark = pytest.mark.timeout(400)

@@ -10,21 +10,14 @@ import pytest
 
 from tests.data_science.plain import PlainPython
 from tests.data_science.session import Session
+from tests.machine import need_build, need_guards, need_packages
 from tests.policy import harness
-from tests.policy.conftest import require_guards
-
-
-def _unavailable(message: str) -> None:
-    if os.environ.get("BELLJAR_MUST_WORK") == "1":
-        pytest.fail(message)
-    pytest.skip(message)
 
 
 @pytest.fixture(scope="session")
 def build() -> Path:
     folder = Path(os.environ.get("BELLJAR_BUILD", ""))
-    if not os.access(folder / "belljar", os.X_OK):
-        _unavailable("BELLJAR_BUILD does not name a build tree")
+    need_build()
     return folder
 
 
@@ -32,8 +25,7 @@ def build() -> Path:
 def packages(build: Path) -> Path:
     """The folder of the set of packages."""
     folder = build / "share" / "belljar" / "packages" / "data-science"
-    if not folder.is_dir():
-        _unavailable("the packages are not installed: ./dev setup data-science")
+    need_packages("data-science")
     return folder.resolve()
 
 
@@ -62,7 +54,7 @@ def plain(packages: Path) -> Iterator[PlainPython]:
 @pytest.fixture(scope="session")
 def policy(packages: Path) -> Iterator[None]:
     """What tests.policy.harness needs for the kinds with these packages."""
-    require_guards()
+    need_guards()
     # Not a name that `belljar` takes for a setting of its own: other tests share this process.
     os.environ["POLICY_SET_PACKAGES"] = str(packages)
     yield

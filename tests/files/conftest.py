@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from tests.data_science.session import Session
+from tests.machine import need_layers
 
 ROOT = Path(__file__).resolve().parents[2]
 PROGRAM = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve() / "belljar"
@@ -73,8 +74,4 @@ def plain(tmp_path: Path) -> Iterator[Callable[[str], str]]:
 @pytest.fixture(scope="session", autouse=True)
 def machine() -> None:
     """Every layer, or a skip where the kernel lacks one, and only there."""
-    done = subprocess.run([PROGRAM, "doctor", "--json"], capture_output=True, check=False)
-    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
-    if not checks["strict"]["found"] and os.environ.get("BELLJAR_MUST_WORK") != "1":
-        pytest.skip(checks["strict"]["detail"])
-    assert checks["strict"]["found"], checks["strict"]["detail"]
+    need_layers("strict")

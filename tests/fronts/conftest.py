@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.clients.conftest import cannot, require, sealed  # noqa: F401
+from tests.clients.conftest import sealed  # noqa: F401
 from tests.clients.server import BELLJAR, HttpServer
+from tests.machine import need_files
 
 TOKEN = "only-for-tests-of-ann-0123456789abcdef"
 OTHER_TOKEN = "only-for-tests-of-bob-0123456789abcdef"
@@ -55,5 +56,5 @@ def server(sealed, tmp_path_factory) -> Iterator[HttpServer]:  # noqa: F811
 @pytest.fixture(scope="session")
 def clients() -> Path:
     """The Python that has the clients."""
-    require(PYTHON, SOURCES / "verl")
+    need_files(PYTHON, SOURCES / "verl")
     return PYTHON

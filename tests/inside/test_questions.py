@@ -2,7 +2,6 @@
 
 import gc
 import json
-import os
 import signal
 import subprocess
 import sys
@@ -10,6 +9,8 @@ import time
 from pathlib import Path
 
 import pytest
+
+from tests.machine import need_guards
 
 LANGUAGES = pytest.mark.parametrize("language", ["full", "restricted"])
 ROOT = Path(__file__).resolve().parents[2]
@@ -616,11 +617,7 @@ sys.__stdout__.write(json.dumps(answers))
 
 @pytest.fixture(scope="module")
 def with_policy():
-    folder = os.environ.get("BELLJAR_GUARDS_DIR", "")
-    if not folder or not list(Path(folder).glob("_belljar_guards*.so")):
-        if os.environ.get("BELLJAR_MUST_WORK") == "1":
-            pytest.fail("no _belljar_guards")
-        pytest.skip("no _belljar_guards")
+    folder = need_guards()
 
     def ask(*questions):
         ran = subprocess.run(
@@ -645,6 +642,8 @@ def test_what_the_policy_lets_a_program_spell(with_policy):
     program = """
 import json, math, xml
 from collections import namedtuple
+
+from tests.machine import need_guards
 class A:
     shared = 1
     def __init__(self): self._own = 1

@@ -12,6 +12,8 @@ from xml.etree import ElementTree
 
 import pytest
 
+from tests.machine import cannot
+
 ROOT = Path(__file__).parents[2]
 BUILD = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve()
 PACKAGE = BUILD / "python"
@@ -94,13 +96,6 @@ class Test(pytest.Item):
 
     def reportinfo(self):
         return self.path, None, self.name
-
-
-def cannot(why: str) -> None:
-    """Skips where the machine cannot; fails there when it must."""
-    if os.environ.get("BELLJAR_MUST_WORK") == "1":
-        pytest.fail(why)
-    pytest.skip(why)
 
 
 @pytest.fixture(scope="session")

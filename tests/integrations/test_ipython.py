@@ -10,7 +10,7 @@ from belljar import Result, Sandbox
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from tests.integrations.conftest import cannot
+from tests.machine import cannot
 
 
 @pytest.fixture(scope="module")

@@ -13,6 +13,8 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool as as_tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from tests.machine import need_engine
+
 
 @pytest.fixture(scope="module")
 def tool(box):
@@ -104,6 +106,7 @@ def test_the_session_opens_with_the_first_call_in_any_thread(box):
 
 
 def test_containers_have_no_sessions():
+    need_engine("runsc")
     with pytest.raises(ValueError, match="pass session=False"):
         BelljarTool(sandbox=Sandbox(container=True))
     BelljarTool(sandbox=Sandbox(container=True), session=False)

@@ -18,7 +18,8 @@ import pytest
 from belljar import BelljarError, Sandbox
 from belljar.rewards import compute_score, extract_code, grade
 
-from tests.integrations.conftest import BUILD, cannot
+from tests.integrations.conftest import BUILD
+from tests.machine import cannot
 
 VERL = BUILD.parent / "sources/verl"
 

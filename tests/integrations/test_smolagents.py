@@ -9,6 +9,8 @@ from smolagents import CodeAgent, LocalPythonExecutor, tool
 from smolagents.local_python_executor import InterpreterError
 from smolagents.models import ChatMessage, MessageRole, Model
 
+from tests.machine import need_engine
+
 
 class Scripted(Model):
     """Answers with one action after the other, and keeps what it was shown."""
@@ -145,6 +147,7 @@ def test_the_session_opens_with_the_first_action(box):
 
 
 def test_containers_have_no_sessions():
+    need_engine("runsc")
     with pytest.raises(ValueError, match="pass session=False"):
         BelljarExecutor(Sandbox(container=True))
 

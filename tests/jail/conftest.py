@@ -21,6 +21,7 @@ from pathlib import Path
 import pytest
 
 from tests.jail.attacks import FRAME, PRELUDE, Attack
+from tests.machine import cannot
 
 HERE = Path(__file__).resolve().parent
 ROOT = HERE.parents[1]
@@ -39,20 +40,9 @@ NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 SECRET = "0b5e-the-host's-own"
 
 
-def must_work() -> bool:
-    return os.environ.get("BELLJAR_MUST_WORK") == "1"
-
-
 def slowly(seconds: float) -> float:
     """A limit of time for `belljar run`, on this machine."""
     return min(seconds * SLOWNESS, LONGEST)
-
-
-def cannot(why: str) -> None:
-    """Skips where the machine cannot; fails there when it must."""
-    if must_work():
-        pytest.fail(why)
-    pytest.skip(why)
 
 
 # --- system call numbers --------------------------------------------------------------------------

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from tests.jail.attacks import ALL_LAYERS
-from tests.jail.conftest import BELLJAR, PYTHON, belljar, cannot, in_session
+from tests.jail.conftest import BELLJAR, PYTHON, belljar, in_session
+from tests.machine import cannot
 
 # Installs a filter, then becomes the command: name=errno, or name&mask=errno on the first argument.
 DENY = """

@@ -14,6 +14,7 @@ from typing import Any
 import pytest
 
 from tests.files.conftest import machine as machine
+from tests.machine import need_packages
 from tests.network import certificates, servers
 from tests.network.session import Session
 
@@ -166,9 +167,7 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
 @pytest.fixture(scope="session")
 def packages() -> None:
     """For tests of packages that do not come with Belljar: ./dev setup network installs them."""
-    if not PACKAGES.is_dir() and os.environ.get("BELLJAR_MUST_WORK") != "1":
-        pytest.skip("./dev setup network installs what this needs")
-    assert PACKAGES.is_dir()
+    need_packages("network")
 
 
 @pytest.fixture(scope="session")

@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.packaging.conftest import MUST_WORK, PYTHON, ROOT, VERSION
+from tests.machine import need_files
+from tests.packaging.conftest import PYTHON, ROOT, VERSION
 
 SOURCE = ROOT / "deploy/mcpb"
 MANIFEST = json.loads((SOURCE / "manifest.json").read_text(encoding="utf-8"))
@@ -22,10 +23,7 @@ CLIENTS = BUILD.parent / "clients"
 @pytest.fixture(scope="module")
 def bundle(tmp_path_factory: pytest.TempPathFactory) -> Path:
     tool = CLIENTS / "node_modules/.bin/mcpb"
-    if not tool.exists():
-        (pytest.fail if MUST_WORK else pytest.skip)(
-            "the npm packages of tests/clients are not here"
-        )
+    need_files(tool)
     packed = tmp_path_factory.mktemp("mcpb") / "belljar.mcpb"
     subprocess.run(
         [CLIENTS / "node", tool, "pack", SOURCE, packed], check=True, capture_output=True

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import subprocess
 import sys
 import zipfile
@@ -12,6 +11,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+
+from tests.machine import need_program
 
 ROOT = Path(__file__).parents[2]
 BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve()
@@ -86,9 +87,7 @@ def stand_in_wheel(folder: Path) -> Path:
 
 
 def need_git() -> None:
-    if not shutil.which("git"):
-        assert os.environ.get("BELLJAR_MUST_WORK") != "1", "git is missing (tools/packages.txt)"
-        pytest.skip("there is no git here")
+    need_program("git", "git")
 
 
 @pytest.fixture

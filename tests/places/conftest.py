@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 
 import pytest
 
-from tests.places.place import PLACES, Place, Server, load, missing, unavailable
+from tests.places.place import PLACES, Place, Server, load, need
 
 # Image and server of a profile take a second to make: once for all tests.
 ServerOf = Callable[[str], Server]
@@ -15,8 +15,7 @@ ServerOf = Callable[[str], Server]
 @pytest.fixture(scope="session", params=PLACES, ids=str)
 def place(request: pytest.FixtureRequest) -> Place:
     found: Place = request.param
-    if why := missing(found):
-        unavailable(why)
+    need(found)
     return found
 
 

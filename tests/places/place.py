@@ -7,11 +7,10 @@ import subprocess
 from dataclasses import dataclass
 from typing import Any
 
-from tests.container.daemon import BELLJAR, cannot, docker_socket
 from tests.data_science.session import Session
+from tests.machine import BELLJAR, cannot, docker_socket, need_build, why_no_engine
 
 ENGINE_SOCKET = docker_socket()
-unavailable = cannot
 
 
 @dataclass(frozen=True)
@@ -67,15 +66,11 @@ DOCKER = CONTAINERS[0]
 PLACES = (LOCAL, *CONTAINERS)
 
 
-def missing(place: Place) -> str:
-    """Why this machine does not have it; empty: it has."""
-    if not os.access(BELLJAR, os.X_OK):
-        return "BELLJAR_BUILD does not name a build tree"
-    if place.is_container and os.geteuid() != 0:
-        return "engines hold all of the limits for root only"
-    if place.engine == "docker" and not ENGINE_SOCKET.is_socket():
-        return f"no engine at {ENGINE_SOCKET}: tools/containers start"
-    return ""
+def need(place: Place) -> None:
+    """Skips where this machine does not have the place."""
+    need_build()
+    if place.is_container and (why := why_no_engine(place.engine, place.runtime)):
+        cannot(why)
 
 
 def load(place: Place, profile: str) -> None:

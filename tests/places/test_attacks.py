@@ -20,7 +20,7 @@ import pytest
 
 from tests.jail.attacks import ATTACKS, PRELUDE, Attack
 from tests.jail.conftest import NUMBERS, PROFILE, Host, a_process_to_hurt, host, program
-from tests.places.place import CONTAINERS, Place, Server, load, missing, unavailable
+from tests.places.place import CONTAINERS, Place, Server, load, need
 
 __all__ = ["host"]  # a fixture of the jail, of this module as well
 
@@ -104,8 +104,7 @@ def won_by_attack(stdout: str) -> dict[str, list[str]]:
 @pytest.fixture(scope="module", params=CONTAINERS, ids=str)
 def place(request: pytest.FixtureRequest) -> Place:
     found: Place = request.param
-    if why := missing(found):
-        unavailable(why)
+    need(found)
     return found
 
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from tests.jail.conftest import BELLJAR
-from tests.places.place import DOCKER, missing, unavailable
+from tests.places.place import DOCKER, need
 
 TOOL = Path(__file__).parents[2] / "tools/containers"
 SLEEPS = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
@@ -55,8 +55,7 @@ class Engine:
 
 @pytest.fixture
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    if why := missing(DOCKER):
-        unavailable(why)
+    need(DOCKER)
     engine = Engine(tmp_path_factory.mktemp("engine"))
     try:
         engine.tell("start")

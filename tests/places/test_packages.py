@@ -15,7 +15,7 @@ import pytest
 
 from tests.data_science.session import Session
 from tests.jail.conftest import BELLJAR
-from tests.places.place import CONTAINERS, DOCKER, Place, missing, unavailable
+from tests.places.place import CONTAINERS, DOCKER, Place, need
 
 INDEX = Path(__file__).parents[1] / "container/package_index.py"
 
@@ -56,8 +56,7 @@ def cache(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture(params=CONTAINERS, ids=str)
 def container(request: pytest.FixtureRequest) -> Place:
     found: Place = request.param
-    if why := missing(found):
-        unavailable(why)
+    need(found)
     return found
 
 
@@ -89,8 +88,7 @@ def test_a_package_and_what_it_needs(container: Place, index: Index, cache: Path
 
 
 def test_hostile_wheels(index: Index, cache: Path) -> None:
-    if why := missing(DOCKER):
-        unavailable(why)
+    need(DOCKER)
     options = ("--package", "shadows", "--package", "starts-itself", "--package", "exits")
     program = "import json, math, shadows, starts_itself\n[json.dumps({}), math.pi > 3.1]"
     outcome = run(DOCKER, index.address, cache, *options, "-c", program)
@@ -101,8 +99,7 @@ def test_hostile_wheels(index: Index, cache: Path) -> None:
 
 
 def test_an_altered_tree_is_not_run(index: Index, cache: Path) -> None:
-    if why := missing(DOCKER):
-        unavailable(why)
+    need(DOCKER)
     assert run(DOCKER, index.address, cache, "--package", "scripted", "-c", "1")["code"] == 0
     (site,) = (cache / "belljar/packages").glob("*/site/scripted")
     (site / "__init__.py").write_text("def main(): print('altered')\n")
@@ -112,8 +109,7 @@ def test_an_altered_tree_is_not_run(index: Index, cache: Path) -> None:
 
 
 def test_an_image_with_packages_is_verified(index: Index, cache: Path, tmp_path: Path) -> None:
-    if why := missing(DOCKER):
-        unavailable(why)
+    need(DOCKER)
     options = ("--package", "host-of-guests")
     assert run(DOCKER, index.address, cache, *options, "-c", "1")["code"] == 0  # now it is there
     source = ("--package-index", index.address, "--package-allow-private", "127.0.0.1")
@@ -136,8 +132,7 @@ def test_an_image_with_packages_is_verified(index: Index, cache: Path, tmp_path:
 
 
 def test_an_index_that_is_not_there(cache: Path) -> None:
-    if why := missing(DOCKER):
-        unavailable(why)
+    need(DOCKER)
     outcome = run(DOCKER, NOBODY, cache, "--package", "greeting", "-c", "1")
     assert outcome["code"] == 5
     assert f"{NOBODY} cannot be reached" in outcome["error"]["message"]
@@ -204,8 +199,7 @@ def text_of(session: Session, **arguments: Any) -> str:
 
 
 def test_calls(index: Index, cache: Path) -> None:
-    if why := missing(DOCKER):
-        unavailable(why)
+    need(DOCKER)
     environment = os.environ | DOCKER.settings() | settings(index.address, cache, "host-*")
     environment["BELLJAR_CONTAINER_SPARES"] = "0"
     session = Session(BELLJAR, environment=environment)
@@ -226,8 +220,7 @@ def test_calls(index: Index, cache: Path) -> None:
 
 
 def test_calls_where_it_is_off() -> None:
-    if why := missing(CONTAINERS[0]):
-        unavailable(why)
+    need(CONTAINERS[0])
     session = Session(BELLJAR)
     try:
         assert "not enabled on this server" in text_of(session, packages=["greeting"])

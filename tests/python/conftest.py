@@ -11,12 +11,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.machine import must_work
+
 BUILD = Path(os.environ.get("BELLJAR_BUILD", Path(__file__).parents[2] / "build/release"))
 PACKAGE = BUILD / "python"
 
 if (PACKAGE / "belljar").is_dir():
     sys.path.insert(0, str(PACKAGE))
-elif os.environ.get("BELLJAR_MUST_WORK") == "1":
+elif must_work():
     raise RuntimeError(f"there is no package in {PACKAGE}")
 else:
     collect_ignore_glob = ["test_*.py"]

@@ -23,8 +23,8 @@ from belljar import (
     SessionClosed,
 )
 
-from tests.container.daemon import BELLJAR
-from tests.places.place import CONTAINERS, ENGINE_SOCKET, Place, load, missing, unavailable
+from tests.machine import BELLJAR
+from tests.places.place import CONTAINERS, ENGINE_SOCKET, Place, load, need
 
 pytestmark = pytest.mark.timeout(400)
 
@@ -38,8 +38,7 @@ LAST = (
 @pytest.fixture(params=CONTAINERS, ids=str, scope="module")
 def place(request: pytest.FixtureRequest) -> Place:
     found: Place = request.param
-    if why := missing(found):
-        unavailable(why)
+    need(found)
     for profile in ("basic", "filesystem"):
         load(found, profile)
     return found

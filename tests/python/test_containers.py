@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from belljar import AsyncSandbox, BelljarError, ContainerOptions, Sandbox, _host
 
-from tests.places.place import CONTAINERS, ENGINE_SOCKET, Place, load, missing, unavailable
+from tests.places.place import CONTAINERS, ENGINE_SOCKET, Place, load, need
 from tests.python.conftest import Script, named
 
 NOWHERE = "/nonexistent/engine.sock"
@@ -55,8 +55,7 @@ def test_an_engine_that_is_not_there() -> None:
 @pytest.fixture(params=CONTAINERS, ids=str)
 def place(request: pytest.FixtureRequest) -> Place:
     found: Place = request.param
-    if why := missing(found):
-        unavailable(why)
+    need(found)
     load(found, "basic")
     return found
 

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.machine import need, need_packages
 from tests.python.conftest import BUILD, environment
 
 PYTHON = Path(
@@ -138,11 +139,8 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """An environment in which the kernels are installed."""
     needs = "import ipykernel, jupyter_kernel_test, nbclient, nbformat"
     there = PYTHON.exists() and subprocess.run([PYTHON, "-c", needs], stderr=subprocess.DEVNULL)
-    if not there or there.returncode != 0:
-        missing = f"{PYTHON} has no ipykernel, jupyter_kernel_test and nbclient"
-        if os.environ.get("BELLJAR_MUST_WORK") == "1":
-            pytest.fail(missing)
-        pytest.skip(missing)
+    missing = f"{PYTHON} has no ipykernel, jupyter_kernel_test and nbclient"
+    need(there and there.returncode == 0, missing)
     home = tmp_path_factory.mktemp("home")
     variables = environment() | {"HOME": str(home), "JUPYTER_PATH": str(home / "share/jupyter")}
     for options in (
@@ -175,7 +173,7 @@ def test_kernel(jupyter: dict[str, str], code: str) -> None:
         timeout=110,
     )
     if "belljar-science" in code and "NoSuchKernel" in done.stderr:
-        pytest.skip("the packages of the profile data-science are not here")
+        need_packages("data-science")
     assert done.returncode == 0, done.stdout + done.stderr
     assert code is KERNEL_TEST or done.stdout == "good\n"
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from tests.machine import need_files
 from tests.python.conftest import BUILD, environment
 
 PYTHON = BUILD.resolve().parent / "venv-integrations/bin/python"
@@ -141,10 +141,7 @@ print("good")
     ids=["smolagents", "an agent", "langchain", "ipython"],
 )
 def test_integrations(code: str, tmp_path: Path) -> None:
-    if not PYTHON.exists():
-        if os.environ.get("BELLJAR_MUST_WORK") == "1":
-            pytest.fail(f"not there: {PYTHON}")
-        pytest.skip(f"not there: {PYTHON} (./dev test makes it)")
+    need_files(PYTHON)
     done = subprocess.run(
         [PYTHON, "-c", code],
         env=environment() | {"HOME": str(tmp_path), "IPYTHONDIR": str(tmp_path)},

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.clients.conftest import cannot
+from tests.machine import cannot
 
 pytestmark = pytest.mark.chart
 

@@ -21,9 +21,9 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.clients.conftest import cannot
 from tests.clients.server import HttpServer, free_port
 from tests.documentation.conftest import serving
+from tests.machine import cannot
 
 CHART = Path(__file__).resolve().parents[2] / "deploy/helm/belljar"
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())

@@ -112,6 +112,30 @@ run_other_core() {
   return "$status"
 }
 
+# The tests that use container engines, as on a machine that has none: hidden from PATH and sockets.
+# There they are skipped with a reason, and what does not need an engine passes.
+WITH_ENGINES=(tests/places tests/container tests/python/test_containers.py
+  tests/python/test_container_sessions.py tests/integrations/test_langchain.py
+  tests/integrations/test_smolagents.py tests/packaging/test_elsewhere.py)
+run_without_engines() {
+  local programs="$BUILD/without-engines" folder program
+  rm -rf -- "$programs"
+  mkdir -p -- "$programs"
+  local IFS=:
+  for folder in $PATH; do
+    for program in "$folder"/*; do
+      case "${program##*/}" in
+        docker* | podman* | containerd* | runsc* | runc* | '*') ;;
+        *) [[ -e "$programs/${program##*/}" ]] || ln -s -- "$program" "$programs/" ;;
+      esac
+    done
+  done
+  unset IFS
+  PATH="$programs" DOCKER_HOST='' BELLJAR_DOCKER_SOCKET="$programs/no.sock" BELLJAR_MUST_WORK=0 \
+    run_pytest -m "not soak and not chart" -n "$AT_A_TIME" --dist loadfile \
+    --junitxml "$BUILD/report/pytest-without-engines.xml" "${WITH_ENGINES[@]}"
+}
+
 # Fails on the exit codes of the tests as well as on their reports.
 close_tests() { # STATUS
   local status=$1
@@ -212,7 +236,10 @@ word_test() {
     # A selection of tests runs in one process, so that -s and --pdb work.
     if (($#)); then together=(); fi
     ran "Python tests" run_pytest -m "not soak and not chart" "${together[@]}" "$@" || status=1
-    (($#)) || ran "core tests with another Python" run_other_core || status=1
+    if (($# == 0)); then
+      [[ -z "$in_ci" ]] || ran "without container engines" run_without_engines || status=1
+      ran "core tests with another Python" run_other_core || status=1
+    fi
   fi
   if [[ "$suite" == asan || -n "$in_ci" ]]; then
     ran "C++ tests (asan)" run_asan "$@" || status=1
