@@ -144,9 +144,19 @@ bool ReadyHooks();
 extern PyMethodDef class_report_methods[];
 bool ReadyClassReport();
 
+// --- functions.cc -------------------------------------------------------------------------------
+
+// Whether a partial may show a guest that it calls this. Not a private function of the library, nor
+// one of the policy that no module exports.
+bool IsShownFunction(PyObject* value);
+// Whether a property may show a guest that it calls this.
+bool IsShownGetter(PyObject* value);
+bool InstallFunctionGuard();
+
 // --- proxy, getters, format, groups, hardening, files, opened_files, real_modules, arrays, fibers
 
 bool IsProxy(PyObject* object);
+bool IsExported(PyObject* value);  // by a module of the profile
 extern PyMethodDef proxy_methods[];
 bool ReadyProxyType(PyObject* module);
 bool ReadyGetterTypes(PyObject* module);

@@ -259,4 +259,7 @@ def reduce() -> None:
     for name in _COPIED:
         setattr(_library_wrapper, name, getattr(_library_update_wrapper, name))
     library.update_wrapper = _library_wrapper
+    for methods in library._convert.values():  # total_ordering() does it, to functions of its own
+        for name, method in methods:
+            method.__name__ = name
     _reduce_cached_property()

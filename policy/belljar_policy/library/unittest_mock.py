@@ -95,16 +95,10 @@ def _load() -> dict[str, Any]:
         cls.__copy__ = cls.__deepcopy__ = scope["_itself"]
     # `call.count` and `call.index` are calls like any other, not the methods of tuple.
     for name in ("count", "index"):
-        setattr(
-            scope["_Call"], name, property(functools.partial(_child_call, scope["_Call"], name))
-        )
+        setattr(scope["_Call"], name, scope["_child_call"](name))
     inspect.coroutine_classes.append(scope["AsyncMockMixin"])
     _loaded.update(scope)
     return _loaded
-
-
-def _child_call(cls: Any, name: str, call: Any) -> Any:
-    return cls.__getattr__(call, name)
 
 
 def _coroutine_mark() -> Any:
