@@ -60,6 +60,13 @@ ATTACKS = {
             _fieldnames, reader = 'escaped', __import__('csv').reader([])
         loot = csv.DictReader.fieldnames.__get__(Other())
         """,
+    "a cached property's function": """
+        import ipaddress
+        class Other:
+            network_address = hostmask = 0
+            def _address_class(self, number): return 'escaped'
+        loot = ipaddress.IPv4Network.broadcast_address.func(Other())
+        """,
     "a private method of the library in a partial": """
         import configparser
         parser = configparser.ConfigParser(converters={'x': int})
@@ -164,7 +171,9 @@ def test_a_programs_own_are_shown() -> None:
             @functools.cached_property
             def w(self): return 4
         print(C.x.fget(C()), C.x.fset.__name__, C.x.fdel, C.y.fget(C()), C.x.__get__(C()))
-        print(C.w.func.__name__, C.w.attrname)
+        print(C.w.func.__name__, C.w.attrname, C().w)
+        import ipaddress
+        print(ipaddress.ip_network("10.0.0.0/8").broadcast_address)
         class D(property): pass
         print(D(lambda self: 3).fget(1))
         p = functools.partial(int, base=2)

@@ -326,8 +326,8 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     Py_DECREF(fields);
     if (copy != nullptr || PyErr_Occurred()) return copy;
   } else if (text == "__get__") {
-    allowed = PyFunction_Check(target) || IsOwnProperty(target) || BindsFunction(target) || Py_TYPE(target) == &PyStaticMethod_Type ||
-              GuestResolves(target, name);
+    allowed = PyFunction_Check(target) || IsOwnProperty(target) || BindsFunction(target) ||
+              Py_TYPE(target) == &PyStaticMethod_Type || GuestResolves(target, name);
   } else if (text == "__wrapped__" ||
              (text == "__func__" && (Py_TYPE(target) == &PyClassMethod_Type ||
                                      Py_TYPE(target) == &PyStaticMethod_Type))) {

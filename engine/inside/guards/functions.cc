@@ -58,6 +58,13 @@ bool IsDescription(PyObject* name) {
                                    "__annotations__", "__type_params__", "__annotate__"});
 }
 
+// Whether nobody but the running code has the function: what is shared is in a namespace, too.
+bool IsNobodyElses(PyFunctionObject* function) {
+  // A local variable, and the operand of the store; since 3.14 that one holds no reference.
+  constexpr Py_ssize_t kReferences = PY_VERSION_HEX >= 0x030E0000 ? 1 : 2;
+  return !InGuestFrame() && Py_REFCNT(function) <= kReferences;
+}
+
 // namedtuple(), NamedTuple and dataclass() describe functions that other code has made for them:
 // from text, whose globals are not those of a module, or _recursive_repr().
 bool IsDescribed(PyFunctionObject* function, std::string_view module, PyObject* name) {
@@ -77,11 +84,29 @@ bool Contains(PyObject* constants, PyObject* code) {
   return false;
 }
 
+// Whether the function has a name in the namespace.
+bool IsNamed(PyObject* globals, PyFunctionObject* function) {
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(globals, &position, &name, &value)) {
+    if (value == reinterpret_cast<PyObject*>(function)) return true;
+  }
+  return false;
+}
+
+// A package that is left open writes to its own functions, and to ours in their place (those of
+// matplotlib.pyplot, when the backend changes).
+bool IsOfOpenPackage(PyFunctionObject* function, PyObject* globals) {
+  const std::string_view top = TopOf(ModuleOf(globals));
+  return IsOpen(top) &&
+         (top == TopOf(ModuleOf(function->func_globals)) || IsNamed(globals, function));
+}
+
 struct FunctionWrite {
   PyFunctionObject* function;
   PyObject* name;
-  std::string_view top;  // the function's package
-  bool open;             // that package is left open
+  bool open;  // the function's package is left open
 };
 
 enum class Answer { kYes, kNo, kFurtherDown };
@@ -99,8 +124,8 @@ Answer Ask(const FunctionWrite& store, PyFrameObject* frame, bool innermost) {
   } else if (const std::string_view module = ModuleOf(globals);
              (state.loading && module == "belljar_policy.modules") ||
              (innermost && IsDescribed(store.function, module, store.name)) ||
-             (store.open &&
-              ((innermost && TopOf(module) == store.top) || globals == state.bootstrap_globals))) {
+             (innermost && IsOfOpenPackage(store.function, globals)) ||
+             (store.open && globals == state.bootstrap_globals)) {
     answer = Answer::kYes;
   }
   Py_XDECREF(builtins);
@@ -109,16 +134,17 @@ Answer Ask(const FunctionWrite& store, PyFrameObject* frame, bool innermost) {
   return answer;
 }
 
-// Whether the running code may store to a function that is not the program's. With no frame of the
-// program nearer, one of these runs:
+// Whether the running code may store to a function that is not the program's. Nobody else has it,
+// or one of these runs, with no frame of the program nearer:
 //   - the code that contains the function's: a decorator dresses the function that it has just
 //     made, and a module those that it defines;
 //   - the loader of a module that the program imports (ModuleTable.load);
 //   - namedtuple() and dataclass(), see above;
 //   - for a package that is left open, its own code or an import.
 bool MayStore(PyFunctionObject* function, PyObject* name) {
-  const std::string_view top = TopOf(ModuleOf(function->func_globals));
-  const FunctionWrite store = {function, name, top, IsOpen(top)};
+  if (IsNobodyElses(function)) return true;
+  const bool open = IsOpen(TopOf(ModuleOf(function->func_globals)));
+  const FunctionWrite store = {function, name, open};
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
   Answer answer = Answer::kFurtherDown;
