@@ -119,7 +119,8 @@ Answer Ask(const FunctionWrite& store, PyFrameObject* frame, bool innermost) {
   Answer answer = Answer::kFurtherDown;
   if (builtins == state.guest_builtins) {
     answer = Answer::kNo;
-  } else if (Contains(code->co_consts, store.function->func_code)) {
+  } else if (Contains(code->co_consts, store.function->func_code) ||
+             (globals == store.function->func_globals && PlainText(code->co_name) == "<module>")) {
     answer = Answer::kYes;
   } else if (const std::string_view module = ModuleOf(globals);
              (state.loading && module == "belljar_policy.modules") ||
@@ -137,7 +138,8 @@ Answer Ask(const FunctionWrite& store, PyFrameObject* frame, bool innermost) {
 // Whether the running code may store to a function that is not the program's. Nobody else has it,
 // or one of these runs, with no frame of the program nearer:
 //   - the code that contains the function's: a decorator dresses the function that it has just
-//     made, and a module those that it defines;
+//     made;
+//   - its module, for the first time: a class decorator describes the methods of the class;
 //   - the loader of a module that the program imports (ModuleTable.load);
 //   - namedtuple() and dataclass(), see above;
 //   - for a package that is left open, its own code or an import.
@@ -178,12 +180,14 @@ int FunctionStore(PyObject* target, PyObject* name, PyObject* value) {
   return original_function_store(target, name, value);
 }
 
-// The same for what lru_cache() returns, which functools alone describes.
+// The same for what lru_cache() returns, which functools describes, and packages that are left
+// open.
 int CacheStore(PyObject* target, PyObject* name, PyObject* value) {
   if (state.guest_began) {
     PyFrameObject* frame = PyEval_GetFrame();
     PyObject* globals = frame == nullptr ? nullptr : PyFrame_GetGlobals(frame);
-    const bool dresses = globals == functools_names;
+    const bool dresses =
+        globals != nullptr && (globals == functools_names || IsOpen(TopOf(ModuleOf(globals))));
     Py_XDECREF(globals);
     if (!dresses) return RefuseFunctionStore(target, name);
   }
