@@ -175,4 +175,3 @@ def test_an_exceptions_attributes_are_copied() -> None:
             k = way(KeyError("k")); k.x = 1
             print(repr(way(k)), way(k).x, repr(way(OSError(2, "no", "file"))))
         """)
-

@@ -78,7 +78,7 @@ def test_decorators_still_mark_and_dress_the_programs_functions() -> None:
             return a
         print(g.__name__, g.__doc__, g(1), g.__wrapped__.__name__)
         @contextlib.contextmanager
-        def h(): 
+        def h():
             "doc h"
             yield 1
         with h() as v: print(v, h.__name__, h.__doc__)

@@ -200,8 +200,7 @@ void ReplaceFunctionStore(PyTypeObject* type, setattrofunc* original, setattrofu
   PyType_Modified(type);
 }
 
-}  // namespace
-
+// Not a private function of the library, nor one of the policy that no module exports.
 bool IsShownFunction(PyObject* value) {
   if (IsGuestFunction(value)) return true;
   if (PyMethod_Check(value)) value = PyMethod_GET_FUNCTION(value);
@@ -212,7 +211,25 @@ bool IsShownFunction(PyObject* value) {
   return !ModuleOf(function->func_globals).starts_with("belljar_policy") || IsExported(value);
 }
 
-bool IsShownGetter(PyObject* value) {
+}  // namespace
+
+bool IsShownByPartial(PyObject* value) {
+  if (PyDict_Check(value)) {
+    PyObject* key = nullptr;
+    PyObject* item = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(value, &position, &key, &item)) {
+      if (!IsShownFunction(item)) return false;
+    }
+  } else if (PyTuple_Check(value)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
+      if (!IsShownFunction(PyTuple_GET_ITEM(value, i))) return false;
+    }
+  }
+  return IsShownFunction(value);
+}
+
+bool IsShownByProperty(PyObject* value) {
   return value == Py_None || PyType_Check(value) || PyCFunction_Check(value) ||
          IsGuestFunction(value) || IsGuestClass(Py_TYPE(value));
 }

@@ -146,11 +146,10 @@ bool ReadyClassReport();
 
 // --- functions.cc -------------------------------------------------------------------------------
 
-// Whether a partial may show a guest that it calls this. Not a private function of the library, nor
-// one of the policy that no module exports.
-bool IsShownFunction(PyObject* value);
+// Whether a partial may show a guest that this is its function, or these are its arguments.
+bool IsShownByPartial(PyObject* value);
 // Whether a property may show a guest that it calls this.
-bool IsShownGetter(PyObject* value);
+bool IsShownByProperty(PyObject* value);
 bool InstallFunctionGuard();
 
 // --- proxy, getters, format, groups, hardening, files, opened_files, real_modules, arrays, fibers

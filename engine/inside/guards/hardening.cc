@@ -51,23 +51,6 @@ bool Holds(PyObject* names, PyObject* name) {
   return false;
 }
 
-// Of a tuple or a dict, each item: the arguments of a partial.
-bool IsShown(PyObject* value) {
-  if (PyDict_Check(value)) {
-    PyObject* key = nullptr;
-    PyObject* item = nullptr;
-    Py_ssize_t position = 0;
-    while (PyDict_Next(value, &position, &key, &item)) {
-      if (!IsShownFunction(item)) return false;
-    }
-  } else if (PyTuple_Check(value)) {
-    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
-      if (!IsShownFunction(PyTuple_GET_ITEM(value, i))) return false;
-    }
-  }
-  return IsShownFunction(value);
-}
-
 // Whether `name` is among the names or string constants of the running code.
 bool SpelledInFrame(PyObject* name) {
   PyFrameObject* frame = PyEval_GetFrame();
@@ -120,8 +103,8 @@ PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
     Py_DECREF(value);
     return Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the interpreter");
   }
-  if (((self->trip == Trip::kGetter && !IsShownGetter(value)) ||
-       (self->trip == Trip::kCalled && !IsShown(value))) &&
+  if (((self->trip == Trip::kGetter && !IsShownByProperty(value)) ||
+       (self->trip == Trip::kCalled && !IsShownByPartial(value))) &&
       IsRefused(self)) {
     Py_DECREF(value);
     return Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the library");

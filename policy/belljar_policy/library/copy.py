@@ -15,7 +15,6 @@ import copyreg
 import enum
 import types
 import weakref
-from collections.abc import Callable
 from typing import Any
 
 import _belljar_guards as guards
@@ -331,8 +330,7 @@ class _DeepCopy:
         if type(state) is tuple:
             return tuple([self._state(part, shown, of_program) for part in state])
         return {
-            name: self.deep(value, of_program or _is_public(name))
-            for name, value in state.items()
+            name: self.deep(value, of_program or _is_public(name)) for name, value in state.items()
         }
 
     def _is_of_program(self, cls: type) -> bool:

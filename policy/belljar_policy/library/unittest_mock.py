@@ -21,6 +21,7 @@ import io
 import os
 import sys
 from abc import ABCMeta
+from types import FunctionType
 from typing import Any
 
 import _belljar_guards as guards
@@ -182,13 +183,14 @@ def is_withheld(module: Any, name: Any) -> bool:
 
 
 def kind_of(cls: Any, name: Any) -> Any:
-    """The type of what the class itself has under `name`: function, staticmethod, …, or None.
+    """What the class itself has under `name`: a function, None or another object, as a type; or None.
 
-    Of a library class no program sees the namespace.
+    Of a library class no program sees the namespace, nor a type of ours that is in it.
     """
     if type(name) is not str or name not in dict_of(cls):
         return None
-    return type(dict_of(cls)[name])
+    kind = type(dict_of(cls)[name])
+    return kind if kind in (FunctionType, type(None)) else object
 
 
 def patch_module(module: Any, name: Any, *value: Any) -> None:
