@@ -183,7 +183,8 @@ def is_withheld(module: Any, name: Any) -> bool:
 
 
 def kind_of(cls: Any, name: Any) -> Any:
-    """What the class itself has under `name`: a function, None or another object, as a type; or None.
+    """The type of what the class itself has under `name`: that of functions, of None, or object; or
+    None.
 
     Of a library class no program sees the namespace, nor a type of ours that is in it.
     """
