@@ -8,13 +8,13 @@ from pathlib import Path
 
 FEWEST = 150
 CLASSES = (
-    "attribute_walks", "callbacks", "class_games", "data_modules", "decorators", "descriptors",
-    "exception_groups", "files", "format_strings", "frames_and_tracebacks",
-    "generators_and_coroutines", "global_games", "import_forms", "later_pythons",
-    "library_methods_take_any_self", "match_args", "metaclasses", "mock", "streams", "threads",
-    "module_poisoning", "nested_fstrings", "pattern_binding", "policy_state",
-    "proxies_and_caches", "source_encodings", "star_targets", "run_text", "str_subclasses",
-    "teaching_modules",
+    "attribute_walks", "callbacks", "class_games", "copied_state", "data_modules", "decorators",
+    "descriptors", "exception_groups", "files", "format_strings", "frames_and_tracebacks",
+    "generators_and_coroutines", "global_games", "handed_out_functions", "import_forms",
+    "later_pythons", "library_methods_take_any_self", "match_args", "metaclasses", "mock",
+    "streams", "threads", "module_poisoning", "nested_fstrings", "pattern_binding",
+    "policy_state", "proxies_and_caches", "source_encodings", "star_targets",
+    "stores_of_the_library", "run_text", "str_subclasses", "teaching_modules",
     "type_parameters", "unicode", "walrus_scopes",
 )  # fmt: skip
 

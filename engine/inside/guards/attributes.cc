@@ -273,6 +273,15 @@ bool BindsFunction(PyObject* target) {
   return binds;
 }
 
+// A property of the program's, or without a getter. One of the library would be given any object.
+bool IsOwnProperty(PyObject* target) {
+  if (Py_TYPE(target) != &PyProperty_Type) return false;
+  PyObject* getter = PyObject_GetAttrString(target, "fget");  // see InstallOnCallers
+  if (getter == nullptr) PyErr_Clear();
+  Py_XDECREF(getter);
+  return getter != nullptr;
+}
+
 // __subclasses__() of a class of the program, whose subclasses are the program's as well.
 PyObject* SubclassesOf(PyObject* self, PyObject* /*unused*/) {
   PyObject* all = PyObject_CallOneArg(state.subclasses_of, self);
@@ -318,9 +327,8 @@ PyObject* GuardedDunderGet(PyObject* target, PyObject* name) {
     Py_DECREF(fields);
     if (copy != nullptr || PyErr_Occurred()) return copy;
   } else if (text == "__get__") {
-    allowed = PyFunction_Check(target) || Py_TYPE(target) == &PyProperty_Type ||
-              BindsFunction(target) || Py_TYPE(target) == &PyStaticMethod_Type ||
-              GuestResolves(target, name);
+    allowed = PyFunction_Check(target) || IsOwnProperty(target) || BindsFunction(target) ||
+              Py_TYPE(target) == &PyStaticMethod_Type || GuestResolves(target, name);
   } else if (text == "__wrapped__" ||
              (text == "__func__" && (Py_TYPE(target) == &PyClassMethod_Type ||
                                      Py_TYPE(target) == &PyStaticMethod_Type))) {

@@ -162,10 +162,19 @@ bool ReadyHooks();
 extern PyMethodDef class_report_methods[];
 bool ReadyClassReport();
 
+// --- functions.cc -------------------------------------------------------------------------------
+
+// Whether a partial may show a guest that this is its function, or these are its arguments.
+bool IsShownByPartial(PyObject* value);
+// Whether a property may show a guest that it calls this.
+bool IsShownByProperty(PyObject* value);
+bool InstallFunctionGuard();
+
 // --- proxy, text, getters, format, groups, hardening, files, opened_files, real_modules, arrays,
 // fibers
 
 bool IsProxy(PyObject* object);
+bool IsExported(PyObject* value);               // by a module of the profile
 bool IsOwnModule(PyObject* object);             // a module that the program made
 PyObject* NamespaceOfModule(PyObject* object);  // of such a one: a view, like globals()
 extern PyMethodDef proxy_methods[];

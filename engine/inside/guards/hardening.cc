@@ -24,6 +24,8 @@ enum class Trip {
   kForeignResult,  // None for a guest if the result is not its own
   kSubclasses,     // kUnspelled, and for `object` and `type` refused to everyone
   kNotShadowed,    // answers everyone, but no instance may have an attribute of that name
+  kGetter,         // refused to a guest if the result is no function of its own (functions.cc)
+  kCalled,         // the same if nothing else leads to the result
 };
 
 struct Tripwire {
@@ -101,6 +103,12 @@ PyObject* TripwireGet(PyObject* object, PyObject* target, PyObject* type) {
     Py_DECREF(value);
     return Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the interpreter");
   }
+  if (((self->trip == Trip::kGetter && !IsShownByProperty(value)) ||
+       (self->trip == Trip::kCalled && !IsShownByPartial(value))) &&
+      IsRefused(self)) {
+    Py_DECREF(value);
+    return Refuse(RuleOfRefused(self->name), target, self->name, "belongs to the library");
+  }
   if (self->trip == Trip::kForeignResult && !IsOwn(value) && IsRefused(self)) {
     Py_DECREF(value);
     Py_RETURN_NONE;
@@ -177,6 +185,22 @@ PyTypeObject* Named(PyObject* types, const char* name) {
   return reinterpret_cast<PyTypeObject*>(type);
 }
 
+// What shows the functions that it calls.
+bool InstallOnCallers() {
+  PyObject* functools = PyImport_ImportModule("functools");
+  if (functools == nullptr) return false;
+  PyTypeObject* partial = Named(functools, "partial");
+  Py_DECREF(functools);
+  bool fine = partial != nullptr;
+  for (const char* name : {"fget", "fset", "fdel"}) {
+    fine = fine && Install(&PyProperty_Type, name, Trip::kGetter);
+  }
+  for (const char* name : {"func", "args", "keywords"}) {
+    fine = fine && Install(partial, name, Trip::kCalled);
+  }
+  return fine;
+}
+
 bool InstallTripwires() {
   struct Wire {
     const char* type;
@@ -208,7 +232,9 @@ bool InstallTripwires() {
          Install(reinterpret_cast<PyTypeObject*>(PyExc_AttributeError), "obj",
                  Trip::kForeignResult) &&
          Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseException), "__traceback__") &&
-         Install(&PyFunction_Type, "__defaults__", Trip::kStore) &&
+         // It sets any attribute: library/copy.py does without.
+         Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseException), "__setstate__") &&
+         InstallOnCallers() && Install(&PyFunction_Type, "__defaults__", Trip::kStore) &&
          Install(&PyFunction_Type, "__kwdefaults__", Trip::kStore) &&
          // Called by except*: see groups.cc.
          Install(reinterpret_cast<PyTypeObject*>(PyExc_BaseExceptionGroup), "split",
@@ -303,6 +329,7 @@ bool HasAny(PyObject* self, std::initializer_list<const char*> names) {
     while ((base->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) base = base->tp_base;
     PyObject* member = PyDict_GetItemString(TypeDict(base), name);
     if (member != nullptr) {
+      if (Py_TYPE(member) == &data_tripwire_type) member = AsTripwire(member)->original;
       value = Py_TYPE(member)->tp_descr_get(member, self, reinterpret_cast<PyObject*>(base));
     }
     if (value == nullptr) PyErr_Clear();
@@ -471,7 +498,7 @@ bool InstallHardening() {
   }
   PyFunction_Type.tp_new = FunctionNew;
   PyCode_Type.tp_new = CodeNew;
-  return InstallFileGuard() && InstallTripwires();
+  return InstallFileGuard() && InstallFunctionGuard() && InstallTripwires();
 }
 
 }  // namespace belljar::inside::guards

@@ -522,6 +522,22 @@ PyObject* NamespaceOfModule(PyObject* object) {
   return PyObject_CallOneArg(state.view_of, AsProxy(object)->scope);
 }
 
+bool IsExported(PyObject* value) {
+  PyObject* name = nullptr;
+  PyObject* module = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(state.modules, &position, &name, &module)) {
+    if (!IsProxy(module)) continue;
+    PyObject* export_name = nullptr;
+    PyObject* exported = nullptr;
+    Py_ssize_t place = 0;
+    while (PyDict_Next(AsProxy(module)->exports, &place, &export_name, &exported)) {
+      if (exported == value) return true;
+    }
+  }
+  return false;
+}
+
 PyMethodDef proxy_methods[] = {
     {"Proxy", MakeProxy, METH_VARARGS,
      "Proxy(name, doc, exports[, live[, withheld[, stores]]]) -> module"},

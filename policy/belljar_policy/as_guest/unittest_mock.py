@@ -136,6 +136,11 @@ def _explained(error, target, name):
     )
 
 
+def _child_call(name):
+    """The attribute of a call that is the call of that name, below it."""
+    return property(lambda self: type(self).__getattr__(self, name))
+
+
 def _itself(self, memo=None):
     """The copy of a sentinel; the library's say so to pickle."""
     return self

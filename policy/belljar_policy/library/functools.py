@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import sys
 import types
 from collections.abc import Callable
 from typing import Any
@@ -240,12 +241,32 @@ def _reduce_cached_property() -> None:
         _need_cached_property(self)
         set_name(self, owner, name)
 
+    cached.func = _ShownFunction()
     for method in (__get__, __init__, __set_name__):
         setattr(cached, method.__name__, method)
         method.__module__, method.__qualname__ = (
             "functools",
             f"cached_property.{method.__name__}",
         )
+
+
+class _ShownFunction:
+    """cached_property.func: of a property of the library only functools may have it, since the
+    function takes any object for `self`."""
+
+    def __get__(self, instance: Any, owner: Any = None) -> Any:
+        if instance is None or "func" not in instance.__dict__:
+            raise AttributeError("func")
+        found = instance.__dict__["func"]
+        is_own = type(found) is not types.FunctionType or guards.is_guest_function(found)
+        if is_own or sys._getframe(1).f_globals is functools.__dict__:
+            return found
+        raise AttributeError(
+            "[BJ301] attribute 'func' of this 'cached_property' object belongs to the library"
+        )
+
+    def __set__(self, instance: Any, value: Any) -> None:
+        instance.__dict__["func"] = value
 
 
 def _need_cached_property(value: Any) -> None:
@@ -259,4 +280,7 @@ def reduce() -> None:
     for name in _COPIED:
         setattr(_library_wrapper, name, getattr(_library_update_wrapper, name))
     library.update_wrapper = _library_wrapper
+    for methods in library._convert.values():  # total_ordering() does it, to functions of its own
+        for name, method in methods:
+            method.__name__ = name
     _reduce_cached_property()

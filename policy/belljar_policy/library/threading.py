@@ -541,6 +541,9 @@ class _Record:
         self.strand: Any = None
         self.joining: _Queue = deque()
 
+    def __reduce__(self) -> Any:
+        raise TypeError("cannot pickle '_thread.lock' object")  # CPython's, of a thread
+
     @property
     def is_alive(self) -> bool:
         return self.strand is not None and not self.strand.ended

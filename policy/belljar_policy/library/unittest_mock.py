@@ -21,6 +21,7 @@ import io
 import os
 import sys
 from abc import ABCMeta
+from types import FunctionType
 from typing import Any
 
 import _belljar_guards as guards
@@ -95,16 +96,10 @@ def _load() -> dict[str, Any]:
         cls.__copy__ = cls.__deepcopy__ = scope["_itself"]
     # `call.count` and `call.index` are calls like any other, not the methods of tuple.
     for name in ("count", "index"):
-        setattr(
-            scope["_Call"], name, property(functools.partial(_child_call, scope["_Call"], name))
-        )
+        setattr(scope["_Call"], name, scope["_child_call"](name))
     inspect.coroutine_classes.append(scope["AsyncMockMixin"])
     _loaded.update(scope)
     return _loaded
-
-
-def _child_call(cls: Any, name: str, call: Any) -> Any:
-    return cls.__getattr__(call, name)
 
 
 def _coroutine_mark() -> Any:
@@ -188,13 +183,15 @@ def is_withheld(module: Any, name: Any) -> bool:
 
 
 def kind_of(cls: Any, name: Any) -> Any:
-    """The type of what the class itself has under `name`: function, staticmethod, …, or None.
+    """The type of what the class itself has under `name`: that of functions, of None, or object; or
+    None.
 
-    Of a library class no program sees the namespace.
+    Of a library class no program sees the namespace, nor a type of ours that is in it.
     """
     if type(name) is not str or name not in dict_of(cls):
         return None
-    return type(dict_of(cls)[name])
+    kind = type(dict_of(cls)[name])
+    return kind if kind in (FunctionType, type(None)) else object
 
 
 def patch_module(module: Any, name: Any, *value: Any) -> None:

@@ -1,0 +1,250 @@
+// Functions of the library and of the policy: what they may be given, and what hands them out.
+//
+// Stores: library code sets attributes on objects that its caller passes (typing.final,
+// types.coroutine, a property's setter with any `self`). What it sets on a function of the library,
+// later code of the library or of the policy reads. So once a program runs, a function that is not
+// the program's is written to only while it is being made; see MayStore.
+//
+// Loads: a property and a partial show the functions that they call. In a property that is a method
+// without the check of `self` that its class makes; in a partial it may be a function that nothing
+// else leads to.
+#include <algorithm>
+#include <initializer_list>
+#include <string_view>
+
+#include "engine/inside/guards/guards.h"
+
+namespace belljar::inside::guards {
+namespace {
+
+setattrofunc original_function_store = nullptr;  // of functions
+setattrofunc original_cache_store = nullptr;     // of functools._lru_cache_wrapper
+PyObject* functools_names = nullptr;             // the dict of the module
+
+std::string_view PlainText(PyObject* value) {
+  if (value == nullptr || !PyUnicode_CheckExact(value)) return {};
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(value, &length);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return {};
+  }
+  return {text, static_cast<size_t>(length)};
+}
+
+// The module to which code with these globals belongs. They are never a program's own.
+std::string_view ModuleOf(PyObject* globals) {
+  return PlainText(PyDict_GetItemString(globals, "__name__"));
+}
+
+std::string_view TopOf(std::string_view module) { return module.substr(0, module.find('.')); }
+
+bool IsOpen(std::string_view top) {
+  if (state.open_packages == nullptr || PySet_GET_SIZE(state.open_packages) == 0) return false;
+  PyObject* name = PyUnicode_FromStringAndSize(top.data(), static_cast<Py_ssize_t>(top.size()));
+  const bool open = name != nullptr && PySet_Contains(state.open_packages, name) == 1;
+  Py_XDECREF(name);
+  PyErr_Clear();
+  return open;
+}
+
+bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+// The name of a function, and what else its `def` statement says.
+bool IsDescription(PyObject* name) {
+  return IsOneOf(PlainText(name), {"__name__", "__qualname__", "__doc__", "__defaults__",
+                                   "__annotations__", "__type_params__", "__annotate__"});
+}
+
+// Whether nobody but the running code has the function: what is shared is in a namespace, too.
+bool IsNobodyElses(PyFunctionObject* function) {
+  // A local variable, and the operand of the store; since 3.14 that one holds no reference.
+  constexpr Py_ssize_t kReferences = PY_VERSION_HEX >= 0x030E0000 ? 1 : 2;
+  return !InGuestFrame() && Py_REFCNT(function) <= kReferences;
+}
+
+// namedtuple(), NamedTuple and dataclass() describe functions that other code has made for them:
+// from text, whose globals are not those of a module, or _recursive_repr().
+bool IsDescribed(PyFunctionObject* function, std::string_view module, PyObject* name) {
+  if (!IsDescription(name)) return false;
+  const std::string_view own = ModuleOf(function->func_globals);
+  if (module == "dataclasses") {
+    const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
+    return own == module && PlainText(code->co_qualname).starts_with("_recursive_repr.");
+  }
+  return IsOneOf(module, {"collections", "typing"}) && own.starts_with("namedtuple_");
+}
+
+bool Contains(PyObject* constants, PyObject* code) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) {
+    if (PyTuple_GET_ITEM(constants, i) == code) return true;
+  }
+  return false;
+}
+
+// Whether the function has a name in the namespace.
+bool IsNamed(PyObject* globals, PyFunctionObject* function) {
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(globals, &position, &name, &value)) {
+    if (value == reinterpret_cast<PyObject*>(function)) return true;
+  }
+  return false;
+}
+
+// A package that is left open writes to its own functions, and to ours in their place (those of
+// matplotlib.pyplot, when the backend changes).
+bool IsOfOpenPackage(PyFunctionObject* function, PyObject* globals) {
+  const std::string_view top = TopOf(ModuleOf(globals));
+  return IsOpen(top) &&
+         (top == TopOf(ModuleOf(function->func_globals)) || IsNamed(globals, function));
+}
+
+struct FunctionWrite {
+  PyFunctionObject* function;
+  PyObject* name;
+  bool open;  // the function's package is left open
+};
+
+enum class Answer { kYes, kNo, kFurtherDown };
+
+// `innermost`: the frame is the one that stores.
+Answer Ask(const FunctionWrite& store, PyFrameObject* frame, bool innermost) {
+  PyObject* builtins = PyFrame_GetBuiltins(frame);
+  PyObject* globals = PyFrame_GetGlobals(frame);
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  Answer answer = Answer::kFurtherDown;
+  if (builtins == state.guest_builtins) {
+    answer = Answer::kNo;
+  } else if (Contains(code->co_consts, store.function->func_code) ||
+             (globals == store.function->func_globals && PlainText(code->co_name) == "<module>")) {
+    answer = Answer::kYes;
+  } else if (const std::string_view module = ModuleOf(globals);
+             (state.loading && module == "belljar_policy.modules") ||
+             (innermost && IsDescribed(store.function, module, store.name)) ||
+             (innermost && IsOfOpenPackage(store.function, globals)) ||
+             (store.open && globals == state.bootstrap_globals)) {
+    answer = Answer::kYes;
+  }
+  Py_XDECREF(builtins);
+  Py_XDECREF(globals);
+  Py_DECREF(code);
+  return answer;
+}
+
+// Whether the running code may store to a function that is not the program's. Nobody else has it,
+// or one of these runs, with no frame of the program nearer:
+//   - the code that contains the function's: a decorator dresses the function that it has just
+//     made;
+//   - its module, for the first time: a class decorator describes the methods of the class;
+//   - the loader of a module that the program imports (ModuleTable.load);
+//   - namedtuple() and dataclass(), see above;
+//   - for a package that is left open, its own code or an import.
+bool MayStore(PyFunctionObject* function, PyObject* name) {
+  if (IsNobodyElses(function)) return true;
+  const bool open = IsOpen(TopOf(ModuleOf(function->func_globals)));
+  const FunctionWrite store = {function, name, open};
+  PyFrameObject* frame = PyEval_GetFrame();
+  Py_XINCREF(frame);
+  Answer answer = Answer::kFurtherDown;
+  for (bool innermost = true; frame != nullptr; innermost = false) {
+    answer = Ask(store, frame, innermost);
+    PyFrameObject* back = answer == Answer::kFurtherDown ? PyFrame_GetBack(frame) : nullptr;
+    Py_DECREF(frame);
+    frame = back;
+  }
+  return answer == Answer::kYes;
+}
+
+// total_ordering() sets the names of its functions again each time.
+bool IsAsBefore(PyFunctionObject* function, PyObject* name, PyObject* value) {
+  return value != nullptr && PyUnicode_CheckExact(value) && PlainText(name) == "__name__" &&
+         PyUnicode_Compare(function->func_name, value) == 0;
+}
+
+int RefuseFunctionStore(PyObject* target, PyObject* name) {
+  Refuse("BJ305", target, name, "may not be set: the program did not create it");
+  return -1;
+}
+
+// tp_setattro of functions.
+int FunctionStore(PyObject* target, PyObject* name, PyObject* value) {
+  if (state.guest_began && !IsGuestFunction(target)) {
+    auto* function = reinterpret_cast<PyFunctionObject*>(target);
+    if (IsAsBefore(function, name, value)) return 0;
+    if (!MayStore(function, name)) return RefuseFunctionStore(target, name);
+  }
+  return original_function_store(target, name, value);
+}
+
+// The same for what lru_cache() returns, which functools describes, and packages that are left
+// open.
+int CacheStore(PyObject* target, PyObject* name, PyObject* value) {
+  if (state.guest_began) {
+    PyFrameObject* frame = PyEval_GetFrame();
+    PyObject* globals = frame == nullptr ? nullptr : PyFrame_GetGlobals(frame);
+    const bool dresses =
+        globals != nullptr && (globals == functools_names || IsOpen(TopOf(ModuleOf(globals))));
+    Py_XDECREF(globals);
+    if (!dresses) return RefuseFunctionStore(target, name);
+  }
+  return original_cache_store(target, name, value);
+}
+
+void ReplaceFunctionStore(PyTypeObject* type, setattrofunc* original, setattrofunc replacement) {
+  *original = type->tp_setattro;
+  type->tp_setattro = replacement;
+  PyType_Modified(type);
+}
+
+// Not a private function of the library, nor one of the policy that no module exports.
+bool IsShownFunction(PyObject* value) {
+  if (IsGuestFunction(value)) return true;
+  if (PyMethod_Check(value)) value = PyMethod_GET_FUNCTION(value);
+  if (!PyFunction_Check(value)) return true;
+  const auto* function = reinterpret_cast<PyFunctionObject*>(value);
+  if (PlainText(function->func_name).starts_with('_') && !IsDunder(function->func_name))
+    return false;
+  return !ModuleOf(function->func_globals).starts_with("belljar_policy") || IsExported(value);
+}
+
+}  // namespace
+
+bool IsShownByPartial(PyObject* value) {
+  if (PyDict_Check(value)) {
+    PyObject* key = nullptr;
+    PyObject* item = nullptr;
+    Py_ssize_t position = 0;
+    while (PyDict_Next(value, &position, &key, &item)) {
+      if (!IsShownFunction(item)) return false;
+    }
+  } else if (PyTuple_Check(value)) {
+    for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(value); ++i) {
+      if (!IsShownFunction(PyTuple_GET_ITEM(value, i))) return false;
+    }
+  }
+  return IsShownFunction(value);
+}
+
+bool IsShownByProperty(PyObject* value) {
+  return value == Py_None || PyType_Check(value) || PyCFunction_Check(value) ||
+         IsGuestFunction(value) || IsGuestClass(Py_TYPE(value));
+}
+
+bool InstallFunctionGuard() {
+  PyObject* functools = PyImport_ImportModule("functools");
+  if (functools == nullptr) return false;
+  functools_names = Py_NewRef(PyModule_GetDict(functools));
+  PyObject* cache = PyObject_GetAttrString(functools, "_lru_cache_wrapper");
+  Py_DECREF(functools);
+  if (cache == nullptr) return false;
+  ReplaceFunctionStore(&PyFunction_Type, &original_function_store, FunctionStore);
+  ReplaceFunctionStore(AsType(cache), &original_cache_store, CacheStore);
+  Py_DECREF(cache);  // the module keeps it alive
+  return true;
+}
+
+}  // namespace belljar::inside::guards
