@@ -77,6 +77,9 @@ class StandIn(types.ModuleType):
                 return live[name]()
             raise AttributeError(name)
 
+    class Hiding:
+        """Like guards.Hiding."""
+
     def __init__(self) -> None:
         super().__init__("_belljar_guards")
         self.modules: dict[str, Any] = {}
@@ -92,9 +95,30 @@ class StandIn(types.ModuleType):
             raise AttributeError(name)
         return lambda *_, **__: None
 
+    @staticmethod
+    def hide(cls: type, contents: Any) -> Any:
+        made = object.__new__(cls)
+        made.contents = contents
+        return made
+
+    @staticmethod
+    def hidden(cls: type, made: Any) -> Any:
+        return made.contents
+
     def configure(self, settings: dict[str, Any]) -> None:
         self.modules = settings["modules"]
         self.internal = settings["internal_modules"]
+
+    def load(self, function: Any) -> None:
+        function()
+
+    def run_text(self, code: Any, names: dict[str, Any], local_names: dict[str, Any]) -> None:
+        exec(code, names, local_names)
+
+    def library_class(
+        self, name: str, bases: tuple[type, ...], names: Any, meta: Any = type, **more: Any
+    ) -> type:
+        return meta(name, bases, names, **more)
 
     def export_names(self, proxy: Any) -> list[str]:
         return [name for name in vars(proxy) if name[0] != "@"] + list(vars(proxy)["@live"])

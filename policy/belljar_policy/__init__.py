@@ -98,6 +98,7 @@ class Policy:
         running.modules = self.modules.proxies
         running.load_module = self._load_module
         running.load_late = self.modules.load
+        running.may_import = self._may_import
         running.is_withheld = self._is_withheld
         running.absent_modules = self.modules.absent
         running.builtins = self._builtins
@@ -150,6 +151,8 @@ class Policy:
             "internal_modules": self.modules.internal,
             "absent_modules": self.modules.cannot_be_loaded(),
             "start_over": lambda: library.program.running.start_over(),
+            "library_scopes": library.program.running.library_scopes,
+            "hooks": tables.HOOKS,
             "bootstrap_globals": vars(_bootstrap),
             "formatter_parser": _string.formatter_parser,
             "field_name_split": _string.formatter_field_name_split,
@@ -191,7 +194,7 @@ class Policy:
             running.filename = filename
             running.source = source
             running.has_end = running.has_end or "__del__" in source
-            keep_result(tree)
+            keep_result(tree, RESULT_NAME)
             code = _compile_tree(tree, filename, flags=_AWAITS)
         except (RecursionError, MemoryError):
             raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
@@ -250,49 +253,50 @@ class Policy:
             raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
         except ValueError as error:  # NUL bytes, lone surrogates
             raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
-        body = [ast.Expr(parsed.body)] if mode == "eval" else parsed.body
+        body = parsed.body
+        if mode == "eval":
+            body = [ast.copy_location(ast.Expr(parsed.body), parsed.body)]
         if mode == "single" and len(body) != 1:
             said = "multiple statements found while compiling a single statement"
             said = said if body else "invalid syntax"
             raise SyntaxError(said, (filename, 1, 1, text, 1, 1))
-        loads = library.scopes.loaded_names(parsed)
+        tree = ast.Module(body, [])
+        loads = library.scopes.loaded_names(tree)
         transformer = Transformer(self.modules, self.modules.narrowed(self._allowed_imports))
-        transformer.check(ast.Module(body, []))
+        transformer.check(tree)
         if transformer.findings:
             found = transformer.findings[0]
             line = text.split("\n")[found.line - 1] if found.line else None
             place = (filename, found.line, found.column, line, found.end_line, found.end_column)
             raise SyntaxError(f"[{found.rule}] {found.reason}. {found.hint}", place)
-        if mode == "single":  # of an expression, the value is shown by library.scopes
-            is_value = isinstance(body[0], ast.Expr)
-            parsed = ast.Expression(body[0].value) if is_value else parsed
-            mode = "eval" if is_value else "exec"
-        return _compile_tree(parsed, filename, mode), loads
+        if mode != "exec":
+            keep_result(tree, tables.VALUE_NAME)
+        return _compile_tree(tree, filename), loads
 
     def _run_as_guest(
         self, parts: list[tuple[ast.Module, str]], names: dict[str, Any]
     ) -> dict[str, Any]:
         """For library code that runs as the program's: one namespace, with `names`, in which the
-        trees run one after the other. Each is checked and transformed like a program; what it
-        imports does not depend on the call's `allowed_imports`."""
+        trees run one after the other. Each is checked and transformed like a program; what its own
+        code imports does not depend on the call's `allowed_imports` (guards/proxy.cc)."""
         scope = {**names, "__builtins__": self._builtins}
         library.program.running.library_scopes.append(scope)
-        guards.allow_modules(None)
-        try:
-            for tree, filename in parts:
-                transformer = Transformer(self.modules, None)
-                transformer.check(tree)
-                if transformer.findings:
-                    raise RuntimeError(f"{filename}: {transformer.findings[0]}")
-                exec(_compile_tree(tree, filename), scope)
-        finally:
-            guards.allow_modules(self.modules.narrowed(self._allowed_imports))
+        for tree, filename in parts:
+            transformer = Transformer(self.modules, None)
+            transformer.check(tree)
+            if transformer.findings:
+                raise RuntimeError(f"{filename}: {transformer.findings[0]}")
+            guards.run_text(_compile_tree(tree, filename), scope, scope)
         return scope
+
+    def _may_import(self, name: str) -> bool:
+        """Whether the call's `allowed_imports` have the module, of those of the profile."""
+        allowed = self.modules.narrowed(self._allowed_imports)
+        return allowed is None or name in allowed
 
     def _load_module(self, name: str) -> Any:
         """For library.importlib: what `import` gives the program that runs, or None."""
-        allowed = self.modules.narrowed(self._allowed_imports)
-        if name not in self.modules or (allowed is not None and name not in allowed):
+        if name not in self.modules or not self._may_import(name):
             return None
         self.modules.load(name)
         return self.modules.proxies[name]

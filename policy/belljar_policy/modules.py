@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import difflib
 import functools
-import gc
 import importlib
 import os
 import sys
@@ -90,6 +89,10 @@ def _dress(ours: Any, module: str, name: str, original: Any) -> bool:
         {} if original is ours else dict(getattr(original, "__annotations__", {}))
     )
     return True
+
+
+def _classes_in(owner: Any) -> list[type]:
+    return [each for each in list(vars(owner).values()) if issubclass(type(each), type)]
 
 
 def _late_groups(names: Collection[str]) -> dict[str, str]:
@@ -187,7 +190,7 @@ class ModuleTable:
         self._late: dict[str, str] = {}  # not loaded yet: module -> its group
         self.absent: frozenset[str] = frozenset()  # not loaded, and not loaded later
         self._entries: dict[str, dict[str, Any]] = {}
-        self.is_loading = False
+        self._failed: set[str] = set()  # modules whose loading has begun and not ended
         self.has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         modules = profile.get("modules", {})
         modules = {
@@ -270,28 +273,33 @@ class ModuleTable:
         """Imports a module that is loaded on its first import, with its package, and makes its
         proxies.
 
-        Usually before the program starts, at the import statement's check. If a program runs, no
-        code of its own may run in between, or classes of its own would count as the library's.
+        Usually before the program starts, at the import statement's check. A load that has failed
+        is not repeated: what it has left behind has not been reviewed. Then ImportError.
         """
         library.program.running.need(name)
         group = self._late.get(name)
-        if group is None or self.is_loading:
+        if group is None or guards.is_loading():
             return
+        if group in self._failed:
+            raise ImportError(f"module {name!r} could not be loaded", name=name)
+        self._failed.add(group)
         members = {each for each in self._late if self._late[each] == group}
-        collects = gc.isenabled()
-        gc.disable()
-        before = set(self.subclassable)
-        self.is_loading = True
-        guards.begin_load()
-        try:
-            self._make(members)
-        finally:
-            guards.end_load(list(self.subclassable - before))
-            self.is_loading = False
-            if collects:
-                gc.enable()
+        guards.load(functools.partial(self._load_now, members))
         for each in members:
             del self._late[each]
+        self._failed.discard(group)
+
+    def _load_now(self, names: set[str]) -> tuple[list[type], list[type]]:
+        """For guards.load(): the classes from which a program may derive, and all that the modules
+        which were imported have."""
+        subclassable, before = set(self.subclassable), set(sys.modules)
+        self._make(names)
+        modules = [sys.modules[each] for each in sys.modules.keys() - before]
+        modules += library.alone.taken_out
+        library.alone.taken_out.clear()
+        found = [each for module in modules for each in _classes_in(module)]
+        found += [inner for each in found for inner in _classes_in(each)]
+        return list(self.subclassable - subclassable), found
 
     def load_all(self) -> None:
         """For tools that walk everything that a program can reach."""

@@ -16,6 +16,8 @@ from collections.abc import Collection, Mapping
 from importlib.machinery import ExtensionFileLoader, ModuleSpec, PathFinder
 from typing import Any
 
+import _belljar_guards as guards
+
 from . import reviewed
 from .library.program import running
 from .modules import ModuleTable
@@ -71,7 +73,7 @@ class _Finder:
         """Whether the import does what it would do if nothing had been left out."""
         if not self._has_library or name in self._cannot_be_loaded:
             return False  # all modules may have imported it, and it would be the library's then
-        if self._modules.is_loading or _top(name) in reviewed.LATE_PACKAGES:
+        if guards.is_loading() or _top(name) in reviewed.LATE_PACKAGES:
             return True
         if path is None and name not in sys.stdlib_module_names:
             return False

@@ -263,3 +263,5 @@ IMPORT_BY_NAME = "@import"
 """What `__import__(…)` calls in a program: a function of library/importlib.py."""
 HOOKS = (HOOK_PRIVATE, HOOK_DUNDER, HOOK_WRITE, HOOK_GROUP, IMPORT_BY_NAME)
 RESULT_NAME = "@result"
+VALUE_NAME = "@value"
+"""What eval() gives: library/scopes.py."""

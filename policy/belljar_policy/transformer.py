@@ -114,8 +114,11 @@ class Transformer(RestrictingNodeTransformer):
                         stack.extend(child)
                     else:
                         stack.append(child)
-            if self._scope.uses_hooks and self._scope.class_node is not None:
-                self._declare_hooks(self._scope.class_node)
+            if self._scope.uses_hooks:
+                if self._scope.class_node is not None:
+                    self._declare_hooks(self._scope.class_node.body)
+                elif self._scope.kind == "module":
+                    self._declare_hooks(tree.body)
         streams = _opened_streams(tree) if any(n == "open" for _, n in self._missing) else ()
         for node, name in self._missing:
             if (
@@ -199,17 +202,20 @@ class Transformer(RestrictingNodeTransformer):
         elif node is not None:
             self._stack.append(node)
 
-    def _declare_hooks(self, node: ast.ClassDef) -> None:
-        """Declares the hooks global in a class body, whose namespace a metaclass may provide."""
-        body = node.body
-        first = body[0]
-        is_doc = (
-            isinstance(first, ast.Expr)
-            and isinstance(first.value, ast.Constant)
-            and isinstance(first.value.value, str)
-        )
+    @staticmethod
+    def _declare_hooks(body: list[ast.stmt]) -> None:
+        """Declares the hooks global in the body of a class, whose namespace a metaclass may
+        provide, and of text, which may have a namespace of its own."""
+        count = 0
+        for statement in body[:-1]:  # docstrings and `from __future__` come first
+            if statement.__class__ is ast.ImportFrom:
+                if statement.module != "__future__":  # type: ignore[attr-defined]
+                    break
+            elif count or not _is_text(statement):
+                break
+            count += 1
         statement = ast.Global(names=list(tables.HOOKS))
-        body.insert(1 if is_doc else 0, ast.copy_location(statement, first))
+        body.insert(count, ast.copy_location(statement, body[count]))
 
     # --- binding sites --------------------------------------------------------------------------
 
@@ -691,14 +697,19 @@ def _catches_attribute_error(handler: ast.ExceptHandler) -> bool:
     return _catches(handler, _ATTRIBUTE_ERRORS)
 
 
-def keep_result(tree: ast.Module) -> None:
-    """Stores the value of the last statement, if it is an expression, under RESULT_NAME."""
+def _is_text(statement: ast.stmt) -> bool:
+    value = statement.value if statement.__class__ is ast.Expr else None  # type: ignore[attr-defined]
+    return value.__class__ is ast.Constant and type(value.value) is str  # type: ignore[union-attr]
+
+
+def keep_result(tree: ast.Module, as_name: str) -> None:
+    """Stores the value of the last statement, if it is an expression, under `as_name`."""
     if not tree.body:
         return
     last = tree.body[-1]
     if last.__class__ is ast.Expr:
         place = _place(last)
-        name = ast.Name(tables.RESULT_NAME, _STORE, **place)
+        name = ast.Name(as_name, _STORE, **place)
         tree.body[-1] = ast.Assign([name], last.value, **place)  # type: ignore[attr-defined]
 
 

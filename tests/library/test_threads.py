@@ -511,22 +511,25 @@ def in_plain_python(source: str) -> subprocess.CompletedProcess[str]:
 
 AT_THE_END = {
     "threads are waited for, daemons are not": """
-        import threading, time
-        def late(): time.sleep(0.02); print("late")
-        def never(): time.sleep(60); print("never")
+        import threading
+        ends = threading.Event()
+        def late(): ends.wait(); print("late")
+        def never(): threading.Event().wait(); print("never")
         threading.Thread(target=late).start()
         threading.Thread(target=never, daemon=True).start()
         print("main ends")
+        ends.set()
         """,
     "threads started by threads, and pools that were not shut down": """
-        import concurrent.futures, threading, time
-        pool = concurrent.futures.ThreadPoolExecutor(2)
+        import concurrent.futures, threading
+        pool, ends = concurrent.futures.ThreadPoolExecutor(2), threading.Event()
         def work(n):
-            time.sleep(0.2)
+            ends.wait()
             print("work", n)
             if n < 3: threading.Thread(target=work, args=(n + 1,)).start()
         pool.submit(work, 1)
         print("main ends")
+        ends.set()
         """,
 }
 

@@ -166,7 +166,7 @@ MISUSED = {
     "captured": ("def f():\n HOOK = 1\n return lambda: HOOK", "the variable '@private'"),
     "caught": ("try: f()\nexcept E as HOOK: pass", "'@private'"),
     "in a class": ("class A: HOOK = 1", "STORE_NAME of '@private'"),
-    "looked up in a class": ("class A: x = HOOK(o)._x", "in the namespace of a class"),
+    "looked up in a class": ("class A: x = HOOK(o)._x", "looked up in a namespace"),
     "global": ("def f():\n global HOOK\n HOOK = 1", "STORE_GLOBAL of '@private'"),
     "another hook's attribute": ("HOOK(o).x = 1", "of 'x' through @private, not @write"),
     "public load": ("HOOK(o).x", "LOAD_ATTR of 'x' through @private"),
@@ -288,7 +288,7 @@ def _transformed(source: str) -> ast.Module:
     transformer = Transformer(front().modules, None)
     transformer.check(tree)
     assert not transformer.findings, transformer.findings
-    keep_result(tree)
+    keep_result(tree, "@result")
     return tree
 
 
@@ -430,6 +430,7 @@ MUTANTS: dict[str, tuple[Callable[[Any, Any], None], str]] = {
         _method("_declare_hooks", lambda self, node: None),
         "class A: x = o._x",
     ),
+    "that text has namespaces": (_method("_declare_hooks", lambda self, body: None), "o._x"),
     "that __dict__ depends on the object": (_with("NATIVE_DUNDERS", "__dict__"), "o.__dict__"),
     "that __set_name__ does": (_with("NATIVE_DUNDERS", "__set_name__"), "o.__set_name__"),
     "frames": (_without("REFUSED_ATTRIBUTES", "tb_frame"), "o.tb_frame"),

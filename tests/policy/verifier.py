@@ -32,7 +32,7 @@ PRIVATE, DUNDER, WRITE = HOOKS = ("@private", "@dunder", "@write")
 IMPORT_BY_NAME = "@import"
 # Called in the first `except*` of a statement, before any expression of the guest's runs there.
 PLAIN_GROUP = "@plain_group"
-RESULT = "@result"
+RESULTS = frozenset({"@result", "@value"})
 
 
 def _dunders(words: str) -> frozenset[str]:
@@ -414,9 +414,9 @@ class _Reader:
     def _load_name(self, instruction: Instruction) -> Mark:
         name, offset = self._name(instruction), instruction.offset
         if name in HOOKS or name in (PLAIN_GROUP, IMPORT_BY_NAME):
-            # A class body asks its own namespace first, which the guest may have filled.
-            if instruction.name != "LOAD_GLOBAL" and not self._is_top:
-                self._report(offset, f"{name} is looked up in the namespace of a class")
+            # A class body and text ask their own namespace first, which the guest may have filled.
+            if instruction.name != "LOAD_GLOBAL":
+                self._report(offset, f"{name} is looked up in a namespace")
             return name
         if not is_spelled(name):
             self._report(offset, f"the name {name!r} is none that source can spell")
@@ -426,7 +426,7 @@ class _Reader:
 
     def _bind_name(self, instruction: Instruction, values: tuple[Mark, ...]) -> None:
         name, offset = self._name(instruction), instruction.offset
-        if name == RESULT and self._is_top and instruction.name == "STORE_NAME":
+        if name in RESULTS and self._is_top and instruction.name == "STORE_NAME":
             return
         if not is_spelled(name):
             self._report(offset, f"{instruction.name} of {name!r}, which source cannot spell")

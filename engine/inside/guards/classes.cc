@@ -8,12 +8,8 @@
 // The guard copies the namespace into an exact dict, so that what was checked is what is used,
 // checks its names and the bases, and marks the finished class as made by the guest. Until it is
 // finished it is in `pending` (__set_name__ and __init_subclass__ already see it).
-#include <opcode.h>
-
 #include <algorithm>
 #include <cstddef>
-#include <iterator>
-#include <string_view>
 #include <utility>
 
 #include "engine/inside/guards/guards.h"
@@ -29,8 +25,6 @@ setattrofunc original_store = nullptr;
 // entry is dropped early: then the class is already marked as the guest's.
 std::vector<PyTypeObject*> pending;
 int creating = 0;  // of the running thread
-// Classes of the modules that are being loaded; each entry holds a reference.
-std::vector<PyTypeObject*> loaded;
 
 bool IsMetaclass(PyObject* bases) {
   for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
@@ -155,112 +149,6 @@ bool CheckNamespace(PyObject* names, bool metaclass) {
   return CheckSlots(names);
 }
 
-// Library code that creates a class because its caller asked for one.
-bool IsClassMachinery(PyObject* globals) {
-  constexpr std::string_view kModules[] = {"abc",   "enum",        "typing",
-                                           "types", "dataclasses", "collections"};
-  constexpr std::string_view kOurs = "belljar_policy.library.";
-  PyObject* name = PyDict_GetItemString(globals, "__name__");
-  const char* text =
-      name != nullptr && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  return text != nullptr && (std::ranges::find(kModules, text) != std::end(kModules) ||
-                             std::string_view(text).starts_with(kOurs));
-}
-
-// Code with a class statement, or that names another way to create classes. Code that creates one
-// only because a guest passed it `type` to call usually has neither.
-bool MakesClasses(PyCodeObject* code) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(code->co_names); ++i) {
-    PyObject* name = PyTuple_GET_ITEM(code->co_names, i);
-    if (PyUnicode_CompareWithASCIIString(name, "type") == 0 ||
-        PyUnicode_CompareWithASCIIString(name, "__new__") == 0) {
-      return true;
-    }
-  }
-  PyObject* bytecode = PyCode_GetCode(code);
-  if (bytecode == nullptr) {
-    PyErr_Clear();
-    return false;
-  }
-  bool found = false;
-  const char* bytes = PyBytes_AS_STRING(bytecode);
-  for (Py_ssize_t i = 0; !found && i < PyBytes_GET_SIZE(bytecode); i += 2) {
-    found = static_cast<unsigned char>(bytes[i]) == LOAD_BUILD_CLASS;
-  }
-  Py_DECREF(bytecode);
-  return found;
-}
-
-// Which frames count as the host's after the guest began: none, any frame of unhardened packages,
-// or only frames that create classes themselves.
-enum class Trust { kNone, kFrames, kClassMakers };
-
-bool IsTrusted(PyFrameObject* frame, PyObject* globals, Trust trust) {
-  if (trust == Trust::kNone || IsClassMachinery(globals)) return false;
-  if (trust == Trust::kFrames || !state.guest_began) return true;
-  PyCodeObject* code = PyFrame_GetCode(frame);
-  const bool makes = MakesClasses(code);
-  Py_DECREF(code);
-  return makes;
-}
-
-// A host module imported before the program starts defines its classes freely: an importlib frame
-// is nearer than any guest frame. This does not hold later: during an import, the collector may
-// finalise a generator whose error is written to a guest's stream, all in C. Classes defined by
-// modules that the library imports at the program's request, such as codecs, derive from classes
-// marked for it.
-//
-// The exception is a module of the profile that the policy loads (begin_load()): it has switched
-// the collector off, so that nothing of the guest's runs in between without a frame of its own.
-//
-// If packages are unhardened, other host frames count too (profiles whose libraries create classes
-// at run time and rely on the kernel layers). The class machinery never counts: it is between a
-// guest's class statement and `type` whenever there is a metaclass.
-bool MadeByHost(Trust trust) {
-  if (InGuestFrame()) return false;
-  PyFrameObject* frame = PyEval_GetFrame();
-  Py_XINCREF(frame);
-  bool host = frame == nullptr && !state.guest_began;
-  while (frame != nullptr) {
-    PyObject* builtins = PyFrame_GetBuiltins(frame);
-    PyObject* globals = PyFrame_GetGlobals(frame);
-    const bool guest = builtins == state.guest_builtins;
-    const bool imports =
-        globals == state.bootstrap_globals && (!state.guest_began || state.loading);
-    host = !guest && (imports || IsTrusted(frame, globals, trust));
-    Py_XDECREF(builtins);
-    Py_XDECREF(globals);
-    PyFrameObject* back = guest || host ? nullptr : PyFrame_GetBack(frame);
-    // No guest frame at all: before the guest began, it is the host itself. Afterwards it may be C
-    // code reached through a guest's object (a __repr__ that is a partial of type), called by the
-    // runner.
-    if (back == nullptr && !guest && !host) host = !state.guest_began;
-    Py_DECREF(frame);
-    frame = back;
-  }
-  return host;
-}
-
-// Whether a module that the policy loads is being executed, with no frame of the guest's nearer.
-bool LoadsModule() {
-  if (!state.loading) return false;
-  PyFrameObject* frame = PyEval_GetFrame();
-  Py_XINCREF(frame);
-  bool loads = false;
-  while (frame != nullptr) {
-    PyObject* builtins = PyFrame_GetBuiltins(frame);
-    PyObject* globals = PyFrame_GetGlobals(frame);
-    const bool guest = builtins == state.guest_builtins;
-    loads = !guest && globals == state.bootstrap_globals;
-    Py_XDECREF(builtins);
-    Py_XDECREF(globals);
-    PyFrameObject* back = guest || loads ? nullptr : PyFrame_GetBack(frame);
-    Py_DECREF(frame);
-    frame = back;
-  }
-  return loads;
-}
-
 bool HasPrivateNames(PyTypeObject* type) {
   PyObject* name = nullptr;
   PyObject* value = nullptr;
@@ -339,21 +227,22 @@ bool CarriesGuest(PyTypeObject* metatype, PyObject* args) {
 
 PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   if (!state.frozen || PyTuple_GET_SIZE(args) != 3) return original_new(metatype, args, kwargs);
-  const bool by_host = MadeByHost(state.strict_classes ? Trust::kNone : Trust::kClassMakers);
-  if (by_host && !(state.guest_began && !LoadsModule() && CarriesGuest(metatype, args))) {
+  PyObject* bases = PyTuple_GET_ITEM(args, 1);
+  PyObject* names = PyTuple_GET_ITEM(args, 2);
+  if (!PyTuple_Check(bases) || !PyDict_Check(names)) return original_new(metatype, args, kwargs);
+  const bool by_host = MadeByHost(state.strict_classes ? Trust::kNone : Trust::kClassMakers) &&
+                       !(state.guest_began && CarriesGuest(metatype, args));
+  if (by_host || IsOfLibraryStatement(metatype, bases, names)) {
     // A module may be imported while a guest's class is being created.
     const int outer = std::exchange(creating, 0);
     PyObject* made = original_new(metatype, args, kwargs);
     creating = outer;
     if (state.loading && made != nullptr && PyType_Check(made)) {
       if (PyType_IsSubtype(AsType(made), &PyType_Type)) AsType(made)->tp_alloc = GuardedAlloc;
-      loaded.push_back(AsType(Py_NewRef(made)));
+      NoteLoaded(AsType(made), true);
     }
     return made;
   }
-  PyObject* bases = PyTuple_GET_ITEM(args, 1);
-  PyObject* names = PyTuple_GET_ITEM(args, 2);
-  if (!PyTuple_Check(bases) || !PyDict_Check(names)) return original_new(metatype, args, kwargs);
   const bool metaclass = IsMetaclass(bases);
   if (!CheckBases(bases, metaclass)) return nullptr;
   names = PyDict_Copy(names);
@@ -373,6 +262,7 @@ PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   if (made == nullptr || !PyType_Check(made)) return made;
   PyTypeObject* type = AsType(made);
   MarkGuestMade(type);
+  NoteLoaded(type, false);
   // type_new sets the plain allocator in every heap type.
   if (metaclass) type->tp_alloc = GuardedAlloc;
   return made;
@@ -438,43 +328,7 @@ bool PatchMetaclasses(PyTypeObject* metatype) {
   return fine;
 }
 
-// Until end_load(), modules may be imported and proxies made, as before the freeze.
-PyObject* BeginLoad(PyObject* /*module*/, PyObject* /*unused*/) {
-  if (state.loading) {
-    PyErr_SetString(PyExc_RuntimeError, "begin_load() does not nest");
-    return nullptr;
-  }
-  state.loading = true;
-  Py_RETURN_NONE;
-}
-
-// What the freeze does to the library's classes, for those made since begin_load(). The argument:
-// a list of those from which a guest's class may derive.
-PyObject* EndLoad(PyObject* /*module*/, PyObject* subclassable) {
-  if (!state.loading || !PyList_CheckExact(subclassable)) {
-    PyErr_SetString(PyExc_RuntimeError, "end_load() takes a list, after begin_load()");
-    return nullptr;
-  }
-  state.loading = false;
-  for (PyTypeObject* type : loaded) {
-    if (state.frozen && !IsOpenPackageType(type)) type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
-    Py_DECREF(reinterpret_cast<PyObject*>(type));
-  }
-  loaded.clear();
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(subclassable); ++i) {
-    PyObject* type = PyList_GET_ITEM(subclassable, i);
-    if (PyType_Check(type) && !IsGuestClass(AsType(type))) AsType(type)->tp_flags |= kSubclassable;
-  }
-  Py_RETURN_NONE;
-}
-
 }  // namespace
-
-PyMethodDef class_methods[] = {
-    {"begin_load", BeginLoad, METH_NOARGS, nullptr},
-    {"end_load", EndLoad, METH_O, nullptr},
-    {nullptr, nullptr, 0, nullptr},
-};
 
 PyObject* TypeDict(PyTypeObject* type) {
 #if PY_VERSION_HEX >= 0x030C0000
@@ -571,7 +425,7 @@ bool InstallClassHooks() {
   original_alloc = PyType_Type.tp_alloc;
   original_store = PyType_Type.tp_setattro;
   PatchStoreMethods();
-  return PatchMetaclasses(&PyType_Type);
+  return PatchMetaclasses(&PyType_Type) && InstallBuildClass();
 }
 
 }  // namespace belljar::inside::guards

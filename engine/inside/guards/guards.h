@@ -37,7 +37,7 @@ struct State {
   bool frozen = false;
   PyFrameObject* asking = nullptr;  // the guest's frame for which getattr() or format() loads
   bool guest_began = false;         // a program runs, or has ended and left objects
-  bool loading = false;             // between begin_load() and end_load(), see classes.cc
+  bool loading = false;             // during load(), see origin.cc
   bool strict_classes = true;  // for classes made by host code after the freeze, see classes.cc
   PyObject* guest_builtins = nullptr;  // dict; frames with these builtins are guest code
   PyObject* refused_names = nullptr;   // frozenset: never loaded, in any way
@@ -60,6 +60,8 @@ struct State {
   PyObject* absent_modules = nullptr;     // frozenset: left out by this zygote (preload.py)
   PyObject* start_over = nullptr;         // callable: ends this process, which needs one of them
   PyObject* allowed_modules = nullptr;    // frozenset or NULL (all)
+  PyObject* library_scopes = nullptr;     // list: the globals of library text (proxy.cc)
+  PyObject* hooks = nullptr;              // tuple: the names of the hooks
   PyObject* bootstrap_globals = nullptr;  // dict of importlib._bootstrap
   PyObject* formatter_parser = nullptr;   // _string.formatter_parser
   PyObject* field_name_split = nullptr;   // _string.formatter_field_name_split
@@ -98,8 +100,7 @@ PyTypeObject* FindInMro(PyTypeObject* type, PyObject* name);  // borrowed; nullp
 // that library code compares with its own (the sets of `abc`, the caches of `typing`).
 bool IsForbiddenOnMetaclass(PyObject* exact_str);
 bool InGuestFrame();  // the running frame is guest code
-// Whether the running frame is guest code, or library code called by it (with no import in
-// between).
+// Whether the running frame is guest code, or library code called by it.
 bool RequestedByGuest();
 // The same with unhardened packages: their frames do not prove that no guest made the request.
 bool CalledByGuest();
@@ -120,11 +121,26 @@ class NameLoadScope {
 // How many classes of the guest the running thread is in the middle of creating; returns the old
 // number.
 int ExchangeClassesInCreation(int number);
-bool InstallClassHooks();            // tp_new and tp_alloc of `type`
-extern PyMethodDef class_methods[];  // begin_load(), end_load()
+bool InstallClassHooks();  // tp_new and tp_alloc of `type`
 // Checks a `__match_args__`, and shortens it if only harmless names would be lost. New reference.
 PyObject* CheckMatchArgs(PyObject* value);
 bool IsOpenPackageType(PyTypeObject* type);
+
+// --- origin.cc ---------------------------------------------------------------------------------
+
+// Which frames count as the host's after the guest began: none, any frame of unhardened packages,
+// or only frames that create classes themselves.
+enum class Trust { kNone, kFrames, kClassMakers };
+
+// Whether what is made now is the host's own.
+bool MadeByHost(Trust trust);
+// Whether the class is made by a class statement of a module that load() loads: `names` is the dict
+// that its body filled. Preconditions: a tuple, a dict.
+bool IsOfLibraryStatement(PyTypeObject* metatype, PyObject* bases, PyObject* names);
+// During load(): a class was made, by the library or not.
+void NoteLoaded(PyTypeObject* type, bool librarys);
+bool InstallBuildClass();
+extern PyMethodDef origin_methods[];  // load(), is_loading()
 
 // --- attributes.cc ------------------------------------------------------------------------------
 
@@ -144,13 +160,16 @@ bool ReadyHooks();
 extern PyMethodDef class_report_methods[];
 bool ReadyClassReport();
 
-// --- proxy, getters, format, groups, hardening, files, opened_files, real_modules, arrays, fibers
+// --- proxy, text, getters, format, groups, hardening, files, opened_files, real_modules, arrays,
+// fibers
 
 bool IsProxy(PyObject* object);
 extern PyMethodDef proxy_methods[];
 bool ReadyProxyType(PyObject* module);
 bool ReadyGetterTypes(PyObject* module);
 bool InstallFormatGuards();
+extern PyMethodDef text_methods[];
+bool ReadyText(PyObject* module);
 extern PyMethodDef group_methods[];
 bool ReadyGroups();
 extern PyMethodDef module_guard_methods[];

@@ -365,7 +365,9 @@ std::set<const PyObject*> variables_of_guest;  // never dereferenced
 
 PyObject* VariableNew(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* made = original_variable_new(type, args, kwargs);
-  if (made != nullptr && RequestedByGuest()) variables_of_guest.insert(made);
+  // While a module is loaded (origin.cc) they are the library's; if not, the program loses one.
+  const bool of_module = state.loading && !InGuestFrame();
+  if (made != nullptr && !of_module && RequestedByGuest()) variables_of_guest.insert(made);
   return made;
 }
 

@@ -35,6 +35,8 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
       {"internal_modules", &state.internal_modules},
       {"absent_modules", &state.absent_modules},
       {"start_over", &state.start_over},
+      {"library_scopes", &state.library_scopes},
+      {"hooks", &state.hooks},
       {"bootstrap_globals", &state.bootstrap_globals},
       {"formatter_parser", &state.formatter_parser},
       {"field_name_split", &state.field_name_split},
@@ -129,8 +131,9 @@ PyObject* PyInit__belljar_guards() {
   if (module == nullptr) return nullptr;
   if (PyModule_AddFunctions(module, hook_methods) < 0 ||
       PyModule_AddFunctions(module, proxy_methods) < 0 ||
-      PyModule_AddFunctions(module, class_methods) < 0 ||
+      PyModule_AddFunctions(module, origin_methods) < 0 ||
       PyModule_AddFunctions(module, group_methods) < 0 ||
+      PyModule_AddFunctions(module, text_methods) < 0 || !ReadyText(module) ||
       PyModule_AddFunctions(module, module_guard_methods) < 0 ||
       PyModule_AddFunctions(module, class_report_methods) < 0 || !ReadyClassReport() ||
       PyModule_AddFunctions(module, array_methods) < 0 ||

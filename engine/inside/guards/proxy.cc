@@ -1,6 +1,6 @@
 // Proxy: what `import` gives a guest in place of a module. It holds a reviewed dict that it never
 // exposes, has no __dict__, is read-only but for the streams of `sys`, and cannot be created by
-// Python code after freeze(), except by the policy between begin_load() and end_load(). Its type is
+// Python code after freeze(), except by the policy during load(). Its type is
 // the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects, and
 // exposes nothing beyond type().
 //
@@ -377,6 +377,17 @@ PyObject* NotAvailable(PyObject* name) {
       PyUnicode_FromFormat("[BJ201] module '%U' is not available in this sandbox", name));
 }
 
+// Whether the running code is the library's own text that runs as the program's (unittest.mock). It
+// imports what it needs, whatever the call allows. The permission is that frame's alone: what it
+// calls has a frame of its own.
+bool InLibraryText() {
+  PyObject* globals = PyEval_GetGlobals();
+  for (Py_ssize_t i = 0; globals != nullptr && i < PyList_GET_SIZE(state.library_scopes); ++i) {
+    if (PyList_GET_ITEM(state.library_scopes, i) == globals) return true;
+  }
+  return false;
+}
+
 // __import__(name, globals, locals, fromlist, level)
 PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
   if (count < 1 || !PyUnicode_CheckExact(args[0])) {
@@ -410,7 +421,8 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
   }
   PyObject* found = PyDict_GetItemWithError(state.modules, name);
   if (found == nullptr) return PyErr_Occurred() ? nullptr : NotAvailable(name);
-  if (state.allowed_modules != nullptr && PySet_Contains(state.allowed_modules, name) != 1) {
+  if (state.allowed_modules != nullptr && PySet_Contains(state.allowed_modules, name) != 1 &&
+      !InLibraryText()) {
     return RefuseImport(
         PyExc_ModuleNotFoundError, name,
         PyUnicode_FromFormat("[BJ205] module '%U' is not among this call's imports", name));

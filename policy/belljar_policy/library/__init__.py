@@ -17,6 +17,7 @@ from typing import Any
 
 from .. import tables
 from . import (
+    alone,
     collections,
     difflib,
     enum,
@@ -37,7 +38,7 @@ _RESULTS = frozenset({"result", tables.RESULT_NAME})
 _FINALIZED = object()
 
 __all__ = [
-    "LATE_PARTS", "TEXTS_AS_GUEST", "end_program", "forget", "kept", "open_network", "os",
+    "LATE_PARTS", "TEXTS_AS_GUEST", "alone", "end_program", "forget", "kept", "open_network", "os",
     "program", "reduce", "scheduler", "scopes", "sys", "traceback",
 ]  # fmt: skip
 

@@ -11,6 +11,9 @@ from typing import Any
 
 from .objects import only_for_its_own
 
+taken_out: list[ModuleType] = []
+"""Modules that were loaded and are not in sys.modules."""
+
 
 def stand_in(name: str, **names: Any) -> ModuleType:
     """A module with just these names."""
@@ -35,6 +38,8 @@ def load(name: str, stand_ins: dict[str, ModuleType | None]) -> Any:
         return importlib.import_module(name)
     finally:
         os.register_at_fork = register_at_fork
+        if name in sys.modules:
+            taken_out.append(sys.modules[name])
         for each in replaced:
             sys.modules.pop(each, None)
         sys.modules.update(before)

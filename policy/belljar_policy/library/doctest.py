@@ -28,7 +28,7 @@ def _load_library() -> Any:
     stand_ins = {"pdb": ModuleType("pdb"), "unittest": ModuleType("unittest")}
     stand_ins["pdb"].Pdb = object  # type: ignore[attr-defined]
     for name in ("TestCase", "TestSuite"):
-        setattr(stand_ins["unittest"], name, type(name, (), {}))
+        setattr(stand_ins["unittest"], name, guards.library_class(name, (), {}))
     # The full language must import the real modules, so nothing stays in sys.modules.
     before = {name: sys.modules.pop(name, None) for name in (*stand_ins, "doctest")}
     sys.modules.update(stand_ins)
@@ -295,7 +295,7 @@ def _execute(filename: str, source: str, names: dict[str, Any]) -> tuple[str, Ba
     failure: BaseException | None = None
     sys.stdout, sys.displayhook = captured, _show
     try:
-        exec(compile_text(source, filename, shows_values=True), names)
+        guards.run_text(compile_text(source, filename, shows_values=True), names, names)
     except KeyboardInterrupt:
         raise
     except BaseException as error:

@@ -14,6 +14,8 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+import _belljar_guards as guards
+
 from .objects import check_classes_of
 
 _PARTS = (
@@ -48,13 +50,16 @@ def _load() -> list[Any]:
 def _make_headers(registry_class: Any) -> dict[tuple[type, type], Any]:
     registry = registry_class()
     classes = {*registry.registry.values(), registry.default_class}
-    names = {cls: name for name, cls in registry.registry.items()}
+    base = registry.base_class
     return {
-        (cls, registry.base_class): registry[names.get(cls, "x-unknown")] for cls in classes
-    }  # fmt: skip
+        (cls, base): guards.library_class(
+            f"_{cls.__name__}", (cls, base), {"__module__": registry_class.__module__}
+        )
+        for cls in classes
+    }
 
 
-# When this module is imported: what is made below an import is the library's (guards/classes.cc).
+# When this module is imported: later classes are the program's (guards/origin.cc).
 _MODULES = _load()
 _REGISTRY: Any = sys.modules["email.headerregistry"].HeaderRegistry
 _HEADERS = _make_headers(_REGISTRY)

@@ -48,7 +48,7 @@ def evaluate_text(text: str, scope: dict[str, Any]) -> Any:
     ast.parse(text.strip(), "<annotation>", "eval")  # one expression
     code = program.compile_text(f"annotation = (\n{text}\n)", "<annotation>")
     names = dict(scope)
-    exec(code, names)
+    guards.run_text(code, names, names)
     return names["annotation"]
 
 

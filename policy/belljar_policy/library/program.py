@@ -39,6 +39,8 @@ class _Program:
     """Ends this process: the program needs a module that its zygote has left out (preload.py)."""
     absent_modules: frozenset[str] = frozenset()
     """Those modules."""
+    may_import: Callable[[str], bool] = staticmethod(lambda name: True)
+    """Whether this call may import the module."""
     is_withheld: Callable[[str, str], bool] = staticmethod(lambda module, name: False)
     """Whether the library's module has a name that the profile withholds."""
     has_end = False
@@ -90,7 +92,7 @@ def namespace(*parts: Any) -> dict[str, Any]:
     for part in parts:
         if part is None:
             continue
-        part = scopes.names_of(part) or part
+        part = scopes.names_of(part) if type(part) is scopes.Names else part
         if type(part) is not dict:
             raise TypeError("[BJ502] globals must be a plain dict")
         names.update((name, value) for name, value in part.items() if may_be_global(name))

@@ -3,11 +3,13 @@
 Text is checked and compiled like the program's source while it runs, under the same limits. A
 refusal is a SyntaxError with the rule.
 
-No dict that a program can write to is ever the globals of code: an entry called "@write" would
-replace a hook, and `__builtins__` all of them. The program's own globals are shown by a view that
-knows only names that the program could bind itself. A dict that the program passes is copied into
-globals of ours, and what the code has bound there is copied back. One dict has the same globals
-each time, so functions that one text defines see what the next one binds.
+No dict that a program made is ever the globals or the locals of code: an entry called "@write"
+would replace a hook, and `__builtins__` all of them. The program's own globals are shown by a view
+that knows only names that the program could bind itself. A dict that the program passes, and the
+namespace of a class body, which a metaclass may have passed, are copied into dicts of ours, and
+what the code has bound there is copied back. One dict has the same globals each time, so functions
+that one text defines see what the next one binds. Besides, all text looks hooks up as globals, and
+guards.run_text() refuses a namespace that has one.
 """
 
 from __future__ import annotations
@@ -16,7 +18,9 @@ import ast
 import sys
 from collections.abc import Iterator
 from types import CodeType, FrameType
-from typing import Any
+from typing import Any, NamedTuple
+
+import _belljar_guards as guards
 
 from .. import tables
 from .objects import its_own_only
@@ -46,10 +50,10 @@ def _may_bind(name: Any) -> bool:
 
 
 @its_own_only
-class Names:
+class Names(guards.Hiding):
     """The dict of a scope, as globals() shows it."""
 
-    __slots__ = ("_names",)
+    __slots__ = ()
     __module__ = "builtins"
     __hash__ = None  # type: ignore[assignment]
 
@@ -59,24 +63,24 @@ class Names:
     def __getitem__(self, name: Any) -> Any:
         if not is_shown(name):
             raise KeyError(name)
-        return self._names[name]
+        return names_of(self)[name]
 
     def __setitem__(self, name: Any, value: Any) -> None:
         if not _may_bind(name):
             raise TypeError(f"[BJ101] the name {name!r} may not be bound here")
-        self._names[name] = value
+        names_of(self)[name] = value
 
     def __delitem__(self, name: Any) -> None:
         if not _may_bind(name):
             raise KeyError(name)
-        del self._names[name]
+        del names_of(self)[name]
 
     def copy(self) -> dict[str, Any]:
         """The names and values, as a dict."""
-        return {name: value for name, value in list(self._names.items()) if is_shown(name)}
+        return {name: value for name, value in list(names_of(self).items()) if is_shown(name)}
 
     def __contains__(self, name: Any) -> bool:
-        return is_shown(name) and name in self._names
+        return is_shown(name) and name in names_of(self)
 
     def __iter__(self) -> Iterator[str]:
         return iter(Names.copy(self))
@@ -113,7 +117,7 @@ class Names:
 
     def get(self, name: Any, default: Any = None) -> Any:
         """The value, or the default."""
-        return self._names.get(name, default) if is_shown(name) else default
+        return names_of(self).get(name, default) if is_shown(name) else default
 
     def setdefault(self, name: Any, default: Any = None) -> Any:
         """The value; binds the name if it is not bound."""
@@ -137,15 +141,9 @@ class Names:
             Names.__setitem__(self, name, value)
 
 
-def _view_of(names: dict[str, Any]) -> Names:
-    view = object.__new__(Names)
-    view._names = names
-    return view
-
-
-def names_of(view: Any) -> dict[str, Any] | None:
-    """The dict behind what globals() returned, for our own code; None for other objects."""
-    return view._names if type(view) is Names else None
+def names_of(view: Any) -> dict[str, Any]:
+    """The dict behind a view, for our own code. TypeError for other objects."""
+    return guards.hidden(Names, view)
 
 
 # --- scopes ---------------------------------------------------------------------------------------
@@ -167,32 +165,35 @@ def _globals_of(frame: FrameType | None) -> dict[str, Any]:
 
 
 def _locals_of(frame: FrameType | None) -> tuple[dict[str, Any], bool]:
-    """The names of the innermost scope, and whether it is the scope itself and not a copy."""
+    """The names of the innermost scope, and whether they are live: of a module or a class body. In
+    a function they are a copy."""
     if frame is None:
         return running.scope, True
     names = frame.f_locals
-    is_scope = not frame.f_code.co_flags & _OPTIMIZED and type(names) is dict
-    # In a class body they are checked when the class is made.
-    if is_scope:
+    if not frame.f_code.co_flags & _OPTIMIZED and type(names) is dict:
         return names, True
-    return {name: value for name, value in dict(names).items() if is_shown(name)}, False
+    return _shown(dict(names)), False
+
+
+def _shown(names: dict[Any, Any]) -> dict[str, Any]:
+    return {name: value for name, value in list(names.items()) if is_shown(name)}
 
 
 def globals() -> Names:  # noqa: A001
     """The names of the program's scope: a live view."""
-    return _view_of(_globals_of(_caller()))
+    return guards.hide(Names, _globals_of(_caller()))
 
 
 def locals() -> Any:  # noqa: A001
     """The names of the innermost scope: in a function, a copy."""
-    names, is_scope = _locals_of(_caller())
-    return _view_of(names) if is_scope else names
+    names, is_live = _locals_of(_caller())
+    return guards.hide(Names, names) if is_live else names
 
 
 def vars() -> Any:  # noqa: A001
     """vars() without an object is locals()."""
-    names, is_scope = _locals_of(_caller())
-    return _view_of(names) if is_scope else names
+    names, is_live = _locals_of(_caller())
+    return guards.hide(Names, names) if is_live else names
 
 
 class _Space:
@@ -247,21 +248,33 @@ def _plain(names: Any, what: str) -> Any:
 # --- text -----------------------------------------------------------------------------------------
 
 
+class Text(NamedTuple):
+    """Text that has been checked and compiled."""
+
+    code: CodeType
+    """Stores the value of the text's last expression under tables.VALUE_NAME."""
+    loads: frozenset[str]
+    """The names that it loads and does not bind."""
+    mode: str
+    """Of compile()."""
+
+
 @its_own_only
-class Code:
+class Code(guards.Hiding):
     """What compile() returns: for eval() and exec(), and nothing else."""
 
-    __slots__ = ("_code", "_loads", "_mode")
+    __slots__ = ()
     __module__ = "builtins"
 
     def __new__(cls, *_: Any) -> Any:
         raise TypeError("cannot create 'code' instances: use compile()")
 
     def __repr__(self) -> str:
-        return f'<code object <module> at {id(self):#x}, file "{self._code.co_filename}", line 1>'
+        file = guards.hidden(Code, self).code.co_filename
+        return f'<code object <module> at {id(self):#x}, file "{file}", line 1>'
 
 
-_texts: dict[tuple[str, str, str], tuple[CodeType, frozenset[str]]] = {}
+_texts: dict[tuple[str, str, str], Text] = {}
 
 
 def _text_of(source: Any, who: str) -> str:
@@ -275,13 +288,13 @@ def _text_of(source: Any, who: str) -> str:
     )
 
 
-def _compiled(text: str, filename: str, mode: str) -> tuple[CodeType, frozenset[str]]:
+def _compiled(text: str, filename: str, mode: str) -> Text:
     key = (text, filename, mode)
     found = _texts.get(key)
     if found is None:
         if running.compile_mode is None:
             raise RuntimeError("there is no policy to check the text")
-        found = _texts[key] = running.compile_mode(text, filename, mode)
+        found = _texts[key] = Text(*running.compile_mode(text, filename, mode), mode)
         if len(_texts) > _MAX_TEXTS:
             del _texts[next(iter(_texts))]
     return found
@@ -307,10 +320,7 @@ def compile(  # noqa: A001
     is_no_file = type(filename) is str and filename[:1] == "<" and filename[-1:] == ">"
     if not is_no_file or len(filename) > _MAX_FILENAME or "/" in filename:
         filename = "<string>"  # tracebacks show lines of no file that text names
-    code = object.__new__(Code)
-    code._mode = mode
-    code._code, code._loads = _compiled(_text_of(source, "compile"), filename, mode)
-    return code
+    return guards.hide(Code, _compiled(_text_of(source, "compile"), filename, mode))
 
 
 def _run(source: Any, names: Any, local_names: Any, who: str) -> Any:
@@ -318,17 +328,21 @@ def _run(source: Any, names: Any, local_names: Any, who: str) -> Any:
     _plain(local_names, "locals")
     mode = "eval" if who == "eval" else "exec"
     if type(source) is Code:
-        code, loads, mode = source._code, source._loads, source._mode
+        text: Text = guards.hidden(Code, source)
     else:
-        text = _text_of(source, who)
-        code, loads = _compiled(text.lstrip(" \t") if mode == "eval" else text, "<string>", mode)
+        given_text = _text_of(source, who)
+        text = _compiled(
+            given_text.lstrip(" \t") if mode == "eval" else given_text, "<string>", mode
+        )
     space: _Space | None = None
     if names is None:
         frame = _caller()
         scope = _globals_of(frame)
-        inner, _ = _locals_of(frame)
+        inner, is_live = _locals_of(frame)
+        if is_live and inner is not scope:  # a class body: its namespace may be the program's
+            local_names = guards.hide(Names, inner)
     elif type(names) is Names:
-        scope = inner = names._names
+        scope = inner = names_of(names)
         if scope.get(_BUILTINS) is not running.builtins:  # of a class body
             raise TypeError("[BJ502] these are the names of a class: pass globals() first")
     else:
@@ -339,28 +353,30 @@ def _run(source: Any, names: Any, local_names: Any, who: str) -> Any:
         space.fill(given)
         scope = inner = space.names
         if is_restricted:
-            _need_names(loads, scope, local_names)
+            _need_names(text.loads, scope, local_names)
         elif builtins_given is _MISSING:
             names[_BUILTINS] = running.modules.get("builtins")  # as exec() does
     before = dict(scope) if space is not None else {}
     local_before: dict[str, Any] = {}
     if local_names is not None:
-        inner = (
-            Names.copy(local_names)
-            if type(local_names) is Names
-            else {n: v for n, v in local_names.items() if _may_bind(n)}
-        )
+        is_view = type(local_names) is Names
+        inner = _bindable(names_of(local_names) if is_view else local_names)
         local_before = dict(inner)
     try:
-        value = _eval(code, scope, inner)
-        if mode == "single" and value is not None:
+        guards.run_text(text.code, scope, inner)
+        value = inner.pop(tables.VALUE_NAME, None)
+        if text.mode == "single" and value is not None:
             sys.stdout.write(f"{value!r}\n")
-        return value if mode == "eval" else None
+        return value if text.mode == "eval" and who == "eval" else None
     finally:
         if space is not None:
             _write_back(before, scope, names)
         if local_names is not None:
             _write_back(local_before, inner, local_names)
+
+
+def _bindable(names: dict[Any, Any]) -> dict[str, Any]:
+    return {name: value for name, value in list(names.items()) if _may_bind(name)}
 
 
 def _need_names(loads: frozenset[str], scope: dict[str, Any], local_names: Any) -> None:
@@ -370,9 +386,6 @@ def _need_names(loads: frozenset[str], scope: dict[str, Any], local_names: Any) 
         if name in running.builtins and name not in scope:
             if local_names is None or name not in local_names:
                 raise NameError(f"name {name!r} is not defined", name=name)
-
-
-_eval = eval
 
 
 def eval(source: Any, globals: Any = None, locals: Any = None, /) -> Any:  # noqa: A001, A002

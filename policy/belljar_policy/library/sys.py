@@ -58,8 +58,11 @@ def modules() -> dict[str, Any]:
     what it puts there, no import finds."""
     if running.absent_modules:
         running.start_over()
-    for name in running.modules.keys() - _modules.keys():
-        _modules[name] = running.modules[name]
+    for name, module in running.modules.items():
+        if running.may_import(name):
+            _modules.setdefault(name, module)
+        elif _modules.get(name) is module:  # an earlier call of this session might
+            del _modules[name]
     return _modules
 
 

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable
 from typing import Any
 
+import _belljar_guards as guards
+
 from . import traceback
 from .objects import its_own_only
 from .program import compile_text, namespace, running
@@ -61,7 +63,7 @@ class Timer:
             " return _t1 - _t0\n"
         )
         names = namespace(running.scope if globals is None else globals)
-        exec(compile_text(text, _FILENAME), names)
+        guards.run_text(compile_text(text, _FILENAME), names, names)
         inner = names["inner"]
         self._inner: Callable = lambda it: inner(it, timer, stmt, setup)
 

@@ -18,7 +18,7 @@ from warnings import simplefilter
 
 import _belljar_guards as guards
 
-from . import logging, warnings
+from . import alone, logging, warnings
 from .objects import dict_of, is_a, its_own_only, mro_of
 
 
@@ -34,8 +34,8 @@ def _load_alone(package: str, module: str) -> ModuleType:
     try:
         return importlib.import_module(f"{package}.{module}")
     finally:
-        for name in [name for name in sys.modules if name.partition(".")[0] == package]:
-            del sys.modules[name]
+        names = [name for name in sys.modules if name.partition(".")[0] == package]
+        alone.taken_out.extend(map(sys.modules.pop, names))
         sys.modules.update(before)
 
 

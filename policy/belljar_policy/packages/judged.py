@@ -13,6 +13,8 @@ from collections.abc import Callable, Mapping
 from types import FrameType
 from typing import Any
 
+import _belljar_guards as guards
+
 from ..library.program import compile_text, namespace, running
 
 _VALUE = "value_of_text"
@@ -63,7 +65,8 @@ def evaluate(text: Any, look_up: Callable[[str], Any]) -> Any:
         if value is not MISSING and not is_withheld(value):
             found[name] = value
     scope = namespace(found)
-    exec(compile_text(f"{_VALUE} = (\n{text.strip()}\n)", "<expression>"), scope)
+    code = compile_text(f"{_VALUE} = (\n{text.strip()}\n)", "<expression>")
+    guards.run_text(code, scope, scope)
     return scope[_VALUE]
 
 
@@ -74,5 +77,5 @@ def define(text: str, filename: str, names: Mapping[str, Any]) -> dict[str, Any]
         exec(text, scope)
         return scope
     scope = namespace({name: value for name, value in names.items() if not is_withheld(value)})
-    exec(compile_text(text, filename), scope)
+    guards.run_text(compile_text(text, filename), scope, scope)
     return scope
