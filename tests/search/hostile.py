@@ -330,5 +330,17 @@ ARGUMENTS = (
     "types.SimpleNamespace(x=H())", "contextlib.nullcontext(H())", "mock.call", "enum",
 )  # fmt: skip
 
-# Of the library: none of their attributes may be written by a program.
-VICTIMS = ("json.dumps", "json.JSONEncoder", "threading.Thread(target=plain)", "trap")
+# What every function is called with: objects of the library, which no program may write to, and
+# the program's.
+VICTIMS = (
+    "json.dumps", "json.JSONEncoder", "threading.Thread(target=plain)", "trap", "hooks", "H()",
+)  # fmt: skip
+
+# For a program of its own: what the observer gives.
+PROGRAM_HEAD = """
+import random
+def flip(): return random.random() < 0.5
+def note(value): print(type(value), value)
+hooks = {name: note for name in ("@private", "@dunder", "@write", "@plain_group", "@import")}
+trap = object()
+"""

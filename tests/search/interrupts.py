@@ -120,3 +120,23 @@ def raising(kind: type[BaseException]) -> Callable[[], Any]:
         raise kind
 
     return action
+
+
+def _forge(guest: Any) -> Callable[[], Any]:
+    def action() -> None:
+        for name in ("forged", "meta_forged"):
+            made = guest.scope[name]()
+            if isinstance(made, type):
+                guest.scope["caught"].append(made)
+
+    return action
+
+
+KINDS: dict[str, Callable[[Any], Callable[[], Any]]] = {
+    "Ctrl-C": lambda guest: raising(KeyboardInterrupt),
+    "the recursion limit": lambda guest: raising(RecursionError),
+    "memory that ends": lambda guest: raising(MemoryError),
+    "a finalizer that makes a class": _forge,
+    "a finalizer that imports": lambda guest: guest.scope["probe"],
+    "depth": lambda guest: None,  # the recursion limit itself: at_depth() in machine.py
+}

@@ -7,7 +7,6 @@ a class of the program's.
 from __future__ import annotations
 
 import gc
-import inspect
 import sys
 import types
 from collections.abc import Iterator
@@ -26,6 +25,11 @@ def mro_of(cls: type) -> tuple[type, ...]:
 
 def dict_of(cls: type) -> Any:
     return _OF_TYPE["__dict__"].__get__(cls)
+
+
+def is_class(value: Any) -> bool:
+    """Not isinstance(): a weak proxy of a class says that it is one."""
+    return issubclass(type(value), type)
 
 
 def name_of(cls: type) -> str:
@@ -58,6 +62,9 @@ REVIEWED = {
     "traceback.Traceback": "what a program sees as e.__traceback__",
     "builtins.Names": "what globals() returns",
     "builtins.Code": "what compile() returns",
+    "multiprocessing._Context": "what get_context() returns",
+    "multiprocessing.parts.Connection": "what Pipe() returns",
+    "belljar_policy.library.unittest_case._same": "a decorator that returns its argument",
 }
 
 
@@ -71,6 +78,13 @@ def listed_classes() -> frozenset[str]:
     )
 
 
+def inner_codes(code: types.CodeType) -> Iterator[types.CodeType]:
+    for each in code.co_consts:
+        if type(each) is types.CodeType:
+            yield each
+            yield from inner_codes(each)
+
+
 class Judge:
     """Knows what the profile gives, and says of each object why no program may have it."""
 
@@ -81,6 +95,8 @@ class Judge:
         self._proxy = type(policy.modules.proxies["__future__"])
         self._open = policy.modules.open_packages
         self._given: dict[int, Any] = {}
+        self._depths: dict[int, int] = {}
+        self._inner: set[int] = set()  # code of functions that given functions make
         self._namespaces: dict[int, str] = {}
         self.allowed: frozenset[str] | None = None
         for name, proxy in list(policy.modules.proxies.items()):
@@ -103,39 +119,38 @@ class Judge:
         for name, module in list(sys.modules.items()):
             if name.partition(".")[0] in ("belljar_policy", "_belljar_guards"):
                 for value in list(vars(module).values()):
-                    if isinstance(value, type) and is_of_ours(value):
+                    if is_class(value) and is_of_ours(value):
                         yield value
 
     def _give(self, value: Any, depth: int = 4) -> None:
         """What an export leads to by the structure of classes counts as reviewed: tools/surface.py
         compares that with its record."""
-        if id(value) in self._given or depth == 0:
+        if depth == 0 or self._depths.get(id(value), 0) >= depth:
             return
+        self._depths[id(value)] = depth
         self._given[id(value)] = value
-        for each in functions_in(value):
-            self._given[id(each)] = each
-        if isinstance(value, type):
+        self._give_functions(value)
+        following: list[Any] = [type(value)]
+        if is_class(value):
             for base in mro_of(value):
                 self._given[id(base)] = base
                 for entry in list(dict_of(base).values()):
-                    self._give(entry, depth - 1)
-            self._give(type(value), depth - 1)
+                    self._give_functions(entry)
+                    following.append(entry)
         elif type(value) in (dict, types.MappingProxyType):
-            for entry in list(value.values())[:200]:
-                self._give(entry, depth - 1)
+            following += list(value.values())[:200]
         elif type(value) in (list, tuple):
-            for entry in value[:200]:
-                self._give(entry, depth - 1)
-        else:
-            self._give(type(value), depth - 1)
-            if type(value) is types.FunctionType:
-                wrapped = value.__dict__.get("__wrapped__")
-                if wrapped is not None:
-                    self._give(wrapped, depth - 1)
+            following += value[:200]
+        elif type(value) is types.FunctionType and "__wrapped__" in value.__dict__:
+            following.append(value.__dict__["__wrapped__"])
+        for each in following:
+            self._give(each, depth - 1)
 
-    def give_all(self, values: Iterator[Any]) -> None:
-        for value in values:
-            self._give(value)
+    def _give_functions(self, value: Any) -> None:
+        for each in functions_in(value):
+            self._given[id(each)] = each
+            if type(each) is types.FunctionType:
+                self._inner.update(id(code) for code in inner_codes(each.__code__))
 
     def note_modules(self) -> None:
         """The namespaces of what is loaded; more may have been, late."""
@@ -144,7 +159,7 @@ class Judge:
                 self._namespaces[id(vars(module))] = name
 
     def is_guests(self, value: Any) -> bool:
-        if isinstance(value, type):
+        if is_class(value):
             return self._guards.is_guest_class(value)
         return self._guards.is_guest_class(type(value)) or self._guards.is_guest_function(value)
 
@@ -163,7 +178,7 @@ class Judge:
             return self._of_dict(value)
         if cls is types.MappingProxyType:
             return self._of_view(value)
-        if isinstance(value, type):
+        if is_class(value):
             return self._of_class(value)
         if cls is types.FunctionType:
             return self._of_function(value)
@@ -211,9 +226,8 @@ class Judge:
         return None
 
     def _of_view(self, value: Any) -> str | None:
-        known = ("__module__", "__doc__", "__dict__", "__weakref__")
-        for key in known:
-            entry = value.get(key)
+        for key in ("__dict__", "__weakref__"):
+            entry = value[key] if type(value) is types.MappingProxyType and key in value else None
             if type(entry) is types.GetSetDescriptorType and not self.is_guests(entry.__objclass__):
                 return "the namespace of a class"
         return None
@@ -231,11 +245,15 @@ class Judge:
     def _of_function(self, value: Any) -> str | None:
         if self._guards.is_guest_function(value) or id(value) in self._given:
             return None
+        if id(value.__code__) in self._inner:
+            return None
         module = value.__globals__.get("__name__")
         if type(module) is not str:
             return None
         top = module.partition(".")[0]
         if top == "belljar_policy":
+            if f"{module}.{value.__qualname__}" in REVIEWED:
+                return None
             return f"a function of the policy: {module}.{value.__qualname__}"
         if module in walk_surface.OUTSIDE_FUNCTIONS or top in _LOADERS:
             return f"a function of {module}: {value.__qualname__}"
@@ -254,7 +272,3 @@ class Judge:
 
 
 _WITH_DICTS = (types.SimpleNamespace, types.FunctionType)
-
-
-def is_plain_function(value: Any) -> bool:
-    return inspect.isfunction(value)

@@ -10,10 +10,9 @@ from __future__ import annotations
 import importlib.util
 import json
 import os
-import random
 import signal
 import sys
-import time
+import traceback
 import types
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -28,6 +27,7 @@ from tests.search.walk import Guest, Walk, in_time  # noqa: E402
 from tools.profile_document import read_profile  # noqa: E402
 
 SECONDS_OF_RECIPE = 20
+CALLS_OF_DEPTH = 150  # how near to the recursion limit
 
 
 class Machine:
@@ -36,6 +36,8 @@ class Machine:
     def __init__(self, profile_name: str, plant: Callable[[], None] | None = None) -> None:
         import belljar_policy
 
+        if "POLICY_SET_PACKAGES" in os.environ:
+            sys.path.append(os.environ["POLICY_SET_PACKAGES"])
         profile = read_profile(ROOT / "profiles" / f"{profile_name}.toml")
         if plant is not None:
             plant()
@@ -43,61 +45,60 @@ class Machine:
         import _belljar_guards as guards
 
         self.guards = guards
-        self.reviewed = reviewed(profile_name)
-
-    def load_all(self) -> None:
-        """For the walks: as if the program had imported everything."""
-        self.policy.modules.load_all()
+        self._instructions: dict[str, int] = {}
 
     def modules(self) -> list[str]:
-        return sorted(self.policy.modules.proxies)
+        return sorted(self.policy.modules.proxies.keys() | self.policy.modules._exports.keys())
 
-    def walk(self, module: str, seed: int, operations: int) -> dict[str, Any]:
-        """From the exports of one module, or of the builtins."""
+    def walk(self, modules: list[str], seed: int, operations: int) -> dict[str, Any]:
+        """From the exports of these modules; the builtins' are those of `builtins`."""
+        self.policy.modules.load_all()
         judge = Judge(self.policy, self.guards)
         guest = Guest(self.policy, judge, seed)
-        roots = {"call": guest.made("mock.call")} if module == "unittest.mock" else {}
-        if module == "builtins":
-            shown = self.policy._builtins
-            roots |= {name: shown[name] for name in shown if name.isidentifier() and name[0] != "_"}
-        elif module not in ("__future__", "__main__", "subprocess"):
-            guest.run(f"import {module}")
-            for name in self.guards.export_names(self.policy.modules.proxies[module]):
-                if name.isidentifier() and guest.accessor(name) is not None:
-                    roots[f"{module}.{name}"] = guest.made(f"{module}.{name}")
         before = State(self.policy, self.guards)
         walk = Walk(guest, judge, operations)
-        walk.run(roots)
-        for difference in before.differences():
-            guest.report(difference, f"the walk from {module}")
-        return {"found": guest.found, "operations": walk.done, "reached": len(walk._reached)}
+        walk.run({name: value for module in modules for name, value in self._roots(guest, module)})
+        # gc.disable() is an export.
+        for difference in before.differences(but=frozenset({"collector"})):
+            guest.report(difference, f"the walk from {', '.join(modules)}")
+        return {"found": guest.found, "operations": walk.done}
 
-    def try_recipe(self, name: str, seed: int, allowed: frozenset[str] | None) -> dict[str, Any]:
-        """One composed program; its refusal is fine."""
+    def _roots(self, guest: Guest, module: str) -> Iterator[tuple[str, Any]]:
+        if module == "builtins":
+            for name, value in self.policy._builtins.items():
+                if name.isidentifier() and name[0] != "_":
+                    yield name, value
+        elif self.policy.compile(f"import {module}").code is not None:
+            guest.run(f"import {module}")
+            for name in self.guards.export_names(self.policy.modules.proxies[module]):
+                if guest.accessor(name) is not None:
+                    yield f"{module}.{name}", guest.made(f"{module}.{name}")
+
+    def try_recipes(self, names: list[str], seed: int) -> dict[str, Any]:
+        """Composed programs, one after the other; their refusal is fine."""
         judge = Judge(self.policy, self.guards)
         guest = Guest(self.policy, judge, seed)
         before = State(self.policy, self.guards)
-        guest.now = name
-        compiled = self.policy.compile(recipes.all_recipes()[name], "recipe.py", allowed)
-        judge.allowed = self.policy.modules.narrowed(allowed)
-        error = ""
-        if compiled.code is None:
-            error = str(compiled.findings[0])
-        else:
+        for name in names:
+            guest.now = name
+            compiled = self.policy.compile(recipes.all_recipes()[name], "recipe.py")
+            if compiled.code is None:
+                continue
+            guest.scope["found"] = []
             try:
                 in_time(SECONDS_OF_RECIPE, exec, compiled.code, guest.scope)
             except BaseException as raised:
                 guest.see(raised, name)
-                error = f"{type(raised).__name__}: {raised}"
-        for value in contents_of(guest.scope.get("found")):
-            guest.see(value, name)
+            for value in contents_of(guest.scope.get("found")):
+                guest.see(value, name)
         self.policy.finish_threads()
-        for difference in before.differences(loads=True):
-            guest.report(difference, name)
-        return {"found": guest.found, "operations": 1, "error": error}
+        for difference in before.differences(loads=True, but=frozenset({"allowed imports"})):
+            guest.report(difference, f"one of {len(names)} like {names[-1]}")
+        return {"found": guest.found, "operations": len(names)}
 
     def interrupt(self, name: str, what: str, at: int, seed: int) -> dict[str, Any]:
-        """One interruption of one act: at the instruction of that number, or counts them (at = 0)."""
+        """One act with one interruption, at the instruction of that number, or so many calls below
+        the recursion limit."""
         judge = Judge(self.policy, self.guards)
         guest = Guest(self.policy, judge, seed)
         allowed = frozenset(self.policy.modules._exports) - interrupts.FORBIDDEN
@@ -108,27 +109,42 @@ class Machine:
         judge.allowed = self.policy.modules.narrowed(allowed)
         before.permit(allowed)
         act = guest.scope["act"]
+        place = ""
         if what == "depth":
             guest.now = f"{name}, {at} calls below the recursion limit"
             in_time(SECONDS_OF_RECIPE, at_depth, guest, act, at, allowed)
-            count, place = at, ""
         else:
-            action = None if not at else _ACTIONS[what](guest)
             guest.now = f"{name}, interrupted by {what} at its instruction {at}"
-            done = in_time(SECONDS_OF_RECIPE, interrupts.interrupted, act, guest.scope, at, action)
-            count, place = done.count, done.place
-        where = f"{guest.now} ({place})"
-        try:
-            guest.scope["probe"]()
-        except Exception:
-            pass
+            action = interrupts.KINDS[what](guest)
+            done = in_time(
+                SECONDS_OF_RECIPE, interrupts.interrupted, act, guest.scope, at, action
+            )
+            place = f" ({done.place})"
+        in_time(SECONDS_OF_RECIPE, guest.scope["probe"])
         for cls in guest.scope["caught"]:
             if not self.guards.is_guest_class(cls):
-                guest.report("a class of the program that counts as the library's", where)
+                guest.report(
+                    "a class of the program that counts as the library's", guest.now + place
+                )
         self.policy.finish_threads()
         for difference in before.differences(loads=True):
-            guest.report(difference, where)
-        return {"found": guest.found, "operations": 1, "count": count}
+            guest.report(difference, guest.now + place)
+        return {"found": guest.found, "operations": 1}
+
+    def instructions(self, name: str) -> int:
+        """How many of the library are between the beginning of an act and its end."""
+        if name not in self._instructions:
+            allowed = frozenset(self.policy.modules._exports) - interrupts.FORBIDDEN
+            counted = in_fork(lambda: {"count": self._count(name, allowed)})
+            self._instructions[name] = max(counted.get("count", 1), 1)
+        return self._instructions[name]
+
+    def _count(self, name: str, allowed: frozenset[str]) -> int:
+        guest = Guest(self.policy, Judge(self.policy, self.guards), 1)
+        guest.scope["sys"] = self.policy.modules.proxies["sys"]
+        guest.run(interrupts.ACTS[name], allowed)
+        act = guest.scope["act"]
+        return interrupts.interrupted(act, guest.scope, 0, None).count
 
 
 def at_depth(guest: Any, act: Any, calls: int, allowed: frozenset[str]) -> None:
@@ -146,25 +162,6 @@ def at_depth(guest: Any, act: Any, calls: int, allowed: frozenset[str]) -> None:
         guest.scope["deep"](act, max(low - calls, 0))
     except BaseException:
         pass
-
-
-def _forge(guest: Any) -> Callable[[], Any]:
-    def action() -> None:
-        for name in ("forged", "meta_forged"):
-            made = guest.scope[name]()
-            if isinstance(made, type):
-                guest.scope["caught"].append(made)
-
-    return action
-
-
-_ACTIONS: dict[str, Callable[[Any], Callable[[], Any]]] = {
-    "Ctrl-C": lambda guest: interrupts.raising(KeyboardInterrupt),
-    "the recursion limit": lambda guest: interrupts.raising(RecursionError),
-    "memory that ends": lambda guest: interrupts.raising(MemoryError),
-    "a finalizer that makes a class": _forge,
-    "a finalizer that imports": lambda guest: guest.scope["probe"],
-}
 
 
 def contents_of(value: Any, depth: int = 4) -> Iterator[Any]:
@@ -188,8 +185,19 @@ def runner_tracebacks() -> types.ModuleType:
     return module
 
 
-def reviewed(profile_name: str) -> dict[str, str]:
-    return {}
+def profiles() -> list[str]:
+    """Those with a language policy."""
+    paths = sorted((ROOT / "profiles").glob("*.toml"))
+    return [path.stem for path in paths if "modules" in read_profile(path)]
+
+
+def answer_of(part: Callable[[], dict[str, Any]]) -> str:
+    try:
+        answer = json.dumps(part())
+    except BaseException as error:
+        answer = json.dumps({"broken": "".join(traceback.format_exception(error))})
+    signal.signal(signal.SIGALRM, signal.SIG_IGN)  # the last one may be pending
+    return answer
 
 
 def in_fork(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
@@ -202,12 +210,7 @@ def in_fork(part: Callable[[], dict[str, Any]]) -> dict[str, Any]:
             with open(os.devnull, "w") as nothing:
                 os.dup2(nothing.fileno(), 1)
                 os.dup2(nothing.fileno(), 2)
-                try:
-                    pipe.write(json.dumps(part()))
-                except BaseException as error:
-                    import traceback
-
-                    pipe.write(json.dumps({"broken": "".join(traceback.format_exception(error))}))
+                pipe.write(answer_of(part))
         os._exit(0)
     os.close(sending)
     with os.fdopen(receiving, errors="replace") as pipe:

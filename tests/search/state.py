@@ -69,9 +69,9 @@ class State:
         """The program that runs now may import these."""
         self._permitted["allowed imports"] = allowed
 
-    def differences(self, loads: bool = False) -> list[str]:
-        """What has changed. `loads`: modules may have been loaded meanwhile, which adds proxies and
-        classes."""
+    def differences(self, loads: bool = False, but: frozenset[str] = frozenset()) -> list[str]:
+        """What has changed, `but` for that. `loads`: modules may have been loaded meanwhile, which adds
+        proxies and classes."""
         found = []
         for name, (module, before) in self._modules.items():
             after = _of_namespace(vars(module))
@@ -91,7 +91,7 @@ class State:
         found += [f"class {name_of(cls)} counts as the library's" for cls in self._strangers(loads)]
         now = self._what_is_permitted()
         for name, before in self._permitted.items():
-            if now[name] != before and not (loads and name in _LOADED):
+            if now[name] != before and name not in but and not (loads and name in _LOADED):
                 found.append(f"{name}: {_told(before)} became {_told(now[name])}")
         return found
 

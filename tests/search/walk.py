@@ -15,6 +15,8 @@ from tests.search.judge import dict_of, mro_of
 
 SECONDS_OF_CALL = 0.25
 MAX_DEPTH = 7
+OF_RESULT = 30  # loads from what one operation returns
+AT_LEAST = 16  # objects looked at for it, however many attributes they have
 MAX_OF_A_KIND = 3
 MAX_ITEMS = 60
 ENOUGH = 12  # functions of which all attributes are loaded
@@ -167,9 +169,13 @@ class Walk:
 
     def run(self, roots: dict[str, Any]) -> None:
         self._queue.extend(Step(path, value, 0) for path, value in roots.items())
-        self._follow_loads(self._left // 2)
-        for step in [each for each in self._reached if callable(each.value)]:
-            self._with_victims(step)
+        rest = self._left // 5
+        self._follow_loads(2 * rest)
+        functions = [each for each in self._reached if callable(each.value)]
+        self._guest.random.shuffle(functions)
+        for step in sorted(functions, key=lambda each: each.depth > 0):  # exports first
+            if self._left > rest:
+                self._with_victims(step)
         pick = self._guest.random
         while self._reached and self._left > 0:
             # Rather what was reached late than one of the first, which every run begins with.
@@ -179,7 +185,7 @@ class Walk:
                 self._queue.extend(self._call(step))
             else:
                 self._queue.extend(self._operation(step, pick.choice(_OPERATIONS)))
-            self._follow_loads(60)
+            self._follow_loads(OF_RESULT)
 
     def _with_victims(self, step: Step) -> None:
         """Calls it with objects of the library's in the place of `self`, to see it write to them."""
@@ -189,16 +195,30 @@ class Walk:
                 path = f"{step.path}({', '.join(expressions)})"
                 given = [self._guest.made(each) for each in expressions]
                 function = self._guest.scope["op_call"]
-                for found in self._do(path, step.depth, function, step.value, *given):
-                    self._guest.see(found.value, found.path)
+                self._queue.extend(self._do(path, step.depth, function, step.value, *given))
+                self._follow_loads(OF_RESULT)
+                self._look_at_victim(path)
+
+    def _look_at_victim(self, path: str) -> None:
+        """State sees every change, at the end; this says which call it was."""
+        function = self._guest.made("json.dumps")
+        if set(function.__dict__) - {"__wrapped__"}:
+            self._guest.report("the function json.dumps has changed", path)
 
     def _follow_loads(self, operations: int) -> None:
         until = self._left - operations
-        while self._queue and self._left > max(until, 0):
+        looked_at = 0
+        while self._queue and self._left > 0 and (self._left > until or looked_at < AT_LEAST):
+            looked_at += 1
             step = self._queue.popleft()
             if self._is_new(step):
                 self._reached.append(step)  # which also keeps it alive: ids are not reused
-                self._queue.extend(self._loads(step))
+                # Deep rather than broad where there is little time for a result.
+                following = list(self._loads(step))
+                if operations == OF_RESULT:
+                    self._queue.extendleft(reversed(following))
+                else:
+                    self._queue.extend(following)
         self._queue.clear()
 
     def _is_new(self, step: Step) -> bool:
@@ -211,12 +231,13 @@ class Walk:
             return False
         is_named = isinstance(value, type) or hasattr(type(value), "__code__")
         kind = None
-        if isinstance(value, BaseException) or type(value) in (list, tuple):
+        tail = step.path.rpartition(")[0]")[2] if "error_of(" in step.path else ""
+        if type(value) in _METHODS_IN_C or type(value).__name__ == "method-wrapper":
             kind = type(value)
-        elif type(value) in _METHODS_IN_C:
-            kind = type(value)
+        elif tail or isinstance(value, BaseException):
+            kind = (type(value), tail)
         elif not is_named:
-            kind = (type(value), _last(step.path), step.path.count("("))
+            kind = (type(value), _without_arguments(step.path))
         if kind is not None:
             self._kinds[kind] += 1
             if self._kinds[kind] > MAX_OF_A_KIND:
@@ -241,20 +262,31 @@ class Walk:
     def _of_error(self, path: str, depth: int, error: BaseException) -> Iterator[Step]:
         while error is not None and depth < MAX_DEPTH:
             depth += 1
-            yield Step(f"error_of(lambda: {path})[0]", error, depth)
+            place = f"error_of(lambda: {path})[0]"
+            yield Step(place, error, depth)
+            for name in _OF_ERRORS:
+                if self._guest.accessor(name) is not None and hasattr(error, name):
+                    value = getattr(error, name)
+                    yield Step(f"{place}.{name}", value, depth + 1)
+                    for index, each in enumerate(value if type(value) is tuple else ()):
+                        yield Step(f"{place}.{name}[{index}]", each, depth + 1)
             error = error.__context__
 
     def _loads(self, step: Step) -> Iterator[Step]:
-        yield from self._attributes(step)
         yield Step(f"type({step.path})", type(step.value), step.depth + 1)
         if isinstance(step.value, type):
             yield from self._do(f"vars({step.path})", step.depth, vars_of(self._guest), step.value)
         elif type(step.value) in (list, tuple, dict, set, frozenset, types.MappingProxyType):
             yield from self._items(step)
+        yield from self._attributes(step)
 
     def _items(self, step: Step) -> Iterator[Step]:
         if isinstance(step.value, (dict, types.MappingProxyType)):
-            for key, each in list(step.value.items())[:MAX_ITEMS]:
+            try:
+                pairs = list(step.value.items())[:MAX_ITEMS]
+            except Exception:  # of a mapping of the program's
+                return
+            for key, each in (pair for pair in pairs if type(pair) is tuple and len(pair) == 2):
                 yield Step(f"{step.path}[{_shown(key)}]", each, step.depth + 1)
         else:
             for index, each in enumerate(list(step.value)[:MAX_ITEMS]):
@@ -274,7 +306,7 @@ class Walk:
             names.update(dict.fromkeys(n for n in list(own) if type(n) is str))
         except Exception:
             pass
-        return [name for name in names if name.isidentifier()]
+        return sorted(filter(str.isidentifier, names), key=lambda name: name[:2] == "__")
 
     def _attributes(self, step: Step) -> Iterator[Step]:
         for name in self._names(step.value):
@@ -309,9 +341,18 @@ _METHODS_IN_C = (
 _FUNCTIONS = (types.FunctionType, types.MethodType, *_METHODS_IN_C)
 
 
-def _last(path: str) -> str:
-    """The name or key that the path ends with."""
-    return path[max(path.rfind("."), path.rfind("["), path.rfind("(")) :]
+_OF_ERRORS = ("obj", "name", "args", "object", "value")
+
+
+def _without_arguments(path: str) -> str:
+    """`f().g().x` of `f(1).g(h(2)).x`."""
+    depth, kept = 0, []
+    for each in path.replace("error_of(lambda: ", ""):
+        depth -= each == ")"
+        if depth == 0:
+            kept.append(each)
+        depth += each == "("
+    return "".join(kept)
 
 
 def flipped(pick: random.Random) -> bool:

@@ -1,0 +1,55 @@
+"""A short run of the search, and its control: leaks of each kind, which it must find."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.policy.conftest import require_guards
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def search(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tests.search", "--seed", "1", *arguments],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        env={
+            **os.environ,
+            "BELLJAR_GUARDS_DIR": require_guards(),
+            "PYTHONDONTWRITEBYTECODE": "1",
+            "PYTHONHASHSEED": "0",
+        },
+    )
+
+
+@pytest.fixture(scope="module")
+def planted() -> str:
+    done = search("--planted")
+    assert done.returncode == 1, done.stderr
+    return done.stdout
+
+
+def kinds() -> list[str]:
+    from tests.search.planted import INTERRUPTED, WALKED
+
+    return [words for _, words in (*WALKED.values(), *INTERRUPTED.values())]
+
+
+@pytest.mark.parametrize("words", kinds())
+def test_a_planted_leak_is_found(planted: str, words: str) -> None:
+    assert [line for line in planted.splitlines() if line.startswith("FOUND") and words in line], (
+        planted
+    )
+
+
+@pytest.mark.parametrize("profile", ["basic", "filesystem"])
+def test_nothing_is_reached(profile: str) -> None:
+    done = search("--profile", profile)
+    assert done.returncode == 0, done.stdout + done.stderr
