@@ -53,7 +53,9 @@ def functions_in(value: Any) -> Iterator[Any]:
 def is_of_ours(cls: type) -> bool:
     """Whether its class statement is in the policy, whatever module it says."""
     functions = [each for entry in list(dict_of(cls).values()) for each in functions_in(entry)]
-    places = [str(each.__globals__.get("__name__")) for each in functions if hasattr(each, "__globals__")]
+    places = [
+        str(each.__globals__.get("__name__")) for each in functions if hasattr(each, "__globals__")
+    ]
     return any("belljar" in place for place in (*places, name_of(cls)))
 
 
@@ -91,7 +93,7 @@ class Judge:
     def __init__(self, policy: Any, guards: Any) -> None:
         """After all modules have been loaded and before the program begins."""
         self._policy = policy
-        self._guards = guards
+        self.guards = guards
         self._proxy = type(policy.modules.proxies["__future__"])
         self._open = policy.modules.open_packages
         self._given: dict[int, Any] = {}
@@ -160,8 +162,8 @@ class Judge:
 
     def is_guests(self, value: Any) -> bool:
         if is_class(value):
-            return self._guards.is_guest_class(value)
-        return self._guards.is_guest_class(type(value)) or self._guards.is_guest_function(value)
+            return self.guards.is_guest_class(value)
+        return self.guards.is_guest_class(type(value)) or self.guards.is_guest_function(value)
 
     def why(self, value: Any) -> str | None:
         """What it is, if no program may hold it."""
@@ -206,7 +208,8 @@ class Judge:
                 return "the real globals of the program"
             if isinstance(entry, types.ModuleType) and not self._open:
                 return "a dict with a real module"
-        if value and all(type(key) is str for key in list(value)):
+        # The audit hook of profiles with packages refuses the search for the owner.
+        if value and not self._open and all(type(key) is str for key in list(value)):
             return self._of_instance_dict(value)
         return None
 
@@ -233,7 +236,7 @@ class Judge:
         return None
 
     def _of_class(self, cls: type) -> str | None:
-        if self._guards.is_guest_class(cls) or id(cls) in self._given:
+        if self.guards.is_guest_class(cls) or id(cls) in self._given:
             return None
         if id(cls) in self._own_classes:
             return f"a class of the policy: {name_of(cls)}"
@@ -243,7 +246,7 @@ class Judge:
         return None
 
     def _of_function(self, value: Any) -> str | None:
-        if self._guards.is_guest_function(value) or id(value) in self._given:
+        if self.guards.is_guest_function(value) or id(value) in self._given:
             return None
         if id(value.__code__) in self._inner:
             return None

@@ -76,7 +76,7 @@ class State:
         for name, (module, before) in self._modules.items():
             after = _of_namespace(vars(module))
             for key in before:
-                if after.get(key) is not before[key]:
+                if after.get(key) is not before[key] and f"{name}.{key}" not in _SET_BY_PROGRAMS:
                     found.append(f"{name}.{key} is another object")
         for key, cls in self._classes.items():
             before, after = self._of_classes[key], self._of_class(cls)
@@ -87,7 +87,9 @@ class State:
             if loads and str(function.__globals__.get("__name__")).startswith(_MODULES_OF_OURS):
                 continue  # a replacement gets the original's signature when it is loaded
             if self._of_functions[key] != _of_function(function):
-                found.append(f"the function {function.__module__}.{function.__qualname__} has changed")
+                found.append(
+                    f"the function {function.__module__}.{function.__qualname__} has changed"
+                )
         found += [f"class {name_of(cls)} counts as the library's" for cls in self._strangers(loads)]
         now = self._what_is_permitted()
         for name, before in self._permitted.items():
@@ -127,6 +129,8 @@ _MAY_CHANGE = frozenset({
     "__protocol_attrs__", "__signature__", "__type_params__", "__static_attributes__",
     "_abc_registry", "__annotations_cache__",
 })  # fmt: skip
+# catch_warnings(record=True) sets it, and a program may enter that and not leave it.
+_SET_BY_PROGRAMS = frozenset({"warnings._showwarnmsg_impl"})
 _LOADED = frozenset({"proxies", "subclassable", "writable"})
 
 
@@ -144,9 +148,13 @@ def all_classes() -> list[type]:
 
 
 def _is_librarys(value: Any) -> bool:
-    return type(value) is types.FunctionType and "__builtins__" in value.__globals__ and (
-        type(value.__globals__["__builtins__"]) is not dict
-        or value.__globals__["__builtins__"] is vars(sys.modules["builtins"])
+    return (
+        type(value) is types.FunctionType
+        and "__builtins__" in value.__globals__
+        and (
+            type(value.__globals__["__builtins__"]) is not dict
+            or value.__globals__["__builtins__"] is vars(sys.modules["builtins"])
+        )
     )
 
 
