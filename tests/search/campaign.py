@@ -107,5 +107,5 @@ def run(parts: Iterator[Part], until: float | None = None) -> Report:
 
 
 def program(how: str) -> str:
-    """A program that does what the walk did: the hostile classes, the operations, the expression."""
+    """A program that does what the walk did: hostile classes, operations, the expression."""
     return f"{hostile.PROGRAM_HEAD}{hostile.CLASSES}{hostile.OPERATIONS}\nfound = {how}\n"

@@ -1,8 +1,8 @@
 """What happens in the middle of library code, at any of its instructions: an error, or the program.
 
-A program cannot trace, but what this does stands for what it can have: a finalizer, a comparison or a
-signal handler that is C all the way has no frame and runs anywhere; Ctrl-C, memory that ends and the
-recursion limit raise anywhere. Afterwards everything must be as before (state.py).
+A program cannot trace, but what this does stands for what it can have: a finalizer, a comparison or
+a signal handler that is C all the way has no frame and runs anywhere; Ctrl-C, memory that ends and
+the recursion limit raise anywhere. Afterwards everything must be as before (state.py).
 """
 
 from __future__ import annotations

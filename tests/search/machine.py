@@ -159,7 +159,8 @@ def at_depth(guest: Any, act: Any, calls: int, allowed: frozenset[str]) -> None:
     """Calls `act` so deep that only so many calls more are allowed."""
     guest.run(
         "def deep(f, n):\n    if n: return deep(f, n - 1)\n    return f()\n"
-        "def fits(n):\n    try: deep(int, n)\n    except RecursionError: return False\n    return True",
+        "def fits(n):\n    try: deep(int, n)\n    except RecursionError: return False\n"
+        "    return True",
         allowed,
     )
     low, high = 1, 20_000

@@ -1,8 +1,8 @@
 """Composed operations: what takes several steps, or a place of its own, before it goes wrong.
 
-Each recipe is the text of a program that follows the hostile classes of hostile.py. What it binds to
-`found` is judged, with all that containers in it hold; `note` judges on the way. So a recipe says how
-to get somewhere, and not what is wrong there.
+Each recipe is the text of a program that follows the hostile classes of hostile.py. What it binds
+to `found` is judged, with all that containers in it hold; `note` judges on the way. So a recipe
+says how to get somewhere, and not what is wrong there.
 """
 
 from __future__ import annotations

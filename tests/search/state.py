@@ -70,8 +70,8 @@ class State:
         self._permitted["allowed imports"] = allowed
 
     def differences(self, loads: bool = False, but: frozenset[str] = frozenset()) -> list[str]:
-        """What has changed, `but` for that. `loads`: modules may have been loaded meanwhile, which adds
-        proxies and classes."""
+        """What has changed, `but` for that. `loads`: modules may have been loaded meanwhile, which
+        adds proxies and classes."""
         found = []
         for name, (module, before) in self._modules.items():
             after = _of_namespace(vars(module))
