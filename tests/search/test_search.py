@@ -49,7 +49,9 @@ def test_a_planted_leak_is_found(planted: str, words: str) -> None:
     )
 
 
-@pytest.mark.parametrize("profile", ["basic", "filesystem"])
-def test_nothing_is_reached(profile: str) -> None:
-    done = search("--profile", profile)
+# On a busy machine longer than other tests may take.
+@pytest.mark.timeout(900)
+@pytest.mark.parametrize("profile, operations", [("basic", 1_500), ("filesystem", 300)])
+def test_nothing_is_reached(profile: str, operations: int) -> None:
+    done = search("--profile", profile, "--operations", str(operations))
     assert done.returncode == 0, done.stdout + done.stderr
