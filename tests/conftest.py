@@ -19,6 +19,7 @@ LONGEST = (
     "places/test_attacks.py",
     "places/test_packages.py",
     "python/test_container_sessions.py",
+    "search/test_search.py",
     "programs/test_programs.py",
     "clients/test_official_clients.py",
     "server/test_jobs.py",
@@ -37,6 +38,7 @@ ATTACKS = (
     "tests/jail/",
     "tests/places/test_attacks.py",
     "tests/policy/",
+    "tests/search/",
 )
 
 
