@@ -13,6 +13,7 @@ from typing import Any
 
 import _belljar_guards as guards
 
+from . import reviewed
 from .packages import late
 
 
@@ -29,3 +30,4 @@ def guard() -> None:
         return original(spec, module, override=override)
 
     _bootstrap._init_module_attrs = init_module_attrs
+    guards.guard_forwarders(dict(reviewed.MODULE_READERS))

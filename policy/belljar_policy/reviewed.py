@@ -177,3 +177,46 @@ OPEN_PACKAGES = LATE_PACKAGES | {
     "pyparsing", "pytz", "requests", "scipy", "seaborn", "sklearn", "socks", "socksio", "soupsieve",
     "statsmodels", "sympy", "threadpoolctl", "urllib3", "websocket", "websockets", "yarl",
 }  # fmt: skip
+
+# Library code that reads or writes attributes of modules by computed names, or reads a module's
+# `__dict__`, while a program runs (guards/real_modules.cc): a whole module or "module:function",
+# and the packages of which it may read the modules ("": all). No program chooses the module.
+MODULE_READERS: dict[str, tuple[str, ...]] = {
+    # It makes the modules.
+    "importlib._bootstrap": ("",),
+    "importlib._bootstrap_external": ("",),
+    # They change and export the modules that a program imports.
+    "belljar_policy.modules": ("",),
+    "belljar_policy.packages.faker:_adapt_loading": ("faker",),
+    "belljar_policy.packages.late": ("",),  # which asks whether a program runs
+    "belljar_policy.packages.openpyxl:_adapt_sheet_writer": ("openpyxl",),
+    "belljar_policy.packages.openpyxl:_adapt_writer": ("openpyxl",),
+    "belljar_policy.packages.faker:_adapt_factory": ("faker",),
+    "belljar_policy.packages.faker:_adapt_generator": ("faker",),
+    "belljar_policy.packages.tqdm:_adapt": ("tqdm",),
+    # For info("name"), which prints the documentation of what has the name.
+    "numpy.lib._utils_impl:_makenamedict": ("",),
+    # The module, or its package, is a constant.
+    "PIL.features": ("PIL",),
+    "_plotly_utils.basevalidators": ("plotly",),
+    "_plotly_utils.importers:relative_import.<locals>.__getattr__": ("plotly",),
+    "belljar_policy.packages.sympy:_mpmath": ("mpmath",),
+    "matplotlib.pyplot:switch_backend.<locals>.backend_mod": ("matplotlib.backends",),
+    "pandas.io.excel._base:_infer_engine_from_workbook": ("openpyxl",),
+    "pandas.core.window.rolling:Window._validate": ("scipy.signal",),
+    "scipy._lib.deprecation:_sub_module_deprecation": ("scipy",),
+    "scipy.linalg.blas:_get_funcs": ("scipy.linalg",),
+    "scipy.optimize._optimize:show_options": ("scipy",),
+    "sympy.core.cache": ("sympy",),
+    # Namespaces of arrays: a program could choose another module only of these.
+    "scipy._lib.array_api_compat.common._helpers:_issubclass_fast": ("numpy",),
+    "scipy._lib.array_api_extra._delegation:atleast_nd": (
+        "numpy", "scipy._lib.array_api_compat.numpy",
+    ),
+    "sklearn.externals.array_api_compat.common._helpers:_issubclass_fast": ("numpy",),
+    "sklearn.externals.array_api_extra._manipulation:atleast_nd": (
+        "numpy", "sklearn.externals.array_api_compat.numpy",
+    ),
+    # For functions of plotly.colors, which show their own module.
+    "inspect:_getmembers": ("_plotly_utils.colors",),
+}  # fmt: skip

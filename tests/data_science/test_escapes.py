@@ -12,7 +12,7 @@ import textwrap
 
 import pytest
 
-from tests.data_science import import_attacks, late_attacks
+from tests.data_science import forward_attacks, import_attacks, late_attacks
 from tests.data_science.import_attacks import NOTHING
 from tests.policy import harness
 
@@ -21,6 +21,7 @@ pytestmark = pytest.mark.usefixtures("policy")
 # class: (what its attacks share, {what is tried: (body of the function, what stops it)})
 ATTACKS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "imports": (import_attacks.SHARED, import_attacks.ATTACKS),
+    "forwarders": (forward_attacks.SHARED, forward_attacks.ATTACKS),
     "late packages": (late_attacks.SHARED, late_attacks.ATTACKS),
     "addresses": (
         """
