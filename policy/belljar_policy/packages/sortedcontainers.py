@@ -1,4 +1,4 @@
-"""sortedcontainers: constructors fill instances, and no module or class that they are called with."""
+"""sortedcontainers: constructors fill instances of their class, and no module or other class."""
 
 from __future__ import annotations
 
