@@ -110,6 +110,7 @@ ALTERNATIVES: dict[str, str] = {
     "profile": "Use timeit or time.perf_counter",
     "pdb": "Use print() or assert",
     "rich": "Use pprint or textwrap",
+    "sortedcontainers": "Use bisect.insort on a list, or heapq",
     "tabulate": "Use format() or f-strings to align columns",
     "tqdm": "Use print() to show progress",
     "networkx": "Use a dict of sets for a graph, and graphlib to sort it",

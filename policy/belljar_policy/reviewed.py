@@ -137,7 +137,7 @@ LATE_ANYWAY = frozenset({
 
 # The same for packages of OPEN_PACKAGES (packages/late.py).
 LATE_PACKAGES = frozenset({
-    "bs4", "faker", "lxml", "openpyxl", "regex", "tabulate", "tqdm",
+    "bs4", "faker", "lxml", "openpyxl", "regex", "sortedcontainers", "tabulate", "tqdm",
 })  # fmt: skip
 
 # Computed at each load, by calling the function of that name in library/.

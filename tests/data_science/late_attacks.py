@@ -22,6 +22,7 @@ from faker import Faker, Generator
 from lxml import etree, html
 from openpyxl import Workbook, load_workbook
 from openpyxl.drawing.image import Image
+from sortedcontainers import SortedSet
 from tqdm import tqdm
 held = go.Layout.re
 bar = tqdm([1], file=io.StringIO())
@@ -57,6 +58,11 @@ ATTACKS: dict[str, tuple[str, str]] = {
         "BJ305",
     ),
     "and to a class": ("file(pd.DataFrame, bar).planted = 1\nreturn True", "BJ305"),
+    "a constructor fills a module": (
+        "SortedSet.__init__(held)\nreturn True",
+        "requires a 'SortedSet'",
+    ),
+    "and a class": ("SortedSet.__init__(Faker)\nreturn Faker.bisect", "requires a 'SortedSet'"),
     "a style of openpyxl passes a module's names on": (
         'return type(Workbook().active["A1"].font)(held).enum',
         "BJ301",

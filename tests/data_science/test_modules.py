@@ -179,6 +179,25 @@ USES |= {
          "Asia/Tokyo" in pytz.all_timezones, len(pytz.common_timezones) > 300,
          pytz.country_timezones["ch"], datetime.now(pytz.UTC).tzname())
         """,
+    "sortedcontainers": """
+        import copy, pickle
+        from sortedcontainers import SortedDict, SortedKeyList, SortedList, SortedSet
+        numbers = SortedList([3, 1, 2])
+        numbers.add(0)
+        numbers.discard(2)
+        class Longest(SortedList):
+            def longest(self):
+                return max(map(len, self))
+        by_length = SortedKeyList(["ccc", "a", "bb"], key=len)
+        table = SortedDict({"b": 2, "a": 1})
+        table["0"] = 0
+        chosen = SortedSet("hello")
+        (list(numbers), numbers.bisect_left(3), numbers[-1], list(numbers.irange(1, 3)),
+         list(by_length.irange_key(2, 3)), Longest(["a", "bbb"]).longest(), list(table),
+         table.peekitem(0), table.keys()[1], list(chosen), chosen.index("l"),
+         copy.deepcopy(numbers) == numbers, pickle.loads(pickle.dumps(table)) == table,
+         repr(table), repr(by_length.key is len))
+        """,
     "tabulate": """
         import pandas as pd
         from tabulate import tabulate
@@ -377,7 +396,7 @@ def test_a_seed_gives_the_numbers_of_plain_python(
 
 def test_packages_that_are_rare_are_not_in_the_zygote(jail: Session) -> None:
     """Others would import some as they are there: fontTools takes lxml."""
-    rare = "{'bs4', 'faker', 'lxml', 'openpyxl', 'regex', 'tabulate', 'tqdm'}"
+    rare = "{'bs4', 'faker', 'lxml', 'openpyxl', 'regex', 'sortedcontainers', 'tabulate', 'tqdm'}"
     loaded = jail.run(f"import sys\nsorted({{n.partition('.')[0] for n in sys.modules}} & {rare})")
     assert loaded["result"] == []
 

@@ -13,7 +13,7 @@ import pytest
 
 EVERYTHING = (
     "# PIL bs4 cycler dateutil faker joblib lxml matplotlib mpl_toolkits numpy openpyxl pandas "
-    "plotly pytz regex scipy seaborn sklearn statsmodels sympy tabulate tqdm\n"
+    "plotly pytz regex scipy seaborn sklearn sortedcontainers statsmodels sympy tabulate tqdm\n"
 )
 
 
@@ -36,7 +36,7 @@ def run(build: Path, packages: Path):
 PACKAGES = [
     "numpy", "pandas", "scipy.stats", "matplotlib.pyplot", "seaborn", "sklearn.linear_model",
     "statsmodels.api", "plotly.express", "sympy", "PIL.Image", "dateutil.parser", "pytz",
-    "lxml.etree", "openpyxl", "tabulate",
+    "lxml.etree", "openpyxl", "sortedcontainers", "tabulate",
 ]  # fmt: skip
 
 
