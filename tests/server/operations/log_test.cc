@@ -109,6 +109,19 @@ TEST(Log, AnExecutionIsOneEntryWithoutCodeOrOutput) {
   EXPECT_FALSE(entry.contains("code"));
 }
 
+TEST(Log, NamesThatAProgramChoseAreNotInIt) {
+  host::Outcome outcome = tests::GoodOutcome();
+  outcome.status = host::Status::kException;
+  outcome.error = host::GuestError{"Root_password_is_hunter2", "", 1, 1, 1, 1, "", ""};
+  outcome.findings = {{"hunter2", "", 1, 1, 1, 1, "", "", ""},
+                      {"BJ20\xb2", "", 1, 1, 1, 1, "", "", ""}};
+  const std::string text = Written({}, [&](Log& log) { log.Called(tests::RecordOf(outcome)); });
+  EXPECT_EQ(text.find("hunter2"), std::string::npos) << text;
+  const json entry = json::parse(text);
+  EXPECT_EQ(entry["error_type"], "other");
+  EXPECT_EQ(entry["rules"], json::array({"other"}));
+}
+
 TEST(Log, MissingLayersEventsAndFailuresAreReported) {
   host::Outcome outcome = tests::GoodOutcome();
   outcome.isolation.layers[1].held = false;
