@@ -126,14 +126,12 @@ TEST_F(CallEventsTest, TheClassOfAnExceptionIsNoTextOfTheProgram) {
       {"KeyError", "KeyError"}, {"Timeout", "Timeout"}, {"Root_password_is_hunter2", "other"}};
   for (const auto& [type, told] : kTypes) {
     told_.clear();
-    FakeTool tool;
-    tool.on_call = [&](const ToolCall& call) -> core::Result<ToolResult> {
-      host::Outcome outcome = tests::GoodOutcome();
-      outcome.error = host::GuestError{type, "", 1, 1, 1, 1, "", ""};
-      RecordAtTheEnd(call, std::move(outcome));
-      return ToolResult();
-    };
-    (void)Told(tool);
+    host::Outcome outcome = tests::GoodOutcome();
+    outcome.error = host::GuestError{type, "", 1, 1, 1, 1, "", ""};
+    CallRecord record = tests::RecordOf(outcome);
+    record.execution = "an id";
+    events_.Called(record);
+    ASSERT_TRUE(Find<ExecutionEnded>());
     EXPECT_EQ(Find<ExecutionEnded>()->error_type, told);
   }
 }

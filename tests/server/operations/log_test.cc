@@ -213,11 +213,11 @@ TEST(Log, CodeIsHeldOnlyIfConfiguredAndBounded) {
 
 TEST(Log, HostileStringsForgeNeitherLinesNorTerminals) {
   host::Outcome outcome = tests::GoodOutcome();
-  outcome.status = host::Status::kException;
-  outcome.error = host::GuestError{};
   // A line break, an escape, C1 control, U+2028, bytes that are no UTF-8, a format string.
-  outcome.error->type = std::string("E\n{\"forged\":1}\x1b[2J\xc2\x9b\xe2\x80\xa8\xff {} %s%n ") +
-                        '\0' + std::string(100'000, 'x');
+  const std::string hostile =
+      std::string("E\n{\"forged\":1}\x1b[2J\xc2\x9b\xe2\x80\xa8\xff {} %s%n ") + '\0' +
+      std::string(100'000, 'x');
+  outcome.security_events = {{"seccomp", "denied", hostile, 1}};
   for (const char* format : {"json", "text"}) {
     LogConfig config;
     config.format = format;
