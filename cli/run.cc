@@ -372,13 +372,14 @@ int RunJob(const RunArguments& arguments, Job job) {
   outside::RunOptions options;
   options.cancel_fd = interruption.fd();
   if (arguments.is_live()) options.sink = &output.sink();
-  core::Result<host::Outcome> outcome =
-      job.container ? RunInContainer(job, options)
-                    : outside::RunOnce(std::move(job.sandbox), job.request, options);
+  const auto run = job.receipt_key ? outside::RunOnlyOnce : outside::RunOnce;
+  core::Result<host::Outcome> outcome = job.container
+                                            ? RunInContainer(job, options)
+                                            : run(std::move(job.sandbox), job.request, options);
   if (outcome && outcome->container) outcome->container->packages = job.installed;
   const core::Result<void> written = output.Finish();
   if (interruption.signal() != 0) {
-    // Ctrl-C goes to the whole process group: a zygote that it ended is not our failure.
+    // What it ended is not our failure.
     const int code = ExitOfSignal(interruption.signal());
     if (!arguments.json || !outcome) return code;
     return Answer(JsonText(*outcome, arguments), code);

@@ -13,6 +13,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/outside/workspace.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/objects.h"
@@ -268,6 +269,9 @@ void ThrowSessionError(const LiveSession& session, const core::Error& error) {
   if (HadNoTurn(error)) throw BusyFailure{core::MakeError(kUseSession, error.detail)};
   if (error.operation == kFindCheckpoint && error.error_number == ENOENT) {
     throw BadArgument{core::MakeError("checkpoint", error.detail)};
+  }
+  if (error.operation == outside::kChangeFiles) {
+    throw BadArgument{core::MakeError("files", error.detail)};
   }
   if (error.operation == kUndoCells) throw BadArgument{core::MakeError("cells", error.detail)};
   throw HostFailure{error};

@@ -51,7 +51,7 @@ class HttpShutdown {
   void Begin() {
     deadline_ = Clock::now() + drain_timeout_;
     server_.LogStopping("signal");
-    http_.StopAccepting();
+    http_.Drain();
     server_.StopJobs();
     server_.queue().Drain(Clock::now());
     Look();
@@ -61,8 +61,13 @@ class HttpShutdown {
   void Look() {
     const CallQueue::Counters counters = server_.queue().counters();
     const bool has_calls = counters.running + counters.waiting > 0;
-    // Their last events are sent; a stream is a connection that would never end by itself.
-    if (!has_calls) server_.events().EndStreams();
+    if (!has_calls) {
+      // Until here load balancers could ask whether it is ready. A client that only connects would
+      // keep it from ending.
+      http_.StopAccepting();
+      // Their last events are sent; a stream is a connection that would never end by itself.
+      server_.events().EndStreams();
+    }
     const bool quiet = !has_calls && http_.connections() == 0;
     const Clock::time_point now = Clock::now();
     if (now >= deadline_ && !cancelled_) {

@@ -4,10 +4,10 @@
 //   keyboard.Next();                              // for the line editor
 //   { const Keyboard::Watch watch(keyboard); … }  // Ctrl-C raises SIGINT on `interruption`
 //
-// The terminal itself must not make signals of keys: those go to the whole process group, and a
-// Ctrl-C would end the zygote and what waits in it for this session. So the line editor leaves the
-// terminal in a mode in which Ctrl-C and Ctrl-Z are characters like others, and while a cell runs a
-// thread reads them. What else is typed then is kept for the next line.
+// The terminal itself must not make signals of keys: those go to the whole process group, and so
+// also to what started this program. So the line editor leaves the terminal in a mode in which
+// Ctrl-C and Ctrl-Z are characters like others, and while a cell runs a thread reads them. What
+// else is typed then is kept for the next line.
 #ifndef BELLJAR_CLI_REPL_KEYBOARD_H_
 #define BELLJAR_CLI_REPL_KEYBOARD_H_
 

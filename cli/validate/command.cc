@@ -162,7 +162,7 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
   validate::ParallelChecks checks(targets, checker, jobs);
   for (const validate::Target& target : targets) {
     core::Result<validate::Judgement> judgement = checks.Next();
-    // Ctrl-C goes to the whole process group: a zygote that it ended is not our failure.
+    // What it ended is not our failure.
     if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
     if (!judgement) {
       progress.Clear();

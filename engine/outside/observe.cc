@@ -14,6 +14,7 @@
 
 #include "engine/core/fd.h"
 #include "engine/seal/landlock.h"
+#include "engine/seal/privileges.h"
 #include "engine/seal/seal.h"
 
 namespace belljar::outside {
@@ -68,7 +69,8 @@ host::LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceIn
   return {"namespaces", true, "user mnt pid net ipc uts cgroup, private read-only root"};
 }
 
-host::LayerState PrivilegeLayer(std::string_view status, seal::SelfReport self_report) {
+host::LayerState PrivilegeLayer(std::string_view status, bool root_of_one_user,
+                                seal::SelfReport self_report) {
   std::string missing, unseen;
   const auto require = [&](bool held, const char* key, const char* what) {
     const bool shown = !Field(status, key).empty();
@@ -83,9 +85,10 @@ host::LayerState PrivilegeLayer(std::string_view status, seal::SelfReport self_r
   }
   // Columns: real, effective, saved, filesystem. Root in any of them is root.
   const std::string uids = "\t" + std::string(Field(status, "Uid:")) + "\t";
-  require(uids.find("\t0\t") == std::string::npos, "Uid:", "unprivileged uid");
+  require(root_of_one_user || uids.find("\t0\t") == std::string::npos, "Uid:", "unprivileged uid");
   if (!missing.empty()) return {"privileges", false, "missing: " + missing};
-  std::string detail = "no_new_privs, no capabilities, unprivileged uid";
+  std::string detail = "no_new_privs, no capabilities, ";
+  detail += root_of_one_user ? "uid of the only user that is mapped here" : "unprivileged uid";
   if (!unseen.empty()) detail += "; not shown by this kernel, reported by the worker: " + unseen;
   return {"privileges", true, detail};
 }
@@ -221,7 +224,7 @@ core::Result<OwnSeal> OwnSeal::Read() {
   if (!status) return status.error();
   core::Result<NamespaceInodes> namespaces = ReadNamespaces("/proc/self");
   if (!namespaces) return namespaces.error();
-  return OwnSeal{*namespaces, FilterCount(*status)};
+  return OwnSeal{*namespaces, FilterCount(*status), seal::IsRootOfOneUser()};
 }
 
 core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid,
@@ -246,7 +249,7 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
   return std::vector<host::LayerState>{
       hidden ? host::LayerState{"namespaces", false, "shared with the host"}
              : NamespaceLayer(*namespaces, own.namespaces),
-      PrivilegeLayer(*status, self_report), std::move(*rlimits),
+      PrivilegeLayer(*status, own.root_of_one_user, self_report), std::move(*rlimits),
       host::LayerState{
           "landlock", landlock_refused,
           landlock_refused ? seal::LandlockCoverage(seal::LandlockAbi()) : "not in force"},

@@ -24,6 +24,8 @@ struct OwnSeal {
   // does not show it.
   std::array<ino_t, 7> namespaces{};
   int seccomp_filters = 0;
+  // seal::IsRootOfOneUser: its workers have the uid that it has, and that is 0.
+  bool root_of_one_user = false;
 
   static core::Result<OwnSeal> Read();
 };

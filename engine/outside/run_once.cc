@@ -29,10 +29,18 @@ core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Req
   return RunNamedOrComplete(run, named, complete);
 }
 
+core::Result<host::Outcome> RunOnlyOnce(SandboxOptions options, const host::Request& request,
+                                        const RunOptions& run) {
+  options.single_run = true;
+  return RunIn(std::move(options), request, run);
+}
+
 core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request& request,
                                     const RunOptions& run) {
+  if (!MayStartOver(options.profile, request)) {
+    return RunOnlyOnce(std::move(options), request, run);
+  }
   options.single_run = true;
-  if (!MayStartOver(options.profile, request)) return RunIn(std::move(options), request, run);
   return RunWithNamed(options, request, run, [&](const RunOptions& through) {
     return RunIn(std::move(options), request, through);
   });

@@ -18,6 +18,11 @@ namespace belljar::outside {
 core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request& request,
                                     const RunOptions& run = {});
 
+// The same for a run that must happen once, whatever it does: what was shown is what has a receipt.
+// Its zygote loads all modules of the profile.
+core::Result<host::Outcome> RunOnlyOnce(SandboxOptions options, const host::Request& request,
+                                        const RunOptions& run = {});
+
 // Of a request that may start over: runs it with the modules that it names. If it needs another
 // one, `complete` runs it, with the given options.
 core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Request& request,

@@ -20,7 +20,11 @@ core::Result<void> BranchingSession::PlaceFiles(const std::vector<host::InputFil
     }
   }
   if (files.empty()) return {};
-  if (core::Result<void> put = ReplaceFiles(workspace, files); !put) return put;
+  if (core::Result<void> put = ReplaceFiles(workspace, files); !put) {
+    // Some of them may be there: the next use puts it back to what it was.
+    shared_->files_of = nullptr;
+    return put;
+  }
   return TakeFiles();
 }
 
@@ -56,14 +60,16 @@ core::Result<void> BranchingSession::ChangeFiles(
   {
     const std::lock_guard resources(shared_->resources);
     if (core::Result<void> placed = PlaceFiles({}); !placed) return placed;
-    core::Result<void> changed = change(shared_->workspace.get());
+    if (core::Result<void> changed = change(shared_->workspace.get()); !changed) {
+      shared_->files_of = nullptr;  // as in PlaceFiles
+      return changed;
+    }
     core::Result<void> taken = TakeFiles();
     {
       const std::lock_guard lock(mutex_);
       if (base_) parent_ = base_->id;
     }
     is_at_base_ = false;
-    if (!changed) return changed;
     if (!taken) return taken;
   }
   After(std::move(turn), nullptr);

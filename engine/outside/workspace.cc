@@ -63,9 +63,34 @@ core::Result<void> PutFile(int workspace, const host::InputFile& file) {
   const core::UniqueFd fd = host::OpenBeneath(directory->get(), std::string(parts.back()).c_str(),
                                               O_WRONLY | O_CREAT | O_EXCL, kFileMode);
   if (!fd) return core::SystemError("make file " + core::Quoted(file.path));
-  if (!core::WriteBytes(fd.get(), file.content))
-    return core::SystemError("write file " + core::Quoted(file.path));
+  if (!core::WriteBytes(fd.get(), file.content)) {
+    const core::Error error = core::SystemError("write file " + core::Quoted(file.path));
+    (void)unlinkat(directory->get(), std::string(parts.back()).c_str(), 0);  // a part of it
+    return error;
+  }
   return {};
+}
+
+// What is in the way of a change in a workspace that the guest has made; nullptr: nothing of its.
+const char* ObstacleOf(int error_number) {
+  switch (error_number) {
+    case EISDIR: return "it is a folder; delete the files in it, or use another path";
+    case ELOOP:
+      return "a folder in its path is a symbolic link; delete the link, or use another path";
+    case ENOTDIR:
+    case EEXIST:
+      return "a folder in its path is a file or a symbolic link; delete that, or use another path";
+    case ENOSPC:
+    case EDQUOT: return "the workspace is full; delete files first";
+    default: return nullptr;
+  }
+}
+
+core::Error NotChanged(const char* what, const std::string& path, const core::Error& error) {
+  const char* const obstacle = ObstacleOf(error.error_number);
+  if (!obstacle) return error;
+  return core::MakeError(kChangeFiles,
+                         "file " + core::Quoted(path) + " cannot be " + what + ": " + obstacle);
 }
 
 // --- output files -------------------------------------------------------------------------------
@@ -330,7 +355,8 @@ bool IsEmptyWorkspace(int workspace) {
 
 core::Result<void> RemoveFile(int workspace, const std::string& path) {
   const GuestIdentity identity;
-  return Remove(workspace, path);
+  const core::Result<void> removed = Remove(workspace, path);
+  return removed ? removed : NotChanged("removed", path, removed.error());
 }
 
 core::Result<void> ReplaceFiles(int workspace, const std::vector<host::InputFile>& files) {
@@ -338,8 +364,9 @@ core::Result<void> ReplaceFiles(int workspace, const std::vector<host::InputFile
   const GuestIdentity identity;
   for (const host::InputFile& file : files) {
     const core::Result<void> removed = Remove(workspace, file.path);
-    if (!removed && removed.error().error_number != ENOENT) return removed;
-    if (core::Result<void> put = PutFile(workspace, file); !put) return put;
+    const bool is_free = removed || removed.error().error_number == ENOENT;
+    const core::Result<void> put = is_free ? PutFile(workspace, file) : removed;
+    if (!put) return NotChanged("written", file.path, put.error());
   }
   return {};
 }

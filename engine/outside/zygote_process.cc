@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
@@ -78,9 +79,15 @@ int DuplicateAbove(int fd, int lowest) {
   for (int number = 1; number < NSIG; ++number) {
     syscall(SYS_rt_sigaction, number, kDefaultAction, nullptr, sizeof kNoSignals);
   }
+  // A process group of its own, with all its workers. The keys of the host's terminal (Ctrl-C) are
+  // not for them. And in the host's group, which is orphaned when the shell that started the host
+  // ends, the kernel would send SIGHUP to all, because the workers of sessions are stopped.
+  syscall(SYS_setpgid, 0, 0);
   char written;
   if (syscall(SYS_read, fds.maps_written, &written, 1) != 1) _exit(1);
   if (namespaces && !seal::KeepCapabilitiesAcrossExec()) _exit(1);
+  // It must not outlive the host while it loads either: a Ctrl-C reaches only the host.
+  syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
   // Above the numbers that they are about to be moved to.
   const int control = DuplicateAbove(fds.control, 10);
   const int errors = DuplicateAbove(fds.errors, 10);

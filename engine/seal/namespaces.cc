@@ -127,7 +127,7 @@ uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network) {
 }
 
 core::Result<void> WriteIdMaps(pid_t child) {
-  const bool root = geteuid() == 0;
+  const bool root = geteuid() == 0 && !IsRootOfOneUser();
   const auto map = [&](uint32_t outside) {
     return std::to_string(kSandboxUid) + " " + std::to_string(outside) + " 1";
   };

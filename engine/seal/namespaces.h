@@ -24,7 +24,8 @@ uint64_t ZygoteNamespaceFlags();
 uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network);
 
 // Host: maps the single uid and gid of the freshly cloned child, which is still waiting:
-// kSandboxUid inside; outside the caller's own, or kSandboxUid if the caller is root.
+// kSandboxUid inside; outside the caller's own, or kSandboxUid if the caller is root of more than
+// one user (privileges.h).
 core::Result<void> WriteIdMaps(pid_t child);
 
 // In a child cloned into all of them: whether it may mount, as the private root requires. gVisor

@@ -7,10 +7,29 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <string>
+#include <string_view>
+#include <vector>
 
+#include "engine/core/fd.h"
+#include "engine/core/text.h"
 #include "engine/seal/seal.h"
 
 namespace belljar::seal {
+
+bool IsRootOfOneUser() {
+  if (geteuid() != 0) return false;
+  constexpr size_t kMaxMap = 64 << 10;
+  const core::Result<std::string> map = core::ReadFile("/proc/self/uid_map", kMaxMap);
+  if (!map || map->empty()) return false;
+  // Lines of: first id inside, first id outside, how many.
+  const std::vector<std::string_view> words = core::Words(*map);
+  const auto number = [&](size_t i) { return std::stoull(std::string(words[i])); };
+  for (size_t i = 0; i + 2 < words.size(); i += 3) {
+    if (kSandboxUid >= number(i) && kSandboxUid - number(i) < number(i + 2)) return false;
+  }
+  return true;
+}
 
 bool DropBoundingSet() {
   // EINVAL ends the list of known capabilities. Without CAP_SETPCAP there is nothing to drop.
@@ -23,7 +42,7 @@ bool DropBoundingSet() {
 core::Result<void> DropIdentity(bool keep_namespace_capabilities) {
   // Real root, without a user namespace. In a user namespace the private root has set the identity;
   // without one, an ordinary user keeps its own.
-  if (geteuid() == 0) {
+  if (geteuid() == 0 && !IsRootOfOneUser()) {
     if (setgroups(0, nullptr) != 0) return core::SystemError("setgroups");
     if (setresgid(kSandboxUid, kSandboxUid, kSandboxUid) != 0)
       return core::SystemError("setresgid");
@@ -48,7 +67,7 @@ bool DropPrivileges() {
   return syscall(SYS_capset, &header, none) == 0;
 }
 
-bool HasNoPrivileges() {
+bool HasNoPrivileges(bool root_of_one_user) {
   if (prctl(PR_GET_NO_NEW_PRIVS, 0, 0, 0, 0) != 1) return false;
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct sets[2] = {};
@@ -57,6 +76,7 @@ bool HasNoPrivileges() {
   for (const __user_cap_data_struct& set : sets) {
     if (set.effective | set.permitted | set.inheritable) return false;
   }
+  if (root_of_one_user) return true;
   uid_t real, effective, saved;
   return getresuid(&real, &effective, &saved) == 0 && real != 0 && effective != 0 && saved != 0;
 }

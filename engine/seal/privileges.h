@@ -6,9 +6,16 @@
 
 namespace belljar::seal {
 
-// Zygote: switches to the sandbox uid and gid if it is root, sets no_new_privs, clears the bounding
-// and ambient sets, becomes undumpable. `keep_namespace_capabilities` keeps capabilities over its
-// own namespaces, which clone3 with CLONE_NEWPID requires.
+// Whether the caller is root, but of a user namespace without kSandboxUid, as in a container or a
+// build sandbox with a single uid. It cannot become anybody else. Without capabilities it is what
+// an ordinary user is elsewhere: it owns the files of whoever made the namespace, and nothing more.
+// Reads /proc/self/uid_map; false if that cannot be read.
+bool IsRootOfOneUser();
+
+// Zygote: switches to the sandbox uid and gid if it is root of more than one user, sets
+// no_new_privs, clears the bounding and ambient sets, becomes undumpable.
+// `keep_namespace_capabilities` keeps capabilities over its own namespaces, which clone3 with
+// CLONE_NEWPID requires.
 core::Result<void> DropIdentity(bool keep_namespace_capabilities);
 
 // Async-signal-safe; false sets errno.
@@ -18,8 +25,8 @@ bool DropBoundingSet();
 bool DropPrivileges();
 
 // Whether the kernel confirms both: no_new_privs, no capability in any set except the bounding set,
-// and no root user id. Async-signal-safe.
-bool HasNoPrivileges();
+// and no root user id, unless it is `root_of_one_user`. Async-signal-safe.
+bool HasNoPrivileges(bool root_of_one_user);
 
 }  // namespace belljar::seal
 

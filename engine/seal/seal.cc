@@ -236,7 +236,7 @@ SealFailure Seal(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd
     return {SealStep::kDescriptors, errno};
   }
   // Checked here: the filter refuses prctl.
-  self_report = HasNoPrivileges() ? kNoPrivileges : 0;
+  self_report = HasNoPrivileges(prepared.root_of_one_user) ? kNoPrivileges : 0;
   const bool refused_before = IsCloneRefused();
   if (plan.seccomp && !InstallFilter(is_session ? plan.session_filter : plan.filter)) {
     return {SealStep::kSeccomp, errno};
@@ -268,6 +268,7 @@ core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& s
       return done.error();
   }
   if (plan.privileges) {
+    prepared.root_of_one_user = IsRootOfOneUser();
     if (core::Result<void> done = DropIdentity(plan.namespaces); !done) return done.error();
   }
   // As for workers; also, nobody may be left with the permission to kill us. Changing identity

@@ -41,7 +41,8 @@
 namespace belljar::seal {
 
 // The uid and gid of guest code inside. As root the zygote really becomes this user. For an
-// ordinary user it is what its own uid is mapped to in the user namespace (by convention "nobody").
+// ordinary user, and root of one user (privileges.h), it is what its own uid is mapped to in the
+// user namespace (by convention "nobody").
 inline constexpr uint32_t kSandboxUid = 65534;
 
 struct SealPlan {
@@ -82,6 +83,7 @@ struct PreparedSeal {
   core::UniqueFd landlock_ruleset;              // for all other workers
   uint64_t base_address_space = 0;              // bytes in a worker that has done nothing yet
   std::chrono::milliseconds base_cpu{0};        // CPU time likewise; zero in a clone
+  bool root_of_one_user = false;                // IsRootOfOneUser: the workers' uid is that of root
   std::vector<std::string> covered;  // readable trees below the mount points of a workspace
 };
 

@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/host/digest.h"
+#include "engine/host/known_names.h"
 #include "server/audit/entry_fields.h"
 
 namespace belljar::server::audit {
@@ -153,7 +154,7 @@ std::string ReasonOf(const host::Outcome& outcome) {
   if (outcome.status == host::Status::kKilled && outcome.kill_cause != host::KillCause::kUnknown) {
     return std::string(NameOf(outcome.kill_cause));
   }
-  return outcome.error ? outcome.error->type.substr(0, kMaxReason) : std::string();
+  return outcome.error ? std::string(host::KnownErrorType(outcome.error->type)) : std::string();
 }
 
 void DescribeOutcome(const host::Outcome& outcome, Execution& execution) {
@@ -164,8 +165,9 @@ void DescribeOutcome(const host::Outcome& outcome, Execution& execution) {
   for (const host::Finding& finding : outcome.findings) {
     if (execution.rules.size() == kMaxListed) break;
     const auto& rules = execution.rules;
-    if (std::find(rules.begin(), rules.end(), finding.rule) == rules.end()) {
-      execution.rules.push_back(finding.rule);
+    const std::string rule(host::KnownRule(finding.rule));
+    if (std::find(rules.begin(), rules.end(), rule) == rules.end()) {
+      execution.rules.push_back(rule);
     }
   }
   execution.standard_output = DigestOf(outcome.stdout_stream.text);

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "engine/core/text.h"
+#include "engine/host/known_names.h"
 
 namespace belljar::server::events {
 namespace {
@@ -25,7 +26,8 @@ std::vector<std::string> RulesOf(const std::vector<host::Finding>& findings) {
   std::vector<std::string> rules;
   for (const host::Finding& finding : findings) {
     if (rules.size() == kMaxRules) break;
-    if (!core::Contains(rules, finding.rule)) rules.push_back(Bounded(finding.rule));
+    const std::string rule(host::KnownRule(finding.rule));
+    if (!core::Contains(rules, rule)) rules.push_back(rule);
   }
   return rules;
 }
@@ -122,7 +124,7 @@ void CallEvents::Called(const CallRecord& record) {
   ended.tool = record.tool;
   ended.profile = Bounded(record.profile);
   ended.status = host::StatusName(outcome.status);
-  if (outcome.error) ended.error_type = Bounded(outcome.error->type);
+  if (outcome.error) ended.error_type = host::KnownErrorType(outcome.error->type);
   if (outcome.session) {
     ended.session = outcome.session->id;
     ended.cell = outcome.session->cell;

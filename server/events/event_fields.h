@@ -39,8 +39,9 @@ void VisitFields(host::TableOf<ExecutionEnded>, Visit visit) {
   visit(host::Row<kAlways>("profile", &ExecutionEnded::profile));
   visit(host::Row<kAlways>("status", &ExecutionEnded::status,
                            "as in the result, or `failure`: of the server"));
-  visit(host::Row<kIfAny>("error_type", &ExecutionEnded::error_type,
-                          "class of the exception; chosen by the code"));
+  visit(host::Row<kIfAny>(
+      "error_type", &ExecutionEnded::error_type,
+      "class of the exception, if it is one of Python's own or of ours; else `other`"));
   visit(host::Row<kIfAny>("session", &ExecutionEnded::session, kSessionMeaning));
   visit(host::Row<kIfAny>("cell", &ExecutionEnded::cell, "its number in the session"));
   visit(host::Row<kAlways>("wall_time", &ExecutionEnded::wall_time, "seconds"));

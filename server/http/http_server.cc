@@ -179,9 +179,11 @@ HttpServer::~HttpServer() {
 
 uint16_t HttpServer::port() const { return listener_->port(); }
 
+void HttpServer::Drain() { listener_->service().Drain(); }
+
 void HttpServer::StopAccepting() {
   listener_->Stop();
-  listener_->service().Drain();
+  Drain();
 }
 
 size_t HttpServer::connections() const { return listener_->service().connections(); }

@@ -11,6 +11,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/host/known_names.h"
 #include "server/core/thread.h"
 #include "server/operations/log_sink.h"
 
@@ -99,9 +100,8 @@ Fields RulesOf(const std::vector<host::Finding>& findings) {
   Fields rules = Fields::array();
   for (const host::Finding& finding : findings) {
     if (rules.size() == kMaxListed) break;
-    if (std::find(rules.begin(), rules.end(), finding.rule) == rules.end()) {
-      rules.push_back(Bounded(finding.rule));
-    }
+    const std::string_view rule = host::KnownRule(finding.rule);
+    if (std::find(rules.begin(), rules.end(), rule) == rules.end()) rules.push_back(rule);
   }
   return rules;
 }
@@ -140,7 +140,7 @@ void AddOutcome(const host::Outcome& outcome, Fields& fields) {
   fields["max_rss_bytes"] = outcome.usage.max_rss_bytes;
   fields["stdout"] = StreamFields(outcome.stdout_stream);
   fields["stderr"] = StreamFields(outcome.stderr_stream);
-  if (outcome.error) fields["error_type"] = Bounded(outcome.error->type);
+  if (outcome.error) fields["error_type"] = host::KnownErrorType(outcome.error->type);
   if (!outcome.findings.empty()) {
     fields["findings"] = outcome.findings.size();
     fields["rules"] = RulesOf(outcome.findings);

@@ -285,8 +285,8 @@ core::Result<ToolResult> CheckpointTool::Call(const ToolCall& call) {
                   : action == "branch"    ? Branch(request)
                                           : Compare(request);
   if (!answer) {
-    return SessionFailed(kCheckpointName, answer.error(), **session, registry_, call.caller,
-                         request.patience);
+    return SessionFailed(kCheckpointName, answer.error(), **session, registry_, call,
+                         request.patience, observer_);
   }
   CheckpointJson object = {{"success", true}, {"session", (*session)->id()}};
   object.update(*answer);

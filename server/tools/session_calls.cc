@@ -153,6 +153,21 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
   return RefusedCall(tool, error.detail.empty() ? error.ToString() : error.detail);
 }
 
+ToolResult SessionFailed(std::string_view tool, const core::Error& error,
+                         const OpenedSession& session, SessionRegistry& registry,
+                         const ToolCall& call, const outside::Patience& patience,
+                         CallObserver* observer) {
+  if (observer && !IsCallersFault(error, session)) {
+    CallRecord record;
+    record.tool = tool;
+    record.caller = call.caller.name;
+    record.profile = session.profile().profile.name;
+    record.failure = error.ToString();
+    observer->Called(record);
+  }
+  return SessionFailed(tool, error, session, registry, call.caller, patience);
+}
+
 ToolResult NotOpened(std::string_view tool, const SessionTerms& terms, const core::Error& error) {
   if (error.error_number != 0 && terms.in_container) return ContainerFailed(tool, error);
   if (error.error_number != 0) return SandboxFailed(tool, terms.profile->profile.name, error);

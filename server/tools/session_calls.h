@@ -59,7 +59,8 @@ void RecordSession(CallObserver* observer, std::string_view action, const Caller
                    const OpenedSession& session, std::string_view detail = "");
 
 // Whether an error of the engine's about a session is its caller's: it is busy, it has closed
-// meanwhile, or has no such checkpoint or file. Any other is this machine's.
+// meanwhile, has no such checkpoint or file, or something else in the way of that. Any other is
+// this machine's.
 bool IsCallersFault(const core::Error& error, const OpenedSession& session);
 
 // What the caller is told about such an error. `registry` knows more about a session that has
@@ -67,6 +68,13 @@ bool IsCallersFault(const core::Error& error, const OpenedSession& session);
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
                          const Caller& caller, const outside::Patience& patience);
+
+// The same for a call that runs no code. A failure of this machine's is told to the observer, who
+// may be null.
+ToolResult SessionFailed(std::string_view tool, const core::Error& error,
+                         const OpenedSession& session, SessionRegistry& registry,
+                         const ToolCall& call, const outside::Patience& patience,
+                         CallObserver* observer);
 
 // The session could not be opened.
 ToolResult NotOpened(std::string_view tool, const SessionTerms& terms, const core::Error& error);

@@ -338,8 +338,8 @@ core::Result<ToolResult> SessionFiles::Call(const ToolCall& call) {
                   : action == "copy"   ? Copy(request)
                                        : Export(request);
   if (answer) return answer;
-  return SessionFailed(kFilesName, answer.error(), **session, registry_, call.caller,
-                       request.patience);
+  return SessionFailed(kFilesName, answer.error(), **session, registry_, call, request.patience,
+                       observer_);
 }
 
 }  // namespace belljar::server::tools

@@ -297,6 +297,20 @@ def made(tmp_path, belljar) -> Path:
     return tmp_path / "receipt.json"
 
 
+def test_a_program_with_a_receipt_runs_once(receipt, tmp_path, belljar):
+    """Without one it is started over for a module that its text does not name."""
+    # It waits until what it printed is shown.
+    code = "import time\nprint(time.time_ns())\ntime.sleep(1)\n__import__('statis' + 'tics')"
+    env = {"HOME": str(tmp_path), "XDG_STATE_HOME": ""}
+    control = belljar("run", "-c", code, cwd=tmp_path, env=env)
+    assert "started again" in control.stderr
+    assert control.stdout.count("\n") == 2
+    done = belljar("run", "--receipt", "receipt.json", "-c", code, cwd=tmp_path, env=env)
+    assert (done.code, done.stderr, done.stdout.count("\n")) == (0, "", 1)
+    (tmp_path / "output.txt").write_text(done.stdout)
+    assert receipt("verify", "receipt.json", "--stdout", "output.txt").code == 0
+
+
 def test_a_receipt_is_verified_with_what_it_is_about(receipt, made):
     done = receipt(
         *("verify", "receipt.json", "--code", "program.py", "--stdin", "input.txt"),

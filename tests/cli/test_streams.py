@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import time
+from pathlib import Path
 
 import pytest
 
@@ -55,6 +56,20 @@ def test_interrupted_with_its_whole_group_as_a_terminal_does(program):
     process = start(program, "run", "-c", ENDLESS, start_new_session=True)
     assert process.stdout.readline() == b"started\n"
     os.killpg(process.pid, signal.SIGINT)
+    assert ended(process) == (130, b"", b"")
+
+
+def test_a_terminal_sends_its_signals_to_nothing_but_the_command(program):
+    process = start(program, "run", "-c", ENDLESS, start_new_session=True)
+    assert process.stdout.readline() == b"started\n"
+    children = [
+        child
+        for thread in Path(f"/proc/{process.pid}/task").iterdir()
+        for child in (thread / "children").read_text().split()
+    ]
+    assert children
+    assert all(os.getpgid(int(child)) != process.pid for child in children)
+    process.send_signal(signal.SIGINT)
     assert ended(process) == (130, b"", b"")
 
 

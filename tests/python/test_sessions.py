@@ -362,6 +362,21 @@ def test_files(with_files: Session) -> None:
     assert result.value == "given" and files["c"] == b"given"
 
 
+def test_what_the_program_put_in_the_way_of_a_file_is_the_callers_to_solve(
+    with_files: Session,
+) -> None:
+    files = with_files.files
+    values(with_files, "import os\nos.symlink('/etc', 'link')\nos.mkdir('folder')")
+    with pytest.raises(ValueError, match=r'^files: .*"link/x" cannot be written.*symbolic link'):
+        files["link/x"] = b""
+    with pytest.raises(ValueError, match='^files: .*"folder" cannot be written.*folder'):
+        files["folder"] = b""
+    with pytest.raises(ValueError, match='^files: .*"folder" cannot be removed.*folder'):
+        del files["folder"]
+    files["link"] = b"a file"
+    assert dict(files) == {"link": b"a file"}
+
+
 def test_files_are_part_of_the_state(with_files: Session) -> None:
     files = with_files.files
     files["a"] = b"1"

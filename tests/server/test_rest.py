@@ -120,6 +120,50 @@ def test_paths_stay_in_the_workspace(server, session, path):
     assert ask(server, "GET", f"{session}/files").json()["files"] == []
 
 
+# What a program can put in the way, and where a client then writes, with what the answer says.
+OBSTACLES = [
+    ("import os\nos.symlink('/etc', 'd')", "d/x", "symbolic link"),
+    ("import os\nos.symlink('.', 'd')", "d/e/x", "symbolic link"),
+    ("import os\nos.mkdir('d')", "d", "folder"),
+    ("open('d', 'w').write('x')", "d/x", "file"),
+    ("open('d', 'wb').write(bytes(60 << 20))", "x" * 20, "full"),
+]
+
+
+@pytest.mark.parametrize(("code", "path", "what"), OBSTACLES)
+def test_what_the_program_put_in_the_way_is_no_failure_of_the_server(
+    server, session, code, path, what
+):
+    cell = ask(server, "POST", f"{session}/cells", {"code": code}).json()
+    assert cell["status"] == "ok", cell
+    content = b"x" * (5 << 20) if what == "full" else b"x"
+    answer = ask(server, "PUT", f"{session}/files/{path}", content)
+    assert answer.status == 409, answer.body
+    assert what in answer.json()["detail"]
+    assert path.split("/")[-1] in answer.json()["detail"]
+    # Nor as files of a cell, which then does not run.
+    files = [{"path": path, "text": content.decode()}]
+    cell = ask(server, "POST", f"{session}/cells", {"code": "ran = 1", "files": files})
+    assert cell.status == 409, cell.body
+    assert what in cell.json()["detail"]
+    assert ask(server, "GET", f"{session}/files/{path}").status in (404, 409)
+    if what != "full":
+        assert ask(server, "DELETE", f"{session}/files/{path}").status in (404, 409)
+    # The session goes on, and other paths can be written.
+    if what != "full":
+        assert ask(server, "PUT", f"{session}/files/other", b"y").status == 204
+    cell = ask(server, "POST", f"{session}/cells", {"code": "'ran' in globals()"}).json()
+    assert (cell["status"], cell["result"]) == ("ok", False)
+
+
+def test_a_link_itself_is_replaced(server, session):
+    code = "import os\nos.symlink('/etc/passwd', 'd')\nos.symlink('/etc', 'e')"
+    assert ask(server, "POST", f"{session}/cells", {"code": code}).json()["status"] == "ok"
+    for path in ("d", "e"):
+        assert ask(server, "PUT", f"{session}/files/{path}", b"ours").status == 204
+        assert ask(server, "GET", f"{session}/files/{path}").body == b"ours"
+
+
 def test_artifacts_belong_to_their_token(server):
     code = "open('out.txt', 'w').write('of anna')"
     outcome = ask(server, "POST", "/v1/executions", {"code": code}).json()

@@ -121,6 +121,21 @@ TEST_F(CallEventsTest, AnExecutionIsSubmittedStartedAndEnds) {
   EXPECT_EQ(ended->cpu_time, std::chrono::microseconds(900));
 }
 
+TEST_F(CallEventsTest, TheClassOfAnExceptionIsNoTextOfTheProgram) {
+  const std::pair<const char*, const char*> kTypes[] = {
+      {"KeyError", "KeyError"}, {"Timeout", "Timeout"}, {"Root_password_is_hunter2", "other"}};
+  for (const auto& [type, told] : kTypes) {
+    told_.clear();
+    host::Outcome outcome = tests::GoodOutcome();
+    outcome.error = host::GuestError{type, "", 1, 1, 1, 1, "", ""};
+    CallRecord record = tests::RecordOf(outcome);
+    record.execution = "an id";
+    events_.Called(record);
+    ASSERT_TRUE(Find<ExecutionEnded>());
+    EXPECT_EQ(Find<ExecutionEnded>()->error_type, told);
+  }
+}
+
 TEST_F(CallEventsTest, WhatNeverRanIsRefused) {
   const std::pair<ToolResult::Fault, const char*> kFaults[] = {
       {ToolResult::Fault::kArguments, "arguments"},

@@ -109,6 +109,19 @@ TEST(Log, AnExecutionIsOneEntryWithoutCodeOrOutput) {
   EXPECT_FALSE(entry.contains("code"));
 }
 
+TEST(Log, NamesThatAProgramChoseAreNotInIt) {
+  host::Outcome outcome = tests::GoodOutcome();
+  outcome.status = host::Status::kException;
+  outcome.error = host::GuestError{"Root_password_is_hunter2", "", 1, 1, 1, 1, "", ""};
+  outcome.findings = {{"hunter2", "", 1, 1, 1, 1, "", "", ""},
+                      {"BJ20\xb2", "", 1, 1, 1, 1, "", "", ""}};
+  const std::string text = Written({}, [&](Log& log) { log.Called(tests::RecordOf(outcome)); });
+  EXPECT_EQ(text.find("hunter2"), std::string::npos) << text;
+  const json entry = json::parse(text);
+  EXPECT_EQ(entry["error_type"], "other");
+  EXPECT_EQ(entry["rules"], json::array({"other"}));
+}
+
 TEST(Log, MissingLayersEventsAndFailuresAreReported) {
   host::Outcome outcome = tests::GoodOutcome();
   outcome.isolation.layers[1].held = false;
@@ -200,11 +213,11 @@ TEST(Log, CodeIsHeldOnlyIfConfiguredAndBounded) {
 
 TEST(Log, HostileStringsForgeNeitherLinesNorTerminals) {
   host::Outcome outcome = tests::GoodOutcome();
-  outcome.status = host::Status::kException;
-  outcome.error = host::GuestError{};
   // A line break, an escape, C1 control, U+2028, bytes that are no UTF-8, a format string.
-  outcome.error->type = std::string("E\n{\"forged\":1}\x1b[2J\xc2\x9b\xe2\x80\xa8\xff {} %s%n ") +
-                        '\0' + std::string(100'000, 'x');
+  const std::string hostile =
+      std::string("E\n{\"forged\":1}\x1b[2J\xc2\x9b\xe2\x80\xa8\xff {} %s%n ") + '\0' +
+      std::string(100'000, 'x');
+  outcome.security_events = {{"seccomp", "denied", hostile, 1}};
   for (const char* format : {"json", "text"}) {
     LogConfig config;
     config.format = format;
