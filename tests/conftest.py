@@ -5,6 +5,8 @@ import os
 
 import pytest
 
+from tests.machine import EngineLater, engines_later
+
 # The slowest files come first, so that no core waits for a slow file at the end. Check it with
 # `pytest --durations`.
 LONGEST = (
@@ -40,6 +42,12 @@ ATTACKS = (
     "tests/policy/",
     "tests/search/",
 )
+
+
+def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:
+    if call.excinfo is not None and isinstance(call.excinfo.value, EngineLater):
+        with open(engines_later(), "a", encoding="utf-8") as file:
+            file.write(f"{item.nodeid}\n")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

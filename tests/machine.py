@@ -53,9 +53,24 @@ def need_guards() -> str:
     return folder
 
 
-def need_program(name: str, package: str) -> None:
-    """A program on PATH, and the Debian package that has it."""
-    need(shutil.which(name), f"there is no {name} on PATH: install {package}")
+def lacks(found: object, what: str) -> None:
+    """For what few machines have, and CI's need not: another Python, a shell. Always skips."""
+    if not found:
+        pytest.skip(f"there is no {what} here")
+
+
+def need_program(name: str, package: str) -> str:
+    """The path of a program, and the Debian package that has it."""
+    # What is in /usr/sbin is not on every user's PATH.
+    found = shutil.which(name) or shutil.which(f"/usr/sbin/{name}")
+    need(found, f"there is no {name} on PATH: install {package}")
+    return str(found)
+
+
+def need_wrapper(*command: str | Path) -> None:
+    """A machine made up by `command`, which runs the words after it."""
+    done = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
+    need(done.returncode == 0, f"cannot make up such a machine: {done.stderr}")
 
 
 def need_files(*paths: Path) -> None:
@@ -65,14 +80,30 @@ def need_files(*paths: Path) -> None:
 
 
 def need_root(why: str) -> None:
-    """For tests that act as several users."""
+    """For tests that act as several users, or mount."""
     need(os.geteuid() == 0, f"only root {why}")
+
+
+def need_open(*paths: str | os.PathLike[str]) -> None:
+    """Files that all users may read, for tests that become another. Where a checkout is below a
+    folder of root's own, they always skip."""
+    for each in paths:
+        path = Path(each).resolve()
+        closed = [at for at in (path, *path.parents) if at.stat().st_mode & 0o005 != 0o005]
+        lacks(not closed, f"build that other users may read: {closed}")
 
 
 def need_packages(profile: str) -> None:
     """The packages of a profile."""
     folder = BUILD / "share/belljar/packages" / profile
     need(folder.is_dir(), f"the packages of {profile} are not installed: ./dev setup {profile}")
+
+
+def corpus(name: str) -> Path:
+    """Programs of others, which a checkout may have beside it."""
+    path = ROOT.parent / "shared/corpora" / name
+    lacks(path.exists(), f"{name} beside the checkout")
+    return path
 
 
 @functools.cache
@@ -95,17 +126,40 @@ def docker_socket() -> Path:
     return Path(os.environ.get("BELLJAR_DOCKER_SOCKET", BUILD.parent / "containers/docker.sock"))
 
 
-def why_no_engine(engine: str, runtime: str = "") -> str:
-    """Why tests cannot start containers by docker or by runsc alone; empty: they can."""
+def docker_command() -> str | None:
+    # The package's own command where it is there, whatever else is called docker on PATH.
+    return shutil.which("/usr/bin/docker") or shutil.which("docker")
+
+
+def _why_no_engine(engine: str, runtime: str) -> str:
     if os.geteuid() != 0:
         return "engines hold all of the limits for root only"
-    if engine == "docker" and not docker_socket().is_socket():
-        return f"no engine at {docker_socket()}: tools/containers start"
-    if "runsc" in (engine, runtime) and shutil.which("runsc") is None:
+    at = docker_socket()
+    if engine == "docker" and not at.is_socket():
+        return f"no engine at {at}: tools/containers start"
+    if engine == "docker" and not docker_command():
+        return "there is no docker command: tools/containers install"
+    if engine == "podman" and not shutil.which("podman"):
+        return "there is no podman on PATH: tools/packages.txt"
+    if "runsc" in (engine, runtime) and not shutil.which("runsc"):
         return "there is no runsc on PATH: tools/containers install"
     return ""
 
 
-def need_engine(engine: str) -> None:
-    """An engine by which this user can start containers."""
-    need(not (why := why_no_engine(engine)), why)
+class EngineLater(pytest.skip.Exception):
+    """CI hides engines from all tests, so that none takes one for granted, and then runs those that
+    ended with this once more."""
+
+
+def need_engine(engine: str, runtime: str = "") -> None:
+    """An engine by which tests can start containers: docker, podman, or runsc alone."""
+    if not (why := _why_no_engine(engine, runtime)):
+        return
+    if engines_later():
+        raise EngineLater(why)
+    cannot(why)
+
+
+def engines_later() -> str:
+    """The file that gets the names of tests that are for later; empty: engines are not hidden."""
+    return os.environ.get("BELLJAR_ENGINES_LATER", "")

@@ -6,6 +6,7 @@ import subprocess
 import pytest
 
 from tests.cli.commands import BELOW, COMMANDS, GROUPS
+from tests.machine import lacks
 
 SHELLS = ("bash", "zsh", "fish")
 
@@ -14,8 +15,7 @@ SHELLS = ("bash", "zsh", "fish")
 def test_the_script_parses(belljar, tmp_path, shell):
     done = belljar("completion", shell)
     assert (done.code, done.stderr) == (0, "")
-    if not shutil.which(shell):
-        pytest.skip(f"there is no {shell} here")
+    lacks(shutil.which(shell), shell)
     script = tmp_path / "script"
     script.write_text(done.stdout)
     checked = subprocess.run([shell, "-n", script], capture_output=True, text=True)
@@ -125,7 +125,6 @@ def test_what_bash_offers(belljar, tmp_path, words, offers):
     assert offered(belljar, tmp_path, *words) == offers
 
 
-@pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish here")
 @pytest.mark.parametrize(
     ("line", "offers"),
     [

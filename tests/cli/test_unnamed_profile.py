@@ -119,8 +119,6 @@ def test_full_may_be_combined(belljar):
 def test_full_stays_in_the_jail(belljar):
     program = """
 import os, socket
-
-from tests.machine import need_packages
 for attempt in (lambda: open('/etc/passwd'), os.fork, socket.socket, lambda: os.kill(1, 0)):
     try:
         attempt()

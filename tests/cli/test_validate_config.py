@@ -6,6 +6,8 @@ import os
 
 import pytest
 
+from tests.machine import need_root
+
 CODE = "import glob\nopen('x')\n"
 
 
@@ -187,8 +189,8 @@ def test_a_named_configuration_may_bring_a_profile(belljar, folder, program):
     assert "is not available in profile 'own'" in done.stdout
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
 def test_a_third_users_configuration_is_passed_over(belljar, folder):
+    need_root("can give a file away")
     (folder / "belljar.toml").write_text('[validate]\nignore = ["BJ"]\n')
     os.chown(folder / "belljar.toml", 12345, 12345)
     done = belljar("validate", ".", cwd=folder)

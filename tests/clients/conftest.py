@@ -1,14 +1,12 @@
 """The official MCP clients, as ./dev installs them, and the server that they talk to."""
 
-import json
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.clients.server import BELLJAR, TOKEN, HttpServer
-from tests.machine import cannot, need_files
+from tests.machine import need_files, need_layers
 
 BUILD = BELLJAR.parents[1]
 
@@ -16,11 +14,7 @@ BUILD = BELLJAR.parents[1]
 @pytest.fixture(scope="session")
 def sealed() -> None:
     """The server runs code with every layer."""
-    done = subprocess.run([BELLJAR, "doctor", "--json"], capture_output=True, check=False)
-    assert done.returncode in (0, 1), done
-    checks = {check["name"]: check for check in json.loads(done.stdout)["checks"]}
-    if not checks["strict"]["found"]:
-        cannot(checks["strict"]["detail"])
+    need_layers("strict")
 
 
 @pytest.fixture(scope="session")

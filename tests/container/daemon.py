@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import io
 import json
-import shutil
 import subprocess
 import tarfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.machine import cannot, docker_socket
+from tests.machine import docker_command, docker_socket, need, need_engine
 
 BLOBS = "blobs/sha256/"
 
@@ -46,16 +45,11 @@ class Daemon:
 
 
 def open_daemon() -> Daemon:
-    # The package's own command where it is there, whatever else is called docker on PATH.
-    command = shutil.which("/usr/bin/docker") or shutil.which("docker")
-    if command is None:
-        cannot("there is no docker command: tools/containers install")
-    daemon = Daemon(command, docker_socket())
-    if not daemon.socket.exists():
-        cannot(f"no engine at {daemon.socket}: tools/containers start")
+    need_engine("docker")
+    daemon = Daemon(str(docker_command()), docker_socket())
     done = daemon.ask("version", timeout=60)
-    if done.returncode != 0:
-        cannot(f"the engine at {daemon.socket} does not answer: {done.stderr.decode()}")
+    said = done.stderr.decode()
+    need(done.returncode == 0, f"the engine at {daemon.socket} does not answer: {said}")
     return daemon
 
 

@@ -38,18 +38,22 @@ inline std::string SocketOf(const Place& place) {
   return FromEnvironment("BELLJAR_DOCKER_SOCKET", BELLJAR_TEST_DOCKER_SOCKET);
 }
 
-// The engine of a place, or why it is not available. `runsc_folder` is for runsc without a daemon,
-// which the engine's name "alone" means.
+// runsc without a daemon: its tests and the selection of an engine have a name each for it.
+inline bool IsAlone(const Place& place) {
+  return place.engine == "alone" || place.engine == "runsc";
+}
+
+// The engine of a place, or why it is not available. `runsc_folder` is for runsc without a daemon.
 struct FoundEngine {
   std::unique_ptr<container::engines::ContainerEngine> engine;
   std::string missing;
 };
 inline FoundEngine FindEngine(const Place& place, const std::string& runsc_folder,
                               std::chrono::seconds timeout) {
-  if (place.engine != "alone") {
+  if (!IsAlone(place)) {
     const std::string socket = SocketOf(place);
-    if (access(socket.c_str(), F_OK) != 0) {
-      return {nullptr, "no engine at " + socket + ": tools/containers start"};
+    if (access(socket.c_str(), R_OK | W_OK) != 0) {
+      return {nullptr, "no engine for this user at " + socket + ": tools/containers start"};
     }
     return {std::make_unique<container::engines::DockerEngine>(
                 container::engines::DockerEngineOptions{.socket = socket, .timeout = timeout}),

@@ -17,7 +17,7 @@ from pathlib import Path
 import pytest
 
 from tests.container.daemon import Archive, Daemon, open_daemon
-from tests.machine import BELLJAR, BUILD, cannot
+from tests.machine import BELLJAR, BUILD, cannot, need_engine
 
 # An engine takes an image of 50 MB within seconds, or minutes where the machine is busy.
 pytestmark = pytest.mark.timeout(400)
@@ -28,17 +28,13 @@ ENGINES = ["docker", "podman"]
 @contextmanager
 def podman_service(folder: Path) -> Iterator[Path]:
     """A service of its own, with its own images: Podman has no daemon that would run anyway."""
-    program = shutil.which("podman")
-    if program is None:
-        cannot("there is no podman (tools/packages.txt)")
-    if os.geteuid() != 0:
-        cannot("its images are kept by root only")
+    need_engine("podman")
     (folder / "podman").mkdir()
     socket = folder / "podman/podman.sock"
     # Podman takes no longer one than 50 characters.
     running = tempfile.mkdtemp(prefix="podman-", dir="/tmp")
     service = subprocess.Popen(
-        [program, f"--root={folder}/data", f"--runroot={running}", "--storage-driver=vfs"]
+        ["podman", f"--root={folder}/data", f"--runroot={running}", "--storage-driver=vfs"]
         + [f"--tmpdir={folder}/tmp", "system", "service", "--time=0", f"unix://{socket}"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.DEVNULL,

@@ -4,12 +4,13 @@ and one that a program does not name is there too."""
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.machine import need_root
 
 EVERYTHING = (
     "# PIL bs4 cycler dateutil faker joblib lxml matplotlib mpl_toolkits numpy openpyxl pandas "
@@ -40,11 +41,11 @@ PACKAGES = [
 ]  # fmt: skip
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root could create the folder")
 @pytest.mark.parametrize("package", PACKAGES)
 def test_a_zygote_creates_nothing_before_it_is_sealed(run, package: str) -> None:
     """The zygote imports packages while it still sees the machine's files: matplotlib would make
     folders for its settings and its list of fonts, here in the HOME of the profile filesystem."""
+    need_root("could create the folder")
     home = Path("/workspace")
     assert not home.exists()
     assert run(f"import {package}", profile="data-science+filesystem")["status"] == "ok"

@@ -3,13 +3,11 @@
 import json
 import re
 import shlex
-import shutil
 import subprocess
-
-import pytest
 
 from tests.documentation.conftest import BELLJAR, environment, page, section, table
 from tests.documentation.test_mcp_page import ask
+from tests.machine import need_program
 
 TEXT = section(page("README.md"), "MCP")
 JSON_BLOCKS = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)]
@@ -115,8 +113,8 @@ def test_contextforge():
     }
 
 
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="openssl makes the token")
 def test_a_token_made_as_shown_is_taken(tmp_path):
+    need_program("openssl", "openssl")
     (make,) = [line for line in SHELL_LINES if "openssl" in line]
     subprocess.run(["bash", "-ec", make], cwd=tmp_path, check=True, timeout=60)
     (serve,) = [line.split("  #")[0] for line in SHELL_LINES if "0.0.0.0" in line]

@@ -642,8 +642,6 @@ def test_what_the_policy_lets_a_program_spell(with_policy):
     program = """
 import json, math, xml
 from collections import namedtuple
-
-from tests.machine import need_guards
 class A:
     shared = 1
     def __init__(self): self._own = 1

@@ -12,7 +12,7 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.machine import cannot
+from tests.machine import need_files
 
 ROOT = Path(__file__).parents[2]
 BUILD = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve()
@@ -76,9 +76,7 @@ class Test(pytest.Item):
         self.add_marker(pytest.mark.timeout(600))
 
     def runtest(self) -> None:
-        for path in (PYTHON, PACKAGE / "belljar"):
-            if not path.exists():
-                cannot(f"not there: {path} (./dev test makes it)")
+        need_files(PYTHON, PACKAGE / "belljar")
         cases = self.parent.cases(self.name)
         if not cases:
             raise FailedThere(f"it did not run there\n{self.parent.output}")

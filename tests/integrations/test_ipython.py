@@ -10,7 +10,7 @@ from belljar import Result, Sandbox
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
-from tests.machine import cannot
+from tests.machine import need
 
 
 @pytest.fixture(scope="module")
@@ -148,8 +148,8 @@ def test_wrong_arguments_are_named(shell, run, line, said):
 
 def test_figures_are_shown(run):
     with Sandbox("data-science") as box:
-        if missing := box.info().missing:
-            cannot(f"packages are not installed: {missing[0].command}")
+        missing = box.info().missing
+        need(not missing, f"packages are not installed: {missing and missing[0].command}")
     ran = run(
         "%%belljar --profile data-science\nimport matplotlib.pyplot as p\np.plot([1, 2])\nNone"
     )

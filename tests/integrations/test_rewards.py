@@ -19,7 +19,7 @@ from belljar import BelljarError, Sandbox
 from belljar.rewards import compute_score, extract_code, grade
 
 from tests.integrations.conftest import BUILD
-from tests.machine import cannot
+from tests.machine import need_files
 
 VERL = BUILD.parent / "sources/verl"
 
@@ -45,8 +45,7 @@ def statuses(scored: dict) -> list[str]:
 @pytest.fixture
 def verl(monkeypatch):
     """Its loader of reward functions, and the reward manager's method that calls them."""
-    if not VERL.exists():
-        cannot(f"not there: {VERL} (./dev test makes it)")
+    need_files(VERL)
     loader = importlib.util.spec_from_file_location(
         "verl.utils.import_utils", VERL / "utils/import_utils.py"
     )

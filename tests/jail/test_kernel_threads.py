@@ -7,6 +7,7 @@ import sys
 import pytest
 
 from tests.jail.conftest import BELLJAR, SLOWNESS, belljar, slowly
+from tests.machine import need_root
 
 MOST = 128  # of a worker, the first included
 
@@ -165,8 +166,7 @@ def test_those_of_one_worker_take_none_from_another(jail):
 
 def test_the_control_without_a_namespace_of_its_own(jail):
     """Other processes of the user take from the number where the worker has no user namespace."""
-    if os.geteuid() != 0:
-        pytest.skip("only root makes processes of the user that guests are")
+    need_root("makes processes of the user that guests are")
     with subprocess.Popen(
         [sys.executable, "-c", COUNT + "print('counted', flush=True)\nstop.wait()"],
         user=65534, stdout=subprocess.PIPE, text=True,

@@ -11,7 +11,7 @@ import pytest
 
 from tests.jail.attacks import ALL_LAYERS
 from tests.jail.conftest import BELLJAR, PYTHON, belljar, in_session
-from tests.machine import cannot
+from tests.machine import need_root, need_wrapper
 
 # Installs a filter, then becomes the command: name=errno, or name&mask=errno on the first argument.
 DENY = """
@@ -112,12 +112,6 @@ def anywhere(command, jail):
     shutil.rmtree(folder)
 
 
-def try_wrapper(wrapper):
-    done = subprocess.run([*wrapper, "/bin/true"], capture_output=True, text=True, check=False)
-    if done.returncode != 0:
-        cannot(f"cannot make up such a machine: {done.stderr}")
-
-
 def held(ran):
     return {name for name, is_held in ran.layers.items() if is_held} - {"cgroup"}
 
@@ -163,7 +157,7 @@ def test_an_unknown_layer_is_refused(jail):
     "wrapper", [NO_NAMESPACES, LIKE_DOCKER], ids=["no user namespaces", "like docker"]
 )
 def test_strict_refuses_without_namespaces(wrapper, jail):
-    try_wrapper(wrapper)
+    need_wrapper(*wrapper)
     ran = run(wrapper=wrapper)
     assert ran.exit_code == 5
     assert "stdout" not in ran.outcome
@@ -175,7 +169,7 @@ def test_strict_refuses_without_namespaces(wrapper, jail):
     "wrapper", [NO_NAMESPACES, LIKE_DOCKER], ids=["no user namespaces", "like docker"]
 )
 def test_standard_runs_without_namespaces_and_says_so(wrapper, jail):
-    try_wrapper(wrapper)
+    need_wrapper(*wrapper)
     ran = run("--isolation", "standard", wrapper=wrapper)
     assert ran.exit_code == 0, ran.stderr + ran.raw
     assert ran.stdout == "42\n"
@@ -184,8 +178,7 @@ def test_standard_runs_without_namespaces_and_says_so(wrapper, jail):
 
 
 def test_as_an_ordinary_user_in_a_container(anywhere, jail):
-    if os.geteuid() != 0:
-        pytest.skip("is one already")
+    need_root("becomes an ordinary user")
     user = ["setpriv", "--reuid", "1000", "--regid", "1000", "--clear-groups"]
     ran = run(
         "--isolation",
@@ -217,8 +210,7 @@ def test_standard_runs_without_landlock_and_says_so(jail):
 @pytest.mark.parametrize("uid", [1000, 65534])
 @pytest.mark.parametrize("options", [(), ("--isolation", "standard")], ids=["strict", "standard"])
 def test_as_an_ordinary_user(uid, options, anywhere, jail):
-    if os.geteuid() != 0:
-        pytest.skip("is one already")
+    need_root("becomes an ordinary user")
     ran = belljar(
         "import os; print(os.getresuid())\ntry: os.listdir('/etc')\nexcept OSError as e: print(e)",
         *options,
@@ -234,8 +226,7 @@ def test_as_an_ordinary_user(uid, options, anywhere, jail):
 
 def test_as_an_ordinary_user_with_a_layer_less(anywhere, jail):
     """Without namespaces such a user stays itself: what it could read, Landlock keeps from it."""
-    if os.geteuid() != 0:
-        pytest.skip("is one already")
+    need_root("becomes an ordinary user")
     for layer in ALL_LAYERS:
         ran = belljar(
             "import os\nfor path in '/etc', '/tmp', '/proc/self', '/home':\n"

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
 import sys
 import textwrap
 from pathlib import Path
 
-import pytest
+from tests.machine import BELLJAR, need_build
 
 PROGRAM = textwrap.dedent("""
     import configparser, contextvars, copy, dataclasses, difflib, enum, functools, pprint, types
@@ -52,14 +51,13 @@ PROGRAM = textwrap.dedent("""
     """)
 
 
-@pytest.mark.skipif("BELLJAR_BUILD" not in os.environ, reason="BELLJAR_BUILD names no build")
 def test_the_library_works_with_the_policy_off(tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text(PROGRAM)
-    belljar = Path(os.environ["BELLJAR_BUILD"]) / "belljar"
+    need_build()
     ran, plain = (
         subprocess.run([*command, program], capture_output=True, text=True, check=False)
-        for command in ([belljar, "run", "--language", "full"], [sys.executable, "-I"])
+        for command in ([BELLJAR, "run", "--language", "full"], [sys.executable, "-I"])
     )
     assert plain.returncode == 0, plain.stderr
     assert (ran.returncode, ran.stdout) == (0, plain.stdout), ran.stderr

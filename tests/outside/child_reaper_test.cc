@@ -25,6 +25,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/process.h"
 #include "engine/outside/child_reaper.h"
+#include "tests/support/support.h"
 
 namespace belljar::outside {
 namespace {
@@ -208,7 +209,7 @@ TEST(ChildReaper, EndsWhenTheProgramCanGainNoMorePrivileges) {
 }
 
 TEST(ChildReaper, EndsWhenTheProgramIsRootNoMore) {
-  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("takes root");
   EXPECT_EQ(StatusAfter([] {
               if (setresuid(1000, 1000, 1000) != 0) _exit(10);
             }),
@@ -216,7 +217,7 @@ TEST(ChildReaper, EndsWhenTheProgramIsRootNoMore) {
 }
 
 TEST(ChildReaper, EndsWithAProgramThatMayNotSignalIt) {
-  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("takes root");
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const core::UniqueFd out(ends[0]), in(ends[1]);
@@ -238,7 +239,7 @@ TEST(ChildReaper, EndsWithAProgramThatMayNotSignalIt) {
 }
 
 TEST(ChildReaper, WhatMayNotBeSignalledIsKilledAllTheSame) {
-  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("takes root");
   EXPECT_EQ(StatusOf([] {
               auto reaper = ChildReaper::Start();
               if (!reaper) _exit(6);
@@ -289,7 +290,7 @@ int StatusThrough(const Change& change) {
 // As outside/workspace.cc does around each program's files. A parent that was started during it
 // ended on its first order, seen as "clone a zygote: ECHILD".
 TEST(ChildReaper, AThreadsFileSystemIdentityIsNoRightGivenUp) {
-  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("takes root");
   EXPECT_EQ(StatusThrough([](bool make) {
               setfsgid(make ? 65534 : 0);
               setfsuid(make ? 65534 : 0);
@@ -306,12 +307,12 @@ void SetCapabilities(bool effective) {
 }
 
 TEST(ChildReaper, ACapabilityThatCanBeRaisedAgainIsNotGivenUp) {
-  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("takes root");
   EXPECT_EQ(StatusThrough([](bool make) { SetCapabilities(!make); }), 5);
 }
 
 TEST(ChildReaper, EndsWhenACapabilityIsGivenUpForGood) {
-  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("takes root");
   EXPECT_EQ(StatusAfter([] {
               __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
               __user_cap_data_struct data[2]{};
@@ -325,7 +326,7 @@ TEST(ChildReaper, EndsWhenACapabilityIsGivenUpForGood) {
 }
 
 TEST(ChildReaper, EndsWhenTheProgramsUserChangesAndItsSavedOneDoesNot) {
-  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("takes root");
   EXPECT_EQ(StatusAfter([] {
               if (setresuid(1000, 1000, 0) != 0) _exit(20);
             }),
@@ -334,7 +335,7 @@ TEST(ChildReaper, EndsWhenTheProgramsUserChangesAndItsSavedOneDoesNot) {
 
 // The list of groups precedes most rights in /proc/PID/status, and may be of any length.
 TEST(ChildReaper, SeesTheRightsOfAProgramInManyGroups) {
-  if (geteuid() != 0) GTEST_SKIP() << "takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("takes root");
   EXPECT_EQ(
       StatusOf([] {
         std::vector<gid_t> groups(20'000);

@@ -98,7 +98,7 @@ class HotMemory : public testing::Test {
   void SetUp() override {
     if (tests::Sanitized()) GTEST_SKIP() << "the sanitizer has a heap of its own";
     if (sysconf(_SC_PAGESIZE) != kPageSize) GTEST_SKIP() << "another size of pages";
-    if (geteuid() != 0) GTEST_SKIP() << "only root sees another process's pages";
+    if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("only root sees another process's pages");
   }
 
   // After two runs, whose writes and those of the zygote between them are behind it.

@@ -62,7 +62,7 @@ TEST(Observe, OneStepOfALayerIsNotTheLayer) {
     for (;;) pause();
   }
   const core::Process child(pid, core::UniqueFd(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))));
-  if (geteuid() != 0) GTEST_SKIP() << "an ordinary user has no privileges to begin with";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("an ordinary user has no privileges to begin with");
   const auto layers = Look(child.pid(), 0);
   ASSERT_TRUE(layers);
   EXPECT_FALSE(ByName(*layers)["privileges"].held);

@@ -19,7 +19,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.machine import cannot
+from tests.machine import lacks, need
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
@@ -118,8 +118,7 @@ def frontend(scratch: Path) -> Path:
     wanted = PROJECT["build-system"]["requires"]
     for arguments in (["--require-hashes", "-r", ROOT / "requirements/packaging.txt"], wanted):
         got = pip(python, "install", *arguments)
-        if got.returncode != 0:
-            cannot(f"pip cannot install {arguments}: {got.stderr[-500:]}")
+        need(got.returncode == 0, f"pip cannot install {arguments}: {got.stderr[-500:]}")
     return python
 
 
@@ -191,8 +190,7 @@ def make_environment(python: str, folder: Path, wheel: Path) -> Environment:
 @pytest.fixture(scope="session", params=["first", "second"])
 def environment(request: pytest.FixtureRequest, scratch: Path, wheel: Path) -> Environment:
     python = PYTHON if request.param == "first" else second_python()
-    if python is None:
-        pytest.skip(f"there is no second build of Python {MINOR} here")
+    lacks(python, f"second build of Python {MINOR}")
     return make_environment(python, scratch / f"{request.param} environment", wheel)
 
 

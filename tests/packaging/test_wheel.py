@@ -13,6 +13,8 @@ from pathlib import Path
 import check_wheel
 import pytest
 
+from tests.machine import lacks, need_root
+
 from .conftest import (
     EPOCH,
     MINOR,
@@ -180,8 +182,7 @@ def test_a_module_for_another_processor_is_found(tmp_path):
 def test_an_older_python_is_told_what_is_needed(tmp_path):
     """By pip, before anything is compiled."""
     others = sorted(Path.home().glob(".pyenv/versions/3.10.*/bin/python3.10"))
-    if not others:
-        pytest.skip("there is no Python 3.10 here")
+    lacks(others, "Python 3.10")
     done = pip(others[0], "install", "--target", tmp_path, ROOT)
     assert done.returncode != 0
     wanted = PROJECT["project"]["requires-python"]
@@ -389,8 +390,7 @@ def test_another_python_is_refused(spare_environment):
         for path in Path.home().glob(".pyenv/versions/3.1[1-9].*/bin/python3.1?")
         if path.name != f"python{MINOR}"
     ]
-    if not others:
-        pytest.skip("there is no Python of another minor version here")
+    lacks(others, "Python of another minor version")
     done = replace_interpreter(spare_environment, str(others[0]))
     assert done.returncode == 5
     assert f"is for CPython {MINOR}, and its interpreter is" in done.stderr
@@ -430,8 +430,7 @@ def test_an_environment_whose_interpreter_is_gone_says_so(spare_environment):
 
 def test_it_runs_without_a_home_and_shared_memory(environment):
     """As in small containers. Memory that it shares belongs to no file system."""
-    if os.geteuid() != 0:
-        pytest.skip("only root can mount")
+    need_root("can mount")
     mounts = 'for each in /dev/shm /mnt; do mount -t tmpfs -o ro none $each; done; exec "$@"'
     command = ["unshare", "--mount", "sh", "-ec", mounts, "-"]
     done = subprocess.run(

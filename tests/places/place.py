@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from tests.data_science.session import Session
-from tests.machine import BELLJAR, cannot, docker_socket, need_build, why_no_engine
+from tests.machine import BELLJAR, docker_socket, need_build, need_engine
 
 ENGINE_SOCKET = docker_socket()
 
@@ -69,8 +69,8 @@ PLACES = (LOCAL, *CONTAINERS)
 def need(place: Place) -> None:
     """Skips where this machine does not have the place."""
     need_build()
-    if place.is_container and (why := why_no_engine(place.engine, place.runtime)):
-        cannot(why)
+    if place.is_container:
+        need_engine(place.engine, place.runtime)
 
 
 def load(place: Place, profile: str) -> None:

@@ -4,20 +4,14 @@ from __future__ import annotations
 
 import gzip
 import json
-from pathlib import Path
 
-import pytest
-
+from tests.machine import corpus
 from tests.policy.harness import run
-
-CORPUS = Path(__file__).resolve().parents[2] / ".." / "shared" / "corpora" / "HumanEval.jsonl.gz"
 
 
 def test_every_problem() -> None:
-    if not CORPUS.exists():
-        pytest.skip("the HumanEval corpus is not beside the repository")
     failures = {}
-    with gzip.open(CORPUS, "rt") as file:
+    with gzip.open(corpus("HumanEval.jsonl.gz"), "rt") as file:
         problems = [json.loads(line) for line in file]
     for problem in problems:
         source = "\n".join(

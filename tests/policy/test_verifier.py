@@ -15,9 +15,9 @@ from typing import Any
 
 import pytest
 
+from tests.machine import corpus
 from tests.policy import harness, stack_machine, verifier
 from tests.policy.front import ROOT, exports, front
-from tests.policy.test_humaneval import CORPUS
 
 HOOK_CALLS = frozenset(verifier.HOOKS)
 
@@ -470,9 +470,7 @@ def test_examples(path: Path) -> None:
 
 
 def test_humaneval() -> None:
-    if not CORPUS.exists():
-        pytest.skip("the HumanEval corpus is not beside the repository")
-    with gzip.open(CORPUS, "rt") as file:
+    with gzip.open(corpus("HumanEval.jsonl.gz"), "rt") as file:
         problems = [json.loads(line) for line in file]
     verified = 0
     for problem in problems:

@@ -3,36 +3,26 @@
 from __future__ import annotations
 
 import json
-import os
 import sys
 from typing import Any
 
 import pytest
 
+from tests.machine import need_open, need_root
 from tests.python.conftest import PACKAGE, PARENTS, Script
 
 NOBODY = 65534
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="takes root")
 
 
-def may_read(path: str | os.PathLike[str]) -> bool:
-    """Whether another user may: what we run may be below a folder of root's own."""
-    path = os.path.realpath(path)
-    while os.stat(path).st_mode & 0o005 == 0o005:
-        if path == "/":
-            return True
-        path = os.path.dirname(path)
-    return False
+@pytest.fixture(params=["as we are", "user"])
+def who(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """Options of subprocess.run()."""
+    if request.param == "as we are":
+        return {}
+    need_root("becomes another user")
+    need_open(PACKAGE, sys.executable)
+    return {"user": NOBODY, "group": NOBODY, "extra_groups": []}
 
-
-AS_USER = pytest.mark.skipif(
-    os.geteuid() != 0 or not (may_read(PACKAGE) and may_read(sys.executable)),
-    reason="takes root, and a build and a Python that other users may read",
-)
-WHO = [
-    pytest.param({}, id="as we are"),
-    pytest.param({"user": NOBODY, "group": NOBODY, "extra_groups": []}, marks=AS_USER, id="user"),
-]
 
 BEGIN = (
     PARENTS
@@ -104,7 +94,6 @@ with Sandbox("filesystem") as box, Sandbox("filesystem") as other, Sandbox("basi
 """
 
 
-@pytest.mark.parametrize("who", WHO)
 def test_a_run_with_files_ends_no_other(script: Script, who: dict[str, Any]) -> None:
     answer = answer_of(script, SLEEPERS, **who)
     assert answer["sleepers"] == ["ok"] * 3
@@ -144,14 +133,12 @@ def storm(script: Script, runs: int, who: dict[str, Any], timeout: float) -> Non
 
 
 @pytest.mark.timeout(300)
-@pytest.mark.parametrize("who", WHO)
 def test_some_hundred_runs_all_end_well(script: Script, who: dict[str, Any]) -> None:
     storm(script, 200, who, 280)
 
 
 @pytest.mark.soak
 @pytest.mark.timeout(3600)
-@pytest.mark.parametrize("who", WHO)
 def test_ten_thousand_runs_all_end_well(script: Script, who: dict[str, Any]) -> None:
     storm(script, 10_000, who, 3600)
 
@@ -175,7 +162,6 @@ SPIN = "print('begun', flush=True)\nwhile True: pass"
 
 
 @pytest.mark.parametrize("profile", ["basic", "filesystem"])
-@pytest.mark.parametrize("who", WHO)
 def test_the_end_of_the_parent_is_no_outcome(
     script: Script, profile: str, who: dict[str, Any]
 ) -> None:
@@ -218,6 +204,6 @@ print(json.dumps([ends, kept.value]))
 """
 
 
-@AS_ROOT
 def test_a_program_still_ends_with_its_supervisor(script: Script) -> None:
+    need_root("keeps what a change of user would clear")
     assert answer_of(script, SUPERVISED) == [["ok"], 15]

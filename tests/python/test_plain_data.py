@@ -17,6 +17,7 @@ from belljar import Sandbox, _plain
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.machine import lacks
 from tests.python.conftest import Script, named
 
 SCALARS = (
@@ -282,8 +283,8 @@ def locale_of_other_points(
 ) -> str:
     """LOCPATH of a locale with a comma, and of one with a decimal point of two bytes."""
     folder = tmp_path_factory.mktemp("locales")
-    if not Path("/usr/share/i18n/locales", request.param).exists():
-        pytest.skip("needs the sources of locales (Debian's package locales)")
+    source = Path("/usr/share/i18n/locales", request.param)
+    lacks(source.exists(), "source of this locale (Debian's package locales)")
     command = ["localedef", "-i", request.param, "-f", "UTF-8", str(folder / request.param)]
     subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
     return str(folder)

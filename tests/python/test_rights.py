@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import time
 from pathlib import Path
 
 import pytest
 
+from tests.machine import need_root
 from tests.python.conftest import PARENTS, Script
 
 BEGIN = (
@@ -35,8 +35,13 @@ print(before[0], flush=True)
 BECOME_A_USER = "os.setgroups([]); os.setresgid(1000, 1000, 1000); os.setresuid(1000, 1000, 1000)"
 GAIN_NO_MORE = "ctypes.CDLL(None).prctl(38, 1, 0, 0, 0)"  # PR_SET_NO_NEW_PRIVS
 
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="takes root")
-WAYS = [pytest.param(BECOME_A_USER, marks=AS_ROOT, id="user"), pytest.param(GAIN_NO_MORE, id="nnp")]
+
+@pytest.fixture(params=["user", "nnp"])
+def give_up(request: pytest.FixtureRequest) -> str:
+    if request.param == "nnp":
+        return GAIN_NO_MORE
+    need_root("becomes another user")
+    return BECOME_A_USER
 
 
 def has_gone(pid: int) -> bool:
@@ -47,14 +52,12 @@ def has_gone(pid: int) -> bool:
     return False
 
 
-@pytest.mark.parametrize("give_up", WAYS)
 def test_the_program_ends_and_leaves_nothing(script: Script, give_up: str) -> None:
     done = script(f"{BEGIN}{give_up}\n")
     assert done.returncode == 0, done.stderr
     assert has_gone(int(done.stdout))
 
 
-@pytest.mark.parametrize("give_up", WAYS)
 def test_who_has_the_old_rights_goes_while_the_program_runs(script: Script, give_up: str) -> None:
     done = script(
         f"""{BEGIN}{give_up}
@@ -68,7 +71,6 @@ print("good")
     assert done.stdout.split()[1:] == ["good"], done.stderr
 
 
-@pytest.mark.parametrize("give_up", WAYS)
 def test_a_limit_is_still_a_kill(script: Script, give_up: str) -> None:
     done = script(
         f"""{BEGIN}

@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 import yaml
 
-from tests.machine import cannot
+from tests.machine import need
 
 pytestmark = pytest.mark.chart
 
@@ -71,8 +71,7 @@ KINDS = (
 
 def tool(name: str) -> str:
     path = BUILD.parent / "chart" / name
-    if not path.exists():
-        cannot(f"not there: {path} (./dev chart makes it)")
+    need(path.exists(), f"not there: {path} (./dev chart makes it)")
     return str(path)
 
 
@@ -145,8 +144,7 @@ def self_contained(version: str, kind: str, folder: Path) -> None:
 @pytest.fixture(scope="module", params=["1.30.0", "1.37.0"])
 def conforms(request, tmp_path_factory):
     """Checks objects against the schemas of a version of Kubernetes. Nothing is downloaded."""
-    if not SCHEMAS.exists():
-        cannot(f"not there: {SCHEMAS} (./dev chart makes it)")
+    need(SCHEMAS.exists(), f"not there: {SCHEMAS} (./dev chart makes it)")
     folder = tmp_path_factory.mktemp("schemas")
     for kind in KINDS:
         self_contained(request.param, kind, folder)

@@ -15,6 +15,8 @@ from pathlib import Path
 import pytest
 import yaml
 
+from tests.machine import need_program
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("BELLJAR_BUILD", ROOT / "build/release")).resolve()
 BELLJAR = BUILD / "belljar"
@@ -137,8 +139,7 @@ def test_packages_are_those_that_the_programs_load() -> None:
         if words[:1] == ["server"]:
             listed.add(words[1])
     assert """awk '$1 == "server" { print $2 }' tools/packages.txt""" in DOCKERFILE
-    if shutil.which("dpkg") is None:
-        pytest.skip("no Debian: whose a library is cannot be asked")
+    need_program("dpkg", "dpkg")  # which says whose a library is
     libraries = set()
     for name in ("belljar", "belljar-zygote", "belljar-guest"):
         linked = subprocess.run(["ldd", BUILD / name], capture_output=True, text=True, check=True)

@@ -1,11 +1,10 @@
 """The linker's check for types defined twice (`./dev odr`), on two files that it has to refuse."""
 
 import re
-import shutil
 import subprocess
 from pathlib import Path
 
-import pytest
+from tests.machine import need_program
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,10 +28,12 @@ def link(tmp_path: Path, second: str) -> subprocess.CompletedProcess[str]:
     (tmp_path / "a.cc").write_text(USER.format(members=first, use=SIZE.format(member="size")))
     main = "int main() { belljar::core::Content content; return content.size != 0; }"
     (tmp_path / "b.cc").write_text(USER.format(members=second, use=main))
-    compiler = shutil.which("g++")
-    if compiler is None:
-        pytest.skip("needs g++")
-    command = [compiler, "-std=c++20", "-O0", *options(r"add_compile_options\(")]
+    command = [
+        need_program("g++", "build-essential"),
+        "-std=c++20",
+        "-O0",
+        *options(r"add_compile_options\("),
+    ]
     subprocess.run([*command, "-c", "a.cc", "b.cc"], cwd=tmp_path, check=True)
     return subprocess.run(
         [*command, *options("belljar_odr_link_options"), *RELOCATABLE, "a.o", "b.o", "-o", "all.o"],

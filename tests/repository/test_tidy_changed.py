@@ -85,7 +85,6 @@ def test_a_diff_may_have_any_bytes(repository):
     assert json.loads(lines) == [{"name": "both.cc", "lines": [[1, 1]]}]
 
 
-@pytest.mark.skipif(shutil.which("clang-tidy") is None, reason="no clang-tidy")
 def test_only_new_lines_count(repository):
     tree = repository / "build"
     commit(repository, "both.cc", FAULTY)
@@ -96,7 +95,6 @@ def test_only_new_lines_count(repository):
     assert tidy_changed.read_all(["both.cc"], tree, 1, 2, tidy_changed.line_filter("HEAD~2")) == 1
 
 
-@pytest.mark.skipif(shutil.which("clang-tidy") is None, reason="no clang-tidy")
 def test_it_fails_on_what_clang_tidy_finds_and_on_nothing_else(repository, capsys):
     tree = repository / "build"
     assert tidy_changed.read_all(["clean.cc"], tree, 1, 2) == 0

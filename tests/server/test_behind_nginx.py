@@ -23,7 +23,7 @@ import yaml
 
 from tests.clients.server import HttpServer, free_port
 from tests.documentation.conftest import serving
-from tests.machine import cannot
+from tests.machine import need, need_program
 
 CHART = Path(__file__).resolve().parents[2] / "deploy/helm/belljar"
 VALUES = yaml.safe_load((CHART / "values.yaml").read_text())
@@ -40,9 +40,7 @@ def route() -> tuple[str, str]:
 
 @contextmanager
 def gateway(folder: Path, servers: list[str]) -> Iterator[str]:
-    nginx = shutil.which("nginx") or shutil.which("/usr/sbin/nginx")
-    if nginx is None:
-        cannot("nginx is not installed")
+    nginx = need_program("nginx", "nginx-light")
     shown, method = route()
     port = free_port()
     annotations = VALUES["ingress"]["annotations"]
@@ -132,8 +130,7 @@ def rest(
 def postgres(folder: Path) -> Iterator[str]:
     """A PostgreSQL of the test's own; its URL."""
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if not found:
-        cannot("PostgreSQL is not installed")
+    need(found, "PostgreSQL is not installed")
     programs = found[-1].parent
     # It does not run as root.
     user = pwd.getpwnam("postgres") if os.geteuid() == 0 else None

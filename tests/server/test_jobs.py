@@ -2,7 +2,6 @@
 none is run twice without being said to have been interrupted."""
 
 import json
-import os
 import time
 from pathlib import Path
 
@@ -265,7 +264,6 @@ def test_a_store_that_cannot_be_opened_stops_the_start(servers):
     assert (broken / "jobs.db").read_text().startswith("no database")
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may do what the mode forbids")
 def test_the_store_is_its_owners_alone(servers):
     server = servers.start()
     wait_for(server, submit(server, "1"), "succeeded")

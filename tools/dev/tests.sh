@@ -112,28 +112,41 @@ run_other_core() {
   return "$status"
 }
 
-# The tests that use container engines, as on a machine that has none: hidden from PATH and sockets.
-# There they are skipped with a reason, and what does not need an engine passes.
-WITH_ENGINES=(tests/places tests/container tests/python/test_containers.py
-  tests/python/test_container_sessions.py tests/integrations/test_langchain.py
-  tests/integrations/test_smolagents.py tests/packaging/test_elsewhere.py)
-run_without_engines() {
+# without_engines COMMAND...: as on a machine without container engines: they are on no PATH, and
+# their sockets are not there.
+without_engines() {
   local programs="$BUILD/without-engines" folder program
+  local -a folders
   rm -rf -- "$programs"
   mkdir -p -- "$programs"
-  local IFS=:
-  for folder in $PATH; do
+  IFS=: read -ra folders <<<"$PATH"
+  for folder in "${folders[@]}"; do
     for program in "$folder"/*; do
       case "${program##*/}" in
-        docker* | podman* | containerd* | runsc* | runc* | '*') ;;
+        docker* | podman* | containerd* | runsc* | runc* | crun* | '*') ;;
         *) [[ -e "$programs/${program##*/}" ]] || ln -s -- "$program" "$programs/" ;;
       esac
     done
   done
-  unset IFS
-  PATH="$programs" DOCKER_HOST='' BELLJAR_DOCKER_SOCKET="$programs/no.sock" BELLJAR_MUST_WORK=0 \
-    run_pytest -m "not soak and not chart" -n "$AT_A_TIME" --dist loadfile \
-    --junitxml "$BUILD/report/pytest-without-engines.xml" "${WITH_ENGINES[@]}"
+  (
+    unset DOCKER_HOST XDG_RUNTIME_DIR BELLJAR_PODMAN_SOCKET
+    PATH="$programs" BELLJAR_DOCKER_SOCKET="$programs/no.sock" "$@"
+  )
+}
+
+# In CI, which has engines: all tests without them, so that none takes one for granted, and then with
+# them those that have asked for one.
+run_pytest_twice() {
+  local later="$BUILD/report/engines-later.txt" status=0
+  : >"$later"
+  BELLJAR_ENGINES_LATER="$later" without_engines run_pytest "$@" || status=1
+  if [[ ! -s "$later" ]]; then
+    say "no test has asked for a container engine"
+    return 1
+  fi
+  say "$(wc -l <"$later") tests that use container engines"
+  run_pytest "$@" --junitxml "$BUILD/report/pytest-engines.xml" "@$later" || status=1
+  return "$status"
 }
 
 # Fails on the exit codes of the tests as well as on their reports.
@@ -235,11 +248,9 @@ word_test() {
   if [[ "$suite" == all || "$suite" == python ]]; then
     # A selection of tests runs in one process, so that -s and --pdb work.
     if (($#)); then together=(); fi
-    ran "Python tests" run_pytest -m "not soak and not chart" "${together[@]}" "$@" || status=1
-    if (($# == 0)); then
-      [[ -z "$in_ci" ]] || ran "without container engines" run_without_engines || status=1
-      ran "core tests with another Python" run_other_core || status=1
-    fi
+    ran "Python tests" "run_pytest${in_ci:+_twice}" -m "not soak and not chart" "${together[@]}" "$@" ||
+      status=1
+    (($#)) || ran "core tests with another Python" run_other_core || status=1
   fi
   if [[ "$suite" == asan || -n "$in_ci" ]]; then
     ran "C++ tests (asan)" run_asan "$@" || status=1

@@ -12,7 +12,9 @@
 //
 // Starts the interpreter as a zygote does and lets clones run programs, with the heap
 // write-protected: each write is a fault, which notes the address, permits it for one instruction
-// (the trap flag of the processor, Intel SDM volume 3, 17.3.1.4) and protects the page again.
+// (the trap flag of the processor, Intel SDM volume 3, 17.3.1.4) and protects the page again. Two
+// faults for every write take half a minute, so --check, which counts pages, leaves a page
+// permitted.
 #include <fcntl.h>
 #include <signal.h>
 #include <sys/mman.h>
@@ -145,6 +147,15 @@ void OnFault(int, siginfo_t* info, void* context) {
 void OnStep(int, siginfo_t*, void* context) {
   Protect(g_unprotected, EndOfWrite(g_unprotected), PROT_READ);
   static_cast<ucontext_t*>(context)->uc_mcontext.gregs[REG_EFL] &= ~kTrapFlag;
+}
+
+// Notes a page once, for --check. A write that crosses into the next page is a fault there as well.
+void OnFaultOfPage(int, siginfo_t* info, void*) {
+  const auto address = reinterpret_cast<uintptr_t>(info->si_addr);
+  if (!IsInHeap(address) || g_writes->count == kMaxWrites) _exit(2);
+  g_writes->addresses[g_writes->count++] = address;
+  const uintptr_t page = address / kPageSize * kPageSize;
+  Protect(page, page + kPageSize, PROT_READ | PROT_WRITE);
 }
 
 void Handle(int number, void (*handler)(int, siginfo_t*, void*)) {
@@ -324,13 +335,16 @@ constexpr std::string_view kMetadata = R"({"mode":"run","language":"restricted",
     "filename":"main.py","allowed_imports":null,"max_source":1048576,"max_result":1048576,
     "max_report":1572864,"analysis":false,"comments":false,"exact_types":false})";
 
-void ProtectHeap() {
+// What of a write is noted.
+enum class Detail { kAddress, kPage };
+
+void ProtectHeap(Detail detail) {
   static std::vector<Range> heap = Heap();
   g_heap = &heap;
   constexpr size_t kStack = 64 << 10;
   const stack_t stack{.ss_sp = SharedMemory(kStack), .ss_flags = 0, .ss_size = kStack};
   sigaltstack(&stack, nullptr);
-  Handle(SIGSEGV, OnFault);
+  Handle(SIGSEGV, detail == Detail::kPage ? OnFaultOfPage : OnFault);
   Handle(SIGTRAP, OnStep);
   for (const Range& range : heap) Protect(range.begin, range.end, PROT_READ);
 }
@@ -340,11 +354,11 @@ class Written {
  public:
   // Runs `task` in a clone that has become a worker, and adds what that writes to.
   template <typename Task>
-  void AddClone(Task task) {
+  void AddClone(Task task, Detail detail = Detail::kAddress) {
     inside::BeforeClone();
     const pid_t clone = fork();
     if (clone == 0) {
-      ProtectHeap();
+      ProtectHeap(detail);
       _exit(inside::AfterCloneInWorker() && task() ? 0 : 1);
     }
     inside::AfterCloneInZygote();
@@ -385,13 +399,16 @@ struct AllWritten {
   Written of_others;
 };
 
-AllWritten Rehearse(bool is_data_science) {
-  g_writes = static_cast<Writes*>(SharedMemory(sizeof(Writes)));
+std::vector<std::string_view> ProgramsFor(bool is_data_science) {
   std::vector<std::string_view> programs;
   if (is_data_science) {
     programs.assign(std::begin(kDataSciencePrograms), std::end(kDataSciencePrograms));
   }
   programs.insert(programs.end(), std::begin(kPrograms), std::end(kPrograms));
+  return programs;
+}
+
+AllWritten Rehearse(const std::vector<std::string_view>& programs) {
   AllWritten written;
   written.of_first.AddClone([&] { return Runs(programs[0]); });
   written.of_runs.AddClone([] { return inside::RehearseRequest().ok(); });
@@ -464,6 +481,29 @@ core::UniqueFd ReplaceStreams() {
   return output;
 }
 
+// What a record is worth to the first program.
+nlohmann::json Worth(const InterpreterOptions& options,
+                     const std::vector<std::string_view>& programs) {
+  const auto recorded = OrFail(inside::ReadHotBlocks(options.hot_blocks, options.package_sets));
+  Written first;
+  first.AddClone([&] { return Runs(programs[0]); }, Detail::kPage);
+  return {{"recorded", recorded.size()},
+          {"placed", inside::BlocksPlaced()},
+          {"pages", first.Parts(kPageSize)},
+          {"regions", first.Parts(inside::HugePageSize())}};
+}
+
+nlohmann::json Record(const InterpreterOptions& options, const AllWritten& written,
+                      const Blocks& blocks) {
+  const std::vector<std::string>& sets = options.package_sets;
+  std::set<std::pair<uint64_t, uint32_t>> known;
+  nlohmann::json report = {{"file", inside::HotBlocksFile(sets.empty() ? "" : sets[0])}};
+  report["of_first"] = Recorded(written.of_first, blocks, known);
+  report["of_runs"] = Recorded(written.of_runs, blocks, known);
+  report["of_others"] = Recorded(written.of_others, blocks, known);
+  return report;
+}
+
 int Main(int count, char** words) {
   const bool checks = count == 4 && std::string_view(words[3]) == "--check";
   if (count != 3 && count != 4) {
@@ -478,22 +518,10 @@ int Main(int count, char** words) {
   if (core::Result<void> done = inside::StartInterpreter(options); !done)
     Fail(done.error().ToString());
   inside::FreezeInterpreter();
-  const AllWritten written = Rehearse(!options.package_sets.empty());
-  nlohmann::json report;
-  if (checks) {
-    report = {{"recorded",
-               OrFail(inside::ReadHotBlocks(options.hot_blocks, options.package_sets)).size()},
-              {"placed", inside::BlocksPlaced()},
-              {"pages", written.of_first.Parts(kPageSize)},
-              {"regions", written.of_first.Parts(inside::HugePageSize())}};
-  } else {
-    std::set<std::pair<uint64_t, uint32_t>> known;
-    const std::vector<std::string>& sets = options.package_sets;
-    report = {{"file", inside::HotBlocksFile(sets.empty() ? "" : sets[0])}};
-    report["of_first"] = Recorded(written.of_first, blocks, known);
-    report["of_runs"] = Recorded(written.of_runs, blocks, known);
-    report["of_others"] = Recorded(written.of_others, blocks, known);
-  }
+  g_writes = static_cast<Writes*>(SharedMemory(sizeof(Writes)));
+  const auto programs = ProgramsFor(!options.package_sets.empty());
+  const nlohmann::json report =
+      checks ? Worth(options, programs) : Record(options, Rehearse(programs), blocks);
   return dprintf(output.get(), "%s\n", report.dump().c_str()) < 0 ? 1 : 0;
 }
 

@@ -78,21 +78,14 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
     signal(SIGPIPE, SIG_IGN);
     selection_.engine = GetParam().engine;
     selection_.runtime = GetParam().runtime == "crun" ? "auto" : GetParam().runtime;
-    if (GetParam().engine == "runsc") {
-      if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("runsc holds all of the limits for root only");
+    if (tests::IsAlone(GetParam())) {
       selection_.folder = BELLJAR_TEST_RUNSC_FOLDER;
-      auto engine = std::make_unique<runsc::RunscEngine>(
-          runsc::RunscEngineOptions{.folder = selection_.folder});
-      if (!engine->Check()) BELLJAR_SKIP_OR_FAIL("no runsc: tools/containers install");
-      engine_ = std::move(engine);
     } else {
       selection_.socket = tests::SocketOf(GetParam());
-      if (access(selection_.socket.c_str(), F_OK) != 0) {
-        BELLJAR_SKIP_OR_FAIL("no engine at " + selection_.socket + ": tools/containers start");
-      }
-      engine_ = std::make_unique<engines::DockerEngine>(
-          engines::DockerEngineOptions{.socket = selection_.socket, .timeout = kTimeout});
     }
+    tests::FoundEngine found = tests::FindEngine(GetParam(), selection_.folder, kTimeout);
+    if (!found.engine) BELLJAR_SKIP_OR_FAIL(found.missing);
+    engine_ = std::move(found.engine);
     LoadImage();
   }
 

@@ -67,20 +67,14 @@ class EgressOfContainer : public ::testing::TestWithParam<tests::Place> {
     ContainerSelection& selection = options_.selection;
     selection.engine = GetParam().engine;
     selection.runtime = GetParam().runtime;
-    if (selection.engine == "runsc") {
-      if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("runsc holds all of the limits for root only");
+    if (tests::IsAlone(GetParam())) {
       selection.folder = BELLJAR_TEST_RUNSC_FOLDER;
-      engine_ = std::make_unique<runsc::RunscEngine>(
-          runsc::RunscEngineOptions{.folder = selection.folder});
     } else {
       selection.socket = tests::SocketOf(GetParam());
-      engine_ = std::make_unique<engines::DockerEngine>(
-          engines::DockerEngineOptions{.socket = selection.socket, .timeout = kEngineTimeout});
     }
-    if (const core::Result<engines::EngineFacts> facts = engine_->Check(); !facts) {
-      engine_.reset();
-      BELLJAR_SKIP_OR_FAIL(facts.error().ToString() + ": tools/containers start");
-    }
+    tests::FoundEngine found = tests::FindEngine(GetParam(), selection.folder, kEngineTimeout);
+    if (!found.engine) BELLJAR_SKIP_OR_FAIL(found.missing);
+    engine_ = std::move(found.engine);
     selection.image = NetworkImage().id;
     options_.spares = 0;
     options_.instance = "test-" + core::Hex(host::RandomBytes());

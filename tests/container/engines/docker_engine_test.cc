@@ -16,6 +16,7 @@
 
 #include "container/engines/attached_output.h"
 #include "tests/container/fake_engine.h"
+#include "tests/support/support.h"
 
 namespace belljar::container::engines {
 namespace {
@@ -89,7 +90,7 @@ TEST(DockerEngineReach, AFileThatIsNoSocket) {
 }
 
 TEST(DockerEngineReach, ASocketOfOthers) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("only root can become somebody else");
   const tests::FakeEngine fake(Always(200, "{}"));
   ASSERT_EQ(chmod(fake.socket().c_str(), 0600), 0);
   ASSERT_TRUE(EngineAt(fake.socket()).Check());

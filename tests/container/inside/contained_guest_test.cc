@@ -272,7 +272,7 @@ TEST_P(ContainedGuest, AWorkspaceTakesFilesAndGivesThem) {
 TEST_P(ContainedGuest, AFigureComesBack) {
   const core::Profile profile = Chosen("data-science");
   if (!outside::Installation::Find()->Missing(profile).empty()) {
-    GTEST_SKIP() << "the packages of data-science are not installed";
+    BELLJAR_SKIP_OR_FAIL("the packages of data-science are not installed");
   }
   const host::Outcome outcome = RunIn(profile, [](host::Request& request) {
     request.source = "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.show()\n";

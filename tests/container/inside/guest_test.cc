@@ -355,7 +355,7 @@ TEST_F(Guest, APlot) {
   if (tests::Sanitized()) GTEST_SKIP() << "shadow memory is address space too";
   const core::Profile profile = ChosenProfile("data-science");
   if (!outside::Installation::Find()->Missing(profile).empty()) {
-    GTEST_SKIP() << "the packages of data-science are not installed";
+    BELLJAR_SKIP_OR_FAIL("the packages of data-science are not installed");
   }
   const host::Outcome outcome = ExpectSame(
       "import matplotlib.pyplot as plt\nplt.plot([1, 2, 3])\nplt.show()\n", "data-science");
@@ -711,7 +711,7 @@ TEST(Init, PassesSignalsOn) {
 }
 
 TEST_F(Guest, AsTheFirstProcessItServesTheSame) {
-  if (geteuid() != 0) GTEST_SKIP() << "mounting /proc takes root";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("mounting /proc takes root");
   tests::SpawnedGuest guest({"--profile", "basic"}, tests::SpawnedGuest::Over::kSocket,
                             {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"});
   backend::GuestConnection connection(guest.TakeChannel(),

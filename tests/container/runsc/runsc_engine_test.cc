@@ -203,7 +203,7 @@ TEST(RunscStore, WhatWasNeverFinishedIsRemovedADayLater) {
 }
 
 TEST(RunscStore, AFolderThatCannotBeReachedIsNamed) {
-  if (geteuid() != 0) GTEST_SKIP() << "only root can become somebody else";
+  if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("only root can become somebody else");
   const tests::TemporaryFolder folder;
   ASSERT_EQ(chmod(folder.path().c_str(), 0700), 0);
   RunscStore store(folder.path() + "/images");
