@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/base64.h"
 #include "engine/host/outcome_fields.h"
 #include "engine/host/program_text.h"
 
@@ -192,6 +193,8 @@ class Cuts {
  public:
   explicit Cuts(const AnswerOptions& options) : options_(options) {}
 
+  [[nodiscard]] const AnswerOptions& options() const { return options_; }
+
   // The whole text, or its beginning; `cut` then has the rest.
   OrderedJson Text(const char* name, std::string_view text, std::optional<LongPart> part) {
     if (!IsLonger(text, WholeWithin(options_.characters))) return text;
@@ -333,6 +336,13 @@ double RoundedSeconds(std::chrono::microseconds time) {
   return std::round(Seconds(time) * 1e4) / 1e4;
 }
 
+// What JSON cannot hold: the stream as it is, if it is not UTF-8 and is whole.
+void AddBytes(const char* name, const std::string& stream, const AnswerOptions& options,
+              OrderedJson& json) {
+  if (core::IsUtf8(stream) || IsLonger(stream, WholeWithin(options.characters))) return;
+  json[name] = EncodeBase64(stream);
+}
+
 // The keys that are always there, in the order of the whole object.
 OrderedJson AlwaysThere(const Outcome& outcome, Cuts& cuts) {
   OrderedJson json = {{"success", outcome.success()},
@@ -345,6 +355,8 @@ OrderedJson AlwaysThere(const Outcome& outcome, Cuts& cuts) {
   }
   json["stdout"] = cuts.Text("stdout", outcome.stdout_stream.text, LongPart::kStdout);
   json["stderr"] = cuts.Text("stderr", outcome.stderr_stream.text, LongPart::kStderr);
+  AddBytes("stdout_base64", outcome.stdout_stream.text, cuts.options(), json);
+  AddBytes("stderr_base64", outcome.stderr_stream.text, cuts.options(), json);
   if (outcome.exit_code) json["exit_code"] = *outcome.exit_code;
   json["execution_time"] = RoundedSeconds(outcome.usage.wall_time);
   json["variables"] = cuts.List("variables", outcome.variables, 0,

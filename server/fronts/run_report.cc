@@ -197,6 +197,13 @@ const RunReport::Output* RunReport::FindFile(std::string_view path) const {
   return found == outputs.rend() ? nullptr : &*found;
 }
 
+// What the program wrote there, as bytes.
+std::string StreamAt(const nlohmann::json& outcome, const std::string& name) {
+  std::optional<std::string> bytes =
+      host::DecodeBase64(TextAt(outcome, (name + "_base64").c_str()));
+  return bytes && !bytes->empty() ? *std::move(bytes) : TextAt(outcome, name.c_str());
+}
+
 RunEnd EndOf(core::Result<ToolResult> result) {
   if (!result) return RunFailure{ToolResult::Fault::kUnavailable, kNotRun};
   if (result->structured.empty()) return RunFailure{result->fault, std::move(result->text)};
@@ -208,8 +215,8 @@ RunEnd EndOf(core::Result<ToolResult> result) {
   RunReport report;
   report.status = TextAt(*outcome, "status");
   report.execution_id = TextAt(*outcome, "execution_id");
-  report.standard_output = TextAt(*outcome, "stdout");
-  report.standard_error = TextAt(*outcome, "stderr");
+  report.standard_output = StreamAt(*outcome, "stdout");
+  report.standard_error = StreamAt(*outcome, "stderr");
   report.value = TextAt(*outcome, "result_repr");
   const nlohmann::json& usage = MemberAt(*outcome, "usage");
   report.wall_seconds = NumberAt(usage, "wall_time");

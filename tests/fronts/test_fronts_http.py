@@ -165,6 +165,22 @@ def test_what_a_program_prints_is_utf_8_in_the_answer(server):
         assert text in ("\ufffd\x00\x1b[31m", ""), (text, answer)
 
 
+def test_bytes_that_are_no_text_survive_where_an_answer_has_a_place_for_them(server):
+    code = "import sys\nsys.stdout.buffer.write(b'\\xe9\\n')\nsys.stderr.buffer.write(b'\\xff')"
+    request = {
+        "source_code": base64.b64encode(code.encode()).decode(),
+        "language_id": 71,
+        "expected_output": base64.b64encode(b"\xe9\n").decode(),
+    }
+    path = "/submissions?wait=true&base64_encoded=true&fields=stdout,stderr,status"
+    answer = ask(server, "POST", path, request)[1]
+    assert base64.b64decode(answer["stdout"]) == b"\xe9\n"
+    assert base64.b64decode(answer["stderr"]) == b"\xff"
+    assert answer["status"]["description"] == "Accepted"
+    wrong = request | {"expected_output": base64.b64encode(b"\xe8\n").decode()}
+    assert ask(server, "POST", path, wrong)[1]["status"]["description"] == "Wrong Answer"
+
+
 def test_paths_that_end_with_a_slash(server):
     request = {"language": "py", "version": "3", "files": [{"content": "print(1)"}]}
     assert ask(server, "POST", "/api/v2/execute/", request)[1]["run"]["stdout"] == "1\n"

@@ -15,6 +15,8 @@ BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release"))
 RECORDED = Path(__file__).resolve().parents[2] / "engine/inside/hot_blocks"
 
 
+# It follows the allocations of whole zygotes: minutes beside other tests. The limit is for a hang.
+@pytest.mark.timeout(900)
 @pytest.mark.skipif(platform.machine() != "x86_64", reason="the recorder is for x86-64")
 def test_the_record_is_of_this_code(tmp_path):
     found = check(BUILD, "basic")

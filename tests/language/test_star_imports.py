@@ -11,10 +11,14 @@ import pytest
 from tests.policy.harness import assert_runs, run, run_plain
 
 ROOT = Path(__file__).resolve().parents[2]
-BASIC = tomllib.loads((ROOT / "profiles" / "basic.toml").read_text(encoding="utf-8"))["modules"]
+ENTRIES = {
+    kind: tomllib.loads((ROOT / f"profiles/{name}.toml").read_text(encoding="utf-8"))["modules"]
+    for kind, name in (("restricted", "basic"), ("restricted:filesystem", "filesystem"))
+}
 MODULES = sorted(
-    name
-    for name, entry in BASIC.items()
+    (kind, name)
+    for kind, entries in ENTRIES.items()
+    for name, entry in entries.items()
     if name != "subprocess"  # for mocks only
     and tuple(map(int, entry.get("since", "3.0").split("."))) <= sys.version_info
 )
@@ -25,21 +29,21 @@ print(sorted(n for n in globals() if n[0] != "_"))
 """
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_a_star_binds_what_it_binds_in_cpython(module: str) -> None:
-    source = BOUND.format(module=module)
-    ran, plain = run(source), run_plain(source)
+@pytest.mark.parametrize(("kind", "module"), MODULES)
+def test_a_star_binds_what_it_binds_in_cpython(kind: str, module: str) -> None:
+    source, entry = BOUND.format(module=module), ENTRIES[kind][module]
+    ran, plain = run(source, kind=kind), run_plain(source)
     assert plain.error is None, plain.traceback
     theirs = eval(plain.stdout)
     if ran.findings:
         assert ran.rules == ["BJ203"], ran.findings
-        assert not set(theirs).intersection(BASIC[module]["exports"])
+        assert not set(theirs).intersection(entry["exports"])
         return
     assert ran.error is None, ran.traceback
-    ours, exports = set(eval(ran.stdout)), set(BASIC[module]["exports"])
+    ours, exports = set(eval(ran.stdout)), set(entry["exports"])
     assert ours >= exports.intersection(theirs), sorted(exports.intersection(theirs) - ours)
     # Of a module that is ours, the library's `__all__` is not there to be asked.
-    if not BASIC[module].get("synthetic", False):
+    if not entry.get("synthetic", False):
         assert ours <= set(theirs), sorted(ours - set(theirs))
 
 

@@ -185,6 +185,8 @@ _QUOTES = (
     "inside."
 )
 
+_F_STRING = re.compile(r"f-string: (unmatched|unterminated|expecting '}')")
+
 # What is often pasted along with a program, by how its line begins.
 _NO_PYTHON = (
     (("```", "~~~"), "Leave out the Markdown fence around the program."),
@@ -197,7 +199,7 @@ _NO_PYTHON = (
 
 def hint_for_syntax(line: object, message: object = None) -> str | None:
     """What to do about a syntax error in `line`, where the line or CPython's message shows it."""
-    if type(message) is str and "f-string: " in message and sys.version_info < (3, 12):
+    if type(message) is str and sys.version_info < (3, 12) and _F_STRING.search(message):
         return _QUOTES
     if type(line) is not str:
         return None

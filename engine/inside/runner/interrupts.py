@@ -13,17 +13,10 @@ library that it called, in a sleep. Otherwise a trace function waits for the pro
 import sys
 from _signal import SIGINT, getsignal, signal
 from collections.abc import Callable
-from types import CodeType, FrameType
+from types import FrameType
 from typing import Any
 
-# Modules whose code is not interrupted in the restricted language, by how their names begin. The
-# import system calls what guards it (policy/belljar_policy/packages).
-_UNINTERRUPTED = ("belljar_policy", "belljar_runner", "_frozen_importlib", "importlib")
-# Functions of the policy's that only wait: (module, name).
-_WAITING = (
-    ("belljar_policy.library.scheduler", "sleep"),
-    ("belljar_policy.library.scheduler", "until_woken"),
-)
+_PROGRAM = "belljar_policy.library.program"
 
 
 class _State:
@@ -32,7 +25,6 @@ class _State:
     guest_builtins: dict[str, Any] | None = None  # None: the full language
     is_pending = False
     handler_of_guest: Any = None  # in the full language it may have set its own
-    waiting: frozenset[CodeType] = frozenset()
 
 
 _state = _State()
@@ -40,11 +32,6 @@ _state = _State()
 
 def install() -> None:
     """Worker of a session, in its main thread. Without it a SIGINT does what it did before."""
-    _state.waiting = frozenset(
-        vars(sys.modules[module])[name].__code__
-        for module, name in _WAITING
-        if module in sys.modules
-    )
     try:
         signal(SIGINT, _on_signal)
     except (ValueError, OSError):  # another thread; the kernel's filter
@@ -85,21 +72,10 @@ def end() -> None:
 def _on_signal(_number: int, frame: FrameType | None) -> None:
     if not _state.runs_guest or frame is None or frame.f_code.co_filename in _OURS:
         return
-    if _state.guest_builtins is None or _may_raise_in(frame):
+    if _state.guest_builtins is None or sys.modules[_PROGRAM].may_interrupt(frame):
         raise KeyboardInterrupt
     _state.is_pending = True
     _raise_later(frame)
-
-
-def _may_raise_in(frame: FrameType | None) -> bool:
-    while frame is not None:
-        if frame.f_builtins is _state.guest_builtins or frame.f_code in _state.waiting:
-            return True
-        name = frame.f_globals.get("__name__")
-        if type(name) is not str or name.startswith(_UNINTERRUPTED):
-            return False
-        frame = frame.f_back
-    return False
 
 
 def _raise_later(frame: FrameType | None) -> None:

@@ -60,6 +60,9 @@ def open_network(port: int) -> None:
 
 def end_program() -> None:
     """Worker, after the program and its threads: what CPython does at exit."""
+    alarms = sys_modules.get(f"{__name__}.signal")
+    if alarms is not None:
+        alarms.stop()
     registered = sys_modules.get(f"{__name__}.atexit")
     if registered is not None:
         registered.run()

@@ -1,13 +1,22 @@
-"""signal, for guests: names and handlers, which nothing calls: no signal reaches the program.
+"""signal, for guests: names and handlers. The one signal that reaches a program is SIGALRM, which
+it asks for itself: alarm() and setitimer() bound the time of code that it did not write.
 
-A run ends at its time limit, and when the host kills it. So a handler that would save something
-when the user interrupts the program is kept, and never needed.
+A run ends at its time limit, and when the host kills it; no handler delays that. So a handler that
+would save something when the user interrupts the program is kept, and never needed.
+
+A handler is called where the program could have called it itself (program.may_interrupt), by the
+main thread. Elsewhere, in our own code or an import, the alarm is put off by a millisecond.
 """
 
 from __future__ import annotations
 
+import math
 import signal as library
+from types import FrameType
 from typing import Any
+
+from . import program, scheduler
+from .program import running
 
 SIG_DFL, SIG_IGN = library.SIG_DFL, library.SIG_IGN
 Handlers, Signals = library.Handlers, library.Signals
@@ -65,3 +74,78 @@ def strsignal(signalnum: Any) -> Any:
 def valid_signals() -> Any:
     """All signals."""
     return set(Signals)
+
+
+# --- alarms ---------------------------------------------------------------------------------------
+
+ITIMER_REAL = library.ITIMER_REAL
+ItimerError = library.ItimerError
+_LATER = 0.001
+
+
+class _Alarm:
+    """One to a process."""
+
+    is_installed = False
+    interval = 0.0
+    is_put_off = False
+
+
+_alarm = _Alarm()
+
+
+def _install() -> None:
+    if not _alarm.is_installed:
+        library.signal(SIGALRM, _on_alarm)
+        _alarm.is_installed = True
+        running.has_end = True  # stop()
+
+
+def _on_alarm(_number: int, frame: FrameType | None) -> None:
+    if scheduler.running() is not scheduler.main() or not program.may_interrupt(frame):
+        left, interval = library.getitimer(ITIMER_REAL)
+        if not _alarm.is_put_off:
+            _alarm.interval = interval
+        _alarm.is_put_off = True
+        library.setitimer(ITIMER_REAL, _LATER)
+        return
+    if _alarm.is_put_off:
+        _alarm.is_put_off = False
+        library.setitimer(ITIMER_REAL, _alarm.interval, _alarm.interval)
+    handler = getsignal(SIGALRM)
+    if handler is SIG_IGN:
+        return
+    if handler is SIG_DFL:  # of the system: the end of the process
+        raise SystemExit(128 + SIGALRM)
+    handler(int(SIGALRM), None)
+
+
+def setitimer(which: Any, seconds: Any, interval: Any = 0.0, /) -> tuple[float, float]:
+    """signal.setitimer(): of ITIMER_REAL; returns what was left, and the interval."""
+    if type(which) is not int or which != ITIMER_REAL:
+        raise ItimerError(22, "Invalid argument: only ITIMER_REAL counts here")
+    _install()
+    _alarm.is_put_off = False
+    return library.setitimer(ITIMER_REAL, float(seconds), float(interval))
+
+
+def getitimer(which: Any, /) -> tuple[float, float]:
+    """signal.getitimer(): what is left, and the interval."""
+    if type(which) is not int or which != ITIMER_REAL:
+        raise ItimerError(22, "Invalid argument: only ITIMER_REAL counts here")
+    return library.getitimer(ITIMER_REAL)
+
+
+def alarm(seconds: Any, /) -> int:
+    """signal.alarm(): SIGALRM after so many seconds; returns how many an earlier one had left."""
+    if type(seconds) not in (int, bool):
+        raise TypeError(f"{type(seconds).__name__!r} object cannot be interpreted as an integer")
+    left, _ = setitimer(ITIMER_REAL, seconds)
+    return math.ceil(left)
+
+
+def stop() -> None:
+    """At the end of a program: what comes afterwards is not its own."""
+    if _alarm.is_installed:
+        library.setitimer(ITIMER_REAL, 0)
+        _alarm.is_put_off = False
