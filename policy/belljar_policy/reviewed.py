@@ -207,6 +207,9 @@ MODULE_READERS: dict[str, tuple[str, ...]] = {
     "scipy._lib.deprecation:_sub_module_deprecation": ("scipy",),
     "scipy.linalg.blas:_get_funcs": ("scipy.linalg",),
     "scipy.optimize._optimize:show_options": ("scipy",),
+    "anyio._lazyimport": ("anyio",),
+    "websockets.imports": ("websockets",),
+    "sklearn.utils._sparse:_align_api_if_sparse": ("scipy.sparse",),
     "sympy.core.cache": ("sympy",),
     # Namespaces of arrays: a program could choose another module only of these.
     "scipy._lib.array_api_compat.common._helpers:_issubclass_fast": ("numpy",),

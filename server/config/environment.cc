@@ -17,10 +17,11 @@ constexpr size_t kMaxEnvironmentFile = 1 << 20;
 constexpr char kWhitespace[] = " \t";
 
 // Variables read by ./dev, the build and the tests.
-const Strings kDevelopment = {"BELLJAR_BUILD",        "BELLJAR_BUILD_DIR", "BELLJAR_CACHE_DIR",
-                              "BELLJAR_GUARDS_DIR",   "BELLJAR_JOBS",      "BELLJAR_MUST_WORK",
-                              "BELLJAR_OTHER_PYTHON", "BELLJAR_PYTHON",    "BELLJAR_SANITIZE",
-                              "BELLJAR_SURFACE",      "BELLJAR_VENV",      "BELLJAR_WERROR"};
+const Strings kDevelopment = {
+    "BELLJAR_BUILD",         "BELLJAR_BUILD_DIR",     "BELLJAR_CACHE_DIR", "BELLJAR_DOCKER_SOCKET",
+    "BELLJAR_ENGINES_LATER", "BELLJAR_GUARDS_DIR",    "BELLJAR_JOBS",      "BELLJAR_MUST_WORK",
+    "BELLJAR_OTHER_PYTHON",  "BELLJAR_PODMAN_SOCKET", "BELLJAR_PYTHON",    "BELLJAR_SANITIZE",
+    "BELLJAR_SURFACE",       "BELLJAR_VENV",          "BELLJAR_WERROR"};
 constexpr char kTestPrefix[] = "BELLJAR_TEST_";
 
 bool IsName(std::string_view name) {

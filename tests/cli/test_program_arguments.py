@@ -45,8 +45,9 @@ def test_in_both_languages(belljar, language):
 def test_libraries_do_not_see_it(belljar):
     """A restricted program's environment is no one else's: libraries take names of files and
     modules from the process's own."""
-    code = "import time\nprint(time.tzname[0])"
-    assert belljar("run", "-c", code, "--env", "TZ=XYZ9").stdout == "UTC\n"
+    code = "import os, shutil\nprint(os.environ['HOME'], os.path.expanduser('~'))"
+    ran = belljar("run", "--profile", "filesystem", "-c", code, "--env", "HOME=/etc")
+    assert ran.stdout == "/etc /workspace\n", ran.stderr
 
 
 @pytest.mark.parametrize(

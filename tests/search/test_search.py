@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.policy.conftest import require_guards
+from tests.machine import need_guards
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -22,7 +22,7 @@ def search(*arguments: str) -> subprocess.CompletedProcess[str]:
         text=True,
         env={
             **os.environ,
-            "BELLJAR_GUARDS_DIR": require_guards(),
+            "BELLJAR_GUARDS_DIR": need_guards(),
             "PYTHONDONTWRITEBYTECODE": "1",
             "PYTHONHASHSEED": "0",
         },

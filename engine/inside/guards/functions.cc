@@ -95,12 +95,14 @@ bool IsNamed(PyObject* globals, PyFunctionObject* function) {
   return false;
 }
 
-// A package that is left open writes to its own functions, and to ours in their place (those of
+// A package that is left open writes to its own functions, to those that the library has made for
+// it and that say so (contextlib.contextmanager), and to ours in their place (those of
 // matplotlib.pyplot, when the backend changes).
 bool IsOfOpenPackage(PyFunctionObject* function, PyObject* globals) {
   const std::string_view top = TopOf(ModuleOf(globals));
   return IsOpen(top) &&
-         (top == TopOf(ModuleOf(function->func_globals)) || IsNamed(globals, function));
+         (top == TopOf(ModuleOf(function->func_globals)) ||
+          top == TopOf(PlainText(function->func_module)) || IsNamed(globals, function));
 }
 
 struct FunctionWrite {
