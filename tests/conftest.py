@@ -2,6 +2,7 @@
 tests CI may repeat."""
 
 import os
+import signal
 
 import pytest
 
@@ -42,6 +43,15 @@ ATTACKS = (
     "tests/policy/",
     "tests/search/",
 )
+
+
+def pytest_configure() -> None:
+    # A shell without job control starts what is to run in the background with these ignored, which
+    # programs inherit: those that tests start would outlast an interrupt.
+    if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+    if signal.getsignal(signal.SIGQUIT) == signal.SIG_IGN:
+        signal.signal(signal.SIGQUIT, signal.SIG_DFL)
 
 
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:

@@ -121,8 +121,15 @@ def need_layers(*names: str) -> None:
     need(not missing, "; ".join(missing))
 
 
+def engines_later() -> str:
+    """The file that gets the names of tests that are for later; empty: engines are not hidden."""
+    return os.environ.get("BELLJAR_TEST_ENGINES_LATER", "")
+
+
 def docker_socket() -> Path:
     """Of the dockerd that tools/containers starts for tests."""
+    if engines_later():
+        return Path("/nonexistent/docker.sock")
     return Path(os.environ.get("BELLJAR_DOCKER_SOCKET", BUILD.parent / "containers/docker.sock"))
 
 
@@ -147,19 +154,12 @@ def _why_no_engine(engine: str, runtime: str) -> str:
 
 
 class EngineLater(pytest.skip.Exception):
-    """CI hides engines from all tests, so that none takes one for granted, and then runs those that
-    ended with this once more."""
+    """Ends a test where engines are hidden, as `./dev test` in CI does: so no test takes one for
+    granted. These it then runs once more."""
 
 
 def need_engine(engine: str, runtime: str = "") -> None:
     """An engine by which tests can start containers: docker, podman, or runsc alone."""
-    if not (why := _why_no_engine(engine, runtime)):
-        return
     if engines_later():
-        raise EngineLater(why)
-    cannot(why)
-
-
-def engines_later() -> str:
-    """The file that gets the names of tests that are for later; empty: engines are not hidden."""
-    return os.environ.get("BELLJAR_ENGINES_LATER", "")
+        raise EngineLater("engines are hidden")
+    need(not (why := _why_no_engine(engine, runtime)), why)

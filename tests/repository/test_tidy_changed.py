@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import tidy_changed
 
+from tests.machine import need_program
+
 CLEAN = "int Twice(int value) { return value * 2; }\n"
 # bugprone-use-after-move needs a library; this one needs nothing.
 FAULTY = "int Same(int value) { return value == value ? 1 : 0; }\n"
@@ -86,6 +88,7 @@ def test_a_diff_may_have_any_bytes(repository):
 
 
 def test_only_new_lines_count(repository):
+    need_program("clang-tidy", "clang-tidy")
     tree = repository / "build"
     commit(repository, "both.cc", FAULTY)
     commit(repository, "both.cc", FAULTY + CLEAN)
@@ -96,6 +99,7 @@ def test_only_new_lines_count(repository):
 
 
 def test_it_fails_on_what_clang_tidy_finds_and_on_nothing_else(repository, capsys):
+    need_program("clang-tidy", "clang-tidy")
     tree = repository / "build"
     assert tidy_changed.read_all(["clean.cc"], tree, 1, 2) == 0
     commit(repository, "faulty.cc", FAULTY)
