@@ -8,7 +8,6 @@ from pathlib import Path
 import pytest
 import tidy_changed
 
-
 CLEAN = "int Twice(int value) { return value * 2; }\n"
 # bugprone-use-after-move needs a library; this one needs nothing.
 FAULTY = "int Same(int value) { return value == value ? 1 : 0; }\n"
