@@ -16,7 +16,7 @@ from collections.abc import Callable
 from types import FrameType
 from typing import Any
 
-_PROGRAM = "belljar_policy.library.program"
+_WHERE = "belljar_policy.library.interruptible"
 
 
 class _State:
@@ -72,7 +72,8 @@ def end() -> None:
 def _on_signal(_number: int, frame: FrameType | None) -> None:
     if not _state.runs_guest or frame is None or frame.f_code.co_filename in _OURS:
         return
-    if _state.guest_builtins is None or sys.modules[_PROGRAM].may_interrupt(frame):
+    builtins = _state.guest_builtins
+    if builtins is None or sys.modules[_WHERE].may_interrupt(frame, builtins):
         raise KeyboardInterrupt
     _state.is_pending = True
     _raise_later(frame)

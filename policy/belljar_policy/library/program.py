@@ -14,6 +14,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from .. import tables
+from . import interruptible  # noqa: F401 (for signal.py and the runner)
 
 _BUILTINS = "__builtins__"
 NAME_OF_TEXT = "__exec__"
@@ -65,35 +66,6 @@ class _Program:
 
 
 running = _Program()
-
-
-# Modules whose code no signal interrupts, by how their names begin: it holds what a program must
-# not have, such as a module that is half loaded. The import system calls what guards it.
-_UNINTERRUPTED = ("belljar_policy", "belljar_runner", "_frozen_importlib", "importlib")
-# Functions of ours that only wait: (module, name).
-_WAITING = (("scheduler", "sleep"), ("scheduler", "until_woken"))
-
-
-def may_interrupt(frame: FrameType | None) -> bool:
-    """Whether the program itself could raise something where this frame is: in its own code, in
-    code of the standard library that it called, in a sleep."""
-    while frame is not None:
-        if frame.f_builtins is running.builtins or _only_waits(frame.f_code):
-            return True
-        name = frame.f_globals.get("__name__")
-        if type(name) is not str or name.startswith(_UNINTERRUPTED):
-            return False
-        frame = frame.f_back
-    return False
-
-
-def _only_waits(code: CodeType) -> bool:
-    package = __name__.rpartition(".")[0]
-    for module, name in _WAITING:
-        owner = sys.modules.get(f"{package}.{module}")
-        if owner is not None and vars(owner)[name].__code__ is code:
-            return True
-    return False
 
 
 def compile_text(text: Any, filename: str, *, shows_values: bool = False) -> CodeType:

@@ -4,7 +4,7 @@ it asks for itself: alarm() and setitimer() bound the time of code that it did n
 A run ends at its time limit, and when the host kills it; no handler delays that. So a handler that
 would save something when the user interrupts the program is kept, and never needed.
 
-A handler is called where the program could have called it itself (program.may_interrupt), by the
+A handler is called where the program could have called it itself (interruptible.py), by the
 main thread. Elsewhere, in our own code or an import, the alarm is put off by a millisecond.
 """
 
@@ -15,7 +15,7 @@ import signal as library
 from types import FrameType
 from typing import Any
 
-from . import program, scheduler
+from . import interruptible, scheduler
 from .program import running
 
 SIG_DFL, SIG_IGN = library.SIG_DFL, library.SIG_IGN
@@ -102,7 +102,9 @@ def _install() -> None:
 
 
 def _on_alarm(_number: int, frame: FrameType | None) -> None:
-    if scheduler.running() is not scheduler.main() or not program.may_interrupt(frame):
+    if scheduler.running() is not scheduler.main() or not interruptible.may_interrupt(
+        frame, running.builtins
+    ):
         left, interval = library.getitimer(ITIMER_REAL)
         if not _alarm.is_put_off:
             _alarm.interval = interval
