@@ -88,8 +88,7 @@ PyObject* Resize(PyObject* self, PyObject* args, PyObject* kwargs) {
       self, args, kwargs);
 }
 
-PyMethodDef resize = {"resize", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Resize)),
-                      METH_VARARGS | METH_KEYWORDS, nullptr};
+PyMethodDef resize = {"resize", AsPyCFunction(Resize), METH_VARARGS | METH_KEYWORDS, nullptr};
 
 PyObject* GetResize(PyObject* /*descriptor*/, PyObject* array, PyObject* type) {
   static PyObject* const own_name = PyUnicode_InternFromString("resize");

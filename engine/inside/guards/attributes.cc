@@ -8,16 +8,6 @@
 namespace belljar::inside::guards {
 namespace {
 
-std::string_view Text(PyObject* exact_str) {
-  Py_ssize_t length = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(exact_str, &length);
-  if (text == nullptr) {
-    PyErr_Clear();
-    return {};
-  }
-  return {text, static_cast<size_t>(length)};
-}
-
 PyObject* super_thisclass = nullptr;  // member descriptors: normal attribute look-up on a
 PyObject* super_self = nullptr;       // super object asks the guest's class first
 PyObject* super_self_class = nullptr;

@@ -399,23 +399,9 @@ PyObject* CheckMatchArgs(PyObject* value) {
 }
 
 bool IsOpenPackageType(PyTypeObject* type) {
-  if (state.open_packages == nullptr || PySet_GET_SIZE(state.open_packages) == 0) return false;
-  PyObject* package = nullptr;
-  if ((type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0) {
-    PyObject* module = PyDict_GetItemString(TypeDict(type), "__module__");
-    if (module == nullptr || !PyUnicode_CheckExact(module)) return false;
-    package = Py_NewRef(module);
-  } else {
-    package = PyUnicode_FromString(type->tp_name);
-    if (package == nullptr) return false;
-  }
-  const Py_ssize_t length = PyUnicode_GET_LENGTH(package);
-  const Py_ssize_t dot = PyUnicode_FindChar(package, '.', 0, length, 1);
-  PyObject* top = PyUnicode_Substring(package, 0, dot < 0 ? length : dot);
-  Py_DECREF(package);
-  const bool open = top != nullptr && PySet_Contains(state.open_packages, top) == 1;
-  Py_XDECREF(top);
-  return open;
+  const bool heap = (type->tp_flags & Py_TPFLAGS_HEAPTYPE) != 0;
+  return IsOpenPackage(heap ? Text(PyDict_GetItemString(TypeDict(type), "__module__"))
+                            : std::string_view(type->tp_name));
 }
 
 int ExchangeClassesInCreation(int number) { return std::exchange(creating, number); }

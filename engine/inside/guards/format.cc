@@ -103,8 +103,7 @@ PyObject* FormatMap(PyObject* self, PyObject* mapping) {
 }
 
 PyMethodDef format_methods[] = {
-    {"format", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Format)),
-     METH_VARARGS | METH_KEYWORDS, nullptr},
+    {"format", AsPyCFunction(Format), METH_VARARGS | METH_KEYWORDS, nullptr},
     {"format_map", FormatMap, METH_O, nullptr},
 };
 

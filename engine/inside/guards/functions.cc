@@ -21,45 +21,18 @@ setattrofunc original_function_store = nullptr;  // of functions
 setattrofunc original_cache_store = nullptr;     // of functools._lru_cache_wrapper
 PyObject* functools_names = nullptr;             // the dict of the module
 
-std::string_view PlainText(PyObject* value) {
-  if (value == nullptr || !PyUnicode_CheckExact(value)) return {};
-  Py_ssize_t length = 0;
-  const char* text = PyUnicode_AsUTF8AndSize(value, &length);
-  if (text == nullptr) {
-    PyErr_Clear();
-    return {};
-  }
-  return {text, static_cast<size_t>(length)};
-}
-
-// The module to which code with these globals belongs. They are never a program's own.
-std::string_view ModuleOf(PyObject* globals) {
-  return PlainText(PyDict_GetItemString(globals, "__name__"));
-}
-
-std::string_view TopOf(std::string_view module) { return module.substr(0, module.find('.')); }
-
-bool IsOpen(std::string_view top) {
-  if (state.open_packages == nullptr || PySet_GET_SIZE(state.open_packages) == 0) return false;
-  PyObject* name = PyUnicode_FromStringAndSize(top.data(), static_cast<Py_ssize_t>(top.size()));
-  const bool open = name != nullptr && PySet_Contains(state.open_packages, name) == 1;
-  Py_XDECREF(name);
-  PyErr_Clear();
-  return open;
-}
-
 bool IsOneOf(std::string_view name, std::initializer_list<std::string_view> names) {
   return std::ranges::find(names, name) != names.end();
 }
 
 // The name of a function, and what else its `def` statement says.
 bool IsDescription(PyObject* name) {
-  return IsOneOf(PlainText(name), {"__name__", "__qualname__", "__doc__", "__defaults__",
-                                   "__annotations__", "__type_params__", "__annotate__"});
+  return IsOneOf(Text(name), {"__name__", "__qualname__", "__doc__", "__defaults__",
+                              "__annotations__", "__type_params__", "__annotate__"});
 }
 
 // Whether nobody but the running code has the function: what is shared is in a namespace, too.
-bool IsNobodyElses(PyFunctionObject* function) {
+bool IsUnshared(PyFunctionObject* function) {
   // A local variable, and the operand of the store; since 3.14 that one holds no reference.
   constexpr Py_ssize_t kReferences = PY_VERSION_HEX >= 0x030E0000 ? 1 : 2;
   return !InGuestFrame() && Py_REFCNT(function) <= kReferences;
@@ -73,39 +46,22 @@ bool IsDescribed(PyFunctionObject* function, std::string_view module, PyObject* 
   const std::string_view own = ModuleOf(function->func_globals);
   if (module == "dataclasses") {
     const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
-    const std::string_view full_name = PlainText(code->co_qualname);
+    const std::string_view full_name = Text(code->co_qualname);
     return (own == module && full_name.starts_with("_recursive_repr.")) ||
            (own == "reprlib" && full_name.starts_with("recursive_repr."));
   }
   return IsOneOf(module, {"collections", "typing"}) && own.starts_with("namedtuple_");
 }
 
-bool Contains(PyObject* constants, PyObject* code) {
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(constants); ++i) {
-    if (PyTuple_GET_ITEM(constants, i) == code) return true;
-  }
-  return false;
-}
-
-// Whether the function has a name in the namespace.
-bool IsNamed(PyObject* globals, PyFunctionObject* function) {
-  PyObject* name = nullptr;
-  PyObject* value = nullptr;
-  Py_ssize_t position = 0;
-  while (PyDict_Next(globals, &position, &name, &value)) {
-    if (value == reinterpret_cast<PyObject*>(function)) return true;
-  }
-  return false;
-}
-
 // A package that is left open writes to its own functions, to those that the library has made for
 // it and that say so (contextlib.contextmanager), and to ours in their place (those of
 // matplotlib.pyplot, when the backend changes).
 bool IsOfOpenPackage(PyFunctionObject* function, PyObject* globals) {
-  const std::string_view top = TopOf(ModuleOf(globals));
-  return IsOpen(top) &&
+  const std::string_view module = ModuleOf(globals);
+  const std::string_view top = TopOf(module);
+  return IsOpenPackage(module) &&
          (top == TopOf(ModuleOf(function->func_globals)) ||
-          top == TopOf(PlainText(function->func_module)) || IsNamed(globals, function));
+          top == TopOf(Text(function->func_module)) || HoldsValue(globals, function));
 }
 
 struct FunctionWrite {
@@ -125,8 +81,8 @@ Answer Ask(const FunctionWrite& store, PyFrameObject* frame, bool innermost) {
   if (builtins == state.guest_builtins) {
     answer = Answer::kNo;
   } else if (const std::string_view module = ModuleOf(globals);
-             Contains(code->co_consts, store.function->func_code) ||
-             (globals == store.function->func_globals && PlainText(code->co_name) == "<module>") ||
+             Holds(code->co_consts, store.function->func_code) ||
+             (globals == store.function->func_globals && Text(code->co_name) == "<module>") ||
              (state.loading && module == "belljar_policy.modules") ||
              (innermost && IsDescribed(store.function, module, store.name)) ||
              (innermost && IsOfOpenPackage(store.function, globals)) ||
@@ -148,8 +104,8 @@ Answer Ask(const FunctionWrite& store, PyFrameObject* frame, bool innermost) {
 //   - namedtuple() and dataclass(), see above;
 //   - for a package that is left open, its own code or an import.
 bool MayStore(PyFunctionObject* function, PyObject* name) {
-  if (IsNobodyElses(function)) return true;
-  const bool open = IsOpen(TopOf(ModuleOf(function->func_globals)));
+  if (IsUnshared(function)) return true;
+  const bool open = IsOpenPackage(ModuleOf(function->func_globals));
   const FunctionWrite store = {function, name, open};
   PyFrameObject* frame = PyEval_GetFrame();
   Py_XINCREF(frame);
@@ -165,7 +121,7 @@ bool MayStore(PyFunctionObject* function, PyObject* name) {
 
 // total_ordering() sets the names of its functions again each time.
 bool IsAsBefore(PyFunctionObject* function, PyObject* name, PyObject* value) {
-  return value != nullptr && PyUnicode_CheckExact(value) && PlainText(name) == "__name__" &&
+  return value != nullptr && PyUnicode_CheckExact(value) && Text(name) == "__name__" &&
          PyUnicode_Compare(function->func_name, value) == 0;
 }
 
@@ -191,7 +147,7 @@ int CacheStore(PyObject* target, PyObject* name, PyObject* value) {
     PyFrameObject* frame = PyEval_GetFrame();
     PyObject* globals = frame == nullptr ? nullptr : PyFrame_GetGlobals(frame);
     const bool dresses =
-        globals != nullptr && (globals == functools_names || IsOpen(TopOf(ModuleOf(globals))));
+        globals != nullptr && (globals == functools_names || IsOpenPackage(ModuleOf(globals)));
     Py_XDECREF(globals);
     if (!dresses) return RefuseFunctionStore(target, name);
   }
@@ -210,8 +166,7 @@ bool IsShownFunction(PyObject* value) {
   if (PyMethod_Check(value)) value = PyMethod_GET_FUNCTION(value);
   if (!PyFunction_Check(value)) return true;
   const auto* function = reinterpret_cast<PyFunctionObject*>(value);
-  if (PlainText(function->func_name).starts_with('_') && !IsDunder(function->func_name))
-    return false;
+  if (Text(function->func_name).starts_with('_') && !IsDunder(function->func_name)) return false;
   return !ModuleOf(function->func_globals).starts_with("belljar_policy") || IsExported(value);
 }
 

@@ -18,6 +18,8 @@
 #define PY_SSIZE_T_CLEAN
 #include <Python.h>
 
+#include <algorithm>
+#include <string_view>
 #include <vector>
 
 extern "C" PyObject* PyInit__belljar_guards();
@@ -80,6 +82,30 @@ inline PyObject* Argument(PyObject* args, PyObject* kwargs, Py_ssize_t position,
   return kwargs == nullptr ? nullptr : PyDict_GetItemString(kwargs, name);
 }
 
+// For a PyMethodDef: a function with one of the other calling conventions.
+template <typename Function>
+PyCFunction AsPyCFunction(Function function) {
+  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
+}
+
+// Whether a list or tuple has the very object.
+inline bool Holds(PyObject* list_or_tuple, const void* object) {
+  PyObject** items = PySequence_Fast_ITEMS(list_or_tuple);
+  PyObject** end = items + PySequence_Fast_GET_SIZE(list_or_tuple);
+  return std::find(items, end, object) != end;
+}
+
+// Whether the very object is a value of the dict.
+inline bool HoldsValue(PyObject* dict, const void* object) {
+  PyObject* key = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  while (PyDict_Next(dict, &position, &key, &value)) {
+    if (value == object) return true;
+  }
+  return false;
+}
+
 // --- names.cc -----------------------------------------------------------------------------------
 
 enum class NameKind { kPublic, kPrivate, kNativeDunder, kGuardedDunder, kRefused, kError };
@@ -92,6 +118,14 @@ const char* RuleOfRefused(PyObject* name);
 // Sets AttributeError "[rule] ..." and returns nullptr.
 PyObject* Refuse(const char* rule, PyObject* target, PyObject* name, const char* reason);
 bool IsDunder(PyObject* exact_str);
+// Empty for nullptr, what is no exact str, and text that is not valid in UTF-8.
+std::string_view Text(PyObject* value);
+// The module to which code with these globals belongs. They are never a program's own.
+std::string_view ModuleOf(PyObject* globals);
+// The first part of a module's name.
+std::string_view TopOf(std::string_view module);
+// Whether the module is of a package that is left unhardened.
+bool IsOpenPackage(std::string_view module);
 
 // --- classes.cc ---------------------------------------------------------------------------------
 
@@ -140,7 +174,7 @@ bool MadeByHost(Trust trust);
 // filled. Preconditions: a tuple, a dict.
 bool IsOfLibraryStatement(PyTypeObject* metatype, PyObject* bases, PyObject* names);
 // During load(): a class was made, by the library or not.
-void NoteLoaded(PyTypeObject* type, bool librarys);
+void NoteLoaded(PyTypeObject* type, bool of_library);
 bool InstallBuildClass();
 extern PyMethodDef origin_methods[];  // load(), is_loading()
 

@@ -216,28 +216,23 @@ PyObject* Retyped(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count)
   Py_RETURN_NONE;
 }
 
-template <typename Function>
-PyCFunction Erase(Function function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
-}
-
 }  // namespace
 
 PyMethodDef hook_methods[] = {
     {"private", PrivateHook, METH_O, nullptr},
     {"dunder", DunderHook, METH_O, nullptr},
     {"write", WriteHook, METH_O, nullptr},
-    {"getattr", Erase(GetAttr), METH_FASTCALL, "getattr(object, name[, default]) -> value"},
-    {"hasattr", Erase(HasAttr), METH_FASTCALL, "hasattr(object, name) -> bool"},
-    {"setattr", Erase(SetAttr), METH_FASTCALL, "setattr(object, name, value)"},
-    {"delattr", Erase(DelAttr), METH_FASTCALL, "delattr(object, name)"},
-    {"vars", Erase(Vars), METH_FASTCALL, "vars(object) -> dict"},
-    {"dir", Erase(Dir), METH_FASTCALL, "dir([object]) -> list of names"},
+    {"getattr", AsPyCFunction(GetAttr), METH_FASTCALL, "getattr(object, name[, default]) -> value"},
+    {"hasattr", AsPyCFunction(HasAttr), METH_FASTCALL, "hasattr(object, name) -> bool"},
+    {"setattr", AsPyCFunction(SetAttr), METH_FASTCALL, "setattr(object, name, value)"},
+    {"delattr", AsPyCFunction(DelAttr), METH_FASTCALL, "delattr(object, name)"},
+    {"vars", AsPyCFunction(Vars), METH_FASTCALL, "vars(object) -> dict"},
+    {"dir", AsPyCFunction(Dir), METH_FASTCALL, "dir([object]) -> list of names"},
     {"is_guest_class", IsGuestClassMethod, METH_O, nullptr},
     {"is_guest_function", IsGuestFunctionMethod, METH_O, nullptr},
     {"need_own", NeedOwn, METH_O, nullptr},
-    {"rebound", Erase(Rebound), METH_FASTCALL, nullptr},
-    {"retyped", Erase(Retyped), METH_FASTCALL, nullptr},
+    {"rebound", AsPyCFunction(Rebound), METH_FASTCALL, nullptr},
+    {"retyped", AsPyCFunction(Retyped), METH_FASTCALL, nullptr},
     {"check_match_args", CheckMatchArgsMethod, METH_O, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };

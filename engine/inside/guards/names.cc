@@ -1,5 +1,8 @@
 // Classifies attribute names that are only known at run time. The compile-time check in
 // policy/belljar_policy/transformer.py uses the same tables.
+#include <cstddef>
+#include <string_view>
+
 #include "engine/inside/guards/guards.h"
 
 namespace belljar::inside::guards {
@@ -39,6 +42,33 @@ NameKind Classify(PyObject* name) {
   const int native = PySet_Contains(state.native_dunders, name);
   if (native < 0) return NameKind::kError;
   return native != 0 ? NameKind::kNativeDunder : NameKind::kGuardedDunder;
+}
+
+std::string_view Text(PyObject* value) {
+  if (value == nullptr || !PyUnicode_CheckExact(value)) return {};
+  Py_ssize_t length = 0;
+  const char* text = PyUnicode_AsUTF8AndSize(value, &length);
+  if (text == nullptr) {
+    PyErr_Clear();
+    return {};
+  }
+  return {text, static_cast<size_t>(length)};
+}
+
+std::string_view ModuleOf(PyObject* globals) {
+  return Text(PyDict_GetItemString(globals, "__name__"));
+}
+
+std::string_view TopOf(std::string_view module) { return module.substr(0, module.find('.')); }
+
+bool IsOpenPackage(std::string_view module) {
+  if (state.open_packages == nullptr || PySet_GET_SIZE(state.open_packages) == 0) return false;
+  const std::string_view top = TopOf(module);
+  PyObject* name = PyUnicode_FromStringAndSize(top.data(), static_cast<Py_ssize_t>(top.size()));
+  const bool open = name != nullptr && PySet_Contains(state.open_packages, name) == 1;
+  if (name == nullptr) PyErr_Clear();
+  Py_XDECREF(name);
+  return open;
 }
 
 const char* RuleOfRefused(PyObject* name) { return IsDunder(name) ? "BJ301" : "BJ303"; }

@@ -11,14 +11,14 @@
 // policy loads modules (namedtuple() in a module) are checked as the program's; they become the
 // library's at the end, if the loaded modules have them. Our own code says so when it makes one for
 // the library (library_class()).
+#include <opcode.h>
+
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
 #include <string_view>
 #include <utility>
 #include <vector>
-
-#include <opcode.h>
 
 #include "engine/inside/guards/guards.h"
 
@@ -30,19 +30,16 @@ PyObject* resolve_bases = nullptr;  // of `types`
 PyObject* prepare_class = nullptr;
 // The namespaces of library class statements that are being carried out; each holds a reference.
 std::vector<PyObject*> statements;
-std::vector<PyTypeObject*> loaded;     // the library's classes since load() began, with references
-std::vector<PyTypeObject*> meanwhile;  // others, with references
+std::vector<PyTypeObject*> loaded;  // the library's classes since load() began, with references
+std::vector<PyTypeObject*> others;  // that were made since then, with references
 
 // Library code that creates a class because its caller asked for one.
 bool IsClassMachinery(PyObject* globals) {
   constexpr std::string_view kModules[] = {"abc",   "enum",        "typing",
                                            "types", "dataclasses", "collections"};
   constexpr std::string_view kOurs = "belljar_policy.library.";
-  PyObject* name = PyDict_GetItemString(globals, "__name__");
-  const char* text =
-      name != nullptr && PyUnicode_CheckExact(name) ? PyUnicode_AsUTF8(name) : nullptr;
-  return text != nullptr && (std::ranges::find(kModules, text) != std::end(kModules) ||
-                             std::string_view(text).starts_with(kOurs));
+  const std::string_view module = ModuleOf(globals);
+  return std::ranges::find(kModules, module) != std::end(kModules) || module.starts_with(kOurs);
 }
 
 // Code with a class statement, or that names another way to create classes. Code that creates one
@@ -94,12 +91,11 @@ bool HasGuestsOwn(PyObject* names, const PyTypeObject* type) {
   return false;
 }
 
-// --- class statements
-// -----------------------------------------------------------------------------
+// --- class statements ---------------------------------------------------------------------------
 
 // Calls the metaclass with the namespace that the body has filled.
-PyObject* Finish(PyObject* metaclass, PyObject* name, PyObject* bases, PyObject* names,
-                 PyObject* keywords) {
+PyObject* CallMetaclass(PyObject* metaclass, PyObject* name, PyObject* bases, PyObject* names,
+                        PyObject* keywords) {
   PyObject* args = PyTuple_Pack(3, name, bases, names);
   if (args == nullptr) return nullptr;
   statements.push_back(Py_NewRef(names));
@@ -125,7 +121,8 @@ PyObject* CheckCell(PyObject* made, PyObject* cell) {
 }
 
 // Steps 3.3.3.3 to 3.3.3.6 of the language reference ("Customizing class creation").
-PyObject* CarryOut(PyObject* function, PyObject* name, PyObject* given, PyObject* keywords) {
+PyObject* RunClassStatement(PyObject* function, PyObject* name, PyObject* given,
+                            PyObject* keywords) {
   PyObject* bases = PyObject_CallOneArg(resolve_bases, given);
   PyObject* prepared = bases == nullptr ? nullptr
                                         : PyObject_CallFunctionObjArgs(prepare_class, name, bases,
@@ -140,7 +137,7 @@ PyObject* CarryOut(PyObject* function, PyObject* name, PyObject* given, PyObject
     const bool fine =
         cell != nullptr &&
         (bases == given || PyMapping_SetItemString(names, "__orig_bases__", given) == 0);
-    if (fine) made = Finish(metaclass, name, bases, names, PyTuple_GET_ITEM(prepared, 2));
+    if (fine) made = CallMetaclass(metaclass, name, bases, names, PyTuple_GET_ITEM(prepared, 2));
     if (fine) made = CheckCell(made, cell);
     Py_XDECREF(cell);
   }
@@ -165,18 +162,16 @@ PyObject* BuildClass(PyObject* /*module*/, PyObject* const* args, Py_ssize_t cou
   for (Py_ssize_t i = 0; fine && i < named; ++i) {
     fine = PyDict_SetItem(keywords, PyTuple_GET_ITEM(names, i), args[count + i]) == 0;
   }
-  PyObject* made = fine ? CarryOut(args[0], args[1], bases, keywords) : nullptr;
+  PyObject* made = fine ? RunClassStatement(args[0], args[1], bases, keywords) : nullptr;
   Py_XDECREF(bases);
   Py_XDECREF(keywords);
   return made;
 }
 
-PyMethodDef build_class = {"__build_class__",
-                           reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(BuildClass)),
+PyMethodDef build_class = {"__build_class__", AsPyCFunction(BuildClass),
                            METH_FASTCALL | METH_KEYWORDS, nullptr};
 
-// --- loading
-// --------------------------------------------------------------------------------------
+// --- loading ------------------------------------------------------------------------------------
 
 // Room for the calls of an import, however deep the program is: one that fails halfway leaves a
 // module whose functions have not been replaced.
@@ -217,26 +212,19 @@ class Headroom {
 #endif
 };
 
-bool Contains(PyObject* list, PyTypeObject* type) {
-  for (Py_ssize_t i = 0; i < PyList_GET_SIZE(list); ++i) {
-    if (PyList_GET_ITEM(list, i) == reinterpret_cast<PyObject*>(type)) return true;
-  }
-  return false;
-}
-
 // Makes library classes of what the loaded modules have, and no library class can be changed.
 void EndLoad(PyObject* found) {
-  for (PyTypeObject* type : meanwhile) {
-    const bool is_librarys =
-        found != nullptr && Contains(found, type) && !HasGuestsOwn(TypeDict(type), type);
-    if (is_librarys) {
+  for (PyTypeObject* type : others) {
+    const bool of_library =
+        found != nullptr && Holds(found, type) && !HasGuestsOwn(TypeDict(type), type);
+    if (of_library) {
       type->tp_flags &= ~(kGuestMade | kPure);
       loaded.push_back(type);
     } else {
       Py_DECREF(reinterpret_cast<PyObject*>(type));
     }
   }
-  meanwhile.clear();
+  others.clear();
   for (PyTypeObject* type : loaded) {
     if (state.frozen && !IsOpenPackageType(type)) type->tp_flags |= Py_TPFLAGS_IMMUTABLETYPE;
     Py_DECREF(reinterpret_cast<PyObject*>(type));
@@ -291,7 +279,7 @@ PyObject* LibraryClass(PyObject* /*module*/, PyObject* args, PyObject* keywords)
                         &PyType_Type, &metaclass)) {
     return nullptr;
   }
-  return Finish(metaclass, name, bases, names, keywords);
+  return CallMetaclass(metaclass, name, bases, names, keywords);
 }
 
 PyObject* IsLoading(PyObject* /*module*/, PyObject* /*unused*/) {
@@ -302,8 +290,7 @@ PyObject* IsLoading(PyObject* /*module*/, PyObject* /*unused*/) {
 
 PyMethodDef origin_methods[] = {
     {"load", LoadModules, METH_O, nullptr},
-    {"library_class", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(LibraryClass)),
-     METH_VARARGS | METH_KEYWORDS, nullptr},
+    {"library_class", AsPyCFunction(LibraryClass), METH_VARARGS | METH_KEYWORDS, nullptr},
     {"is_loading", IsLoading, METH_NOARGS, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
@@ -348,9 +335,9 @@ bool IsOfLibraryStatement(PyTypeObject* metatype, PyObject* bases, PyObject* nam
   return true;
 }
 
-void NoteLoaded(PyTypeObject* type, bool librarys) {
+void NoteLoaded(PyTypeObject* type, bool of_library) {
   if (!state.loading) return;
-  (librarys ? loaded : meanwhile).push_back(AsType(Py_NewRef(reinterpret_cast<PyObject*>(type))));
+  (of_library ? loaded : others).push_back(AsType(Py_NewRef(reinterpret_cast<PyObject*>(type))));
 }
 
 bool InstallBuildClass() {

@@ -443,10 +443,7 @@ PyObject* NotAvailable(PyObject* name) {
 // calls has a frame of its own.
 bool InLibraryText() {
   PyObject* globals = PyEval_GetGlobals();
-  for (Py_ssize_t i = 0; globals != nullptr && i < PyList_GET_SIZE(state.library_scopes); ++i) {
-    if (PyList_GET_ITEM(state.library_scopes, i) == globals) return true;
-  }
-  return false;
+  return globals != nullptr && Holds(state.library_scopes, globals);
 }
 
 // __import__(name, globals, locals, fromlist, level)
@@ -527,13 +524,7 @@ bool IsExported(PyObject* value) {
   PyObject* module = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(state.modules, &position, &name, &module)) {
-    if (!IsProxy(module)) continue;
-    PyObject* export_name = nullptr;
-    PyObject* exported = nullptr;
-    Py_ssize_t place = 0;
-    while (PyDict_Next(AsProxy(module)->exports, &place, &export_name, &exported)) {
-      if (exported == value) return true;
-    }
+    if (IsProxy(module) && HoldsValue(AsProxy(module)->exports, value)) return true;
   }
   return false;
 }
@@ -544,10 +535,9 @@ PyMethodDef proxy_methods[] = {
     {"export_names", ExportNames, METH_O, nullptr},
     {"show_scope", ShowScope, METH_VARARGS, nullptr},
     {"scope_of", ScopeOf, METH_O, nullptr},
-    {"patch_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(PatchModule)),
-     METH_FASTCALL, "patch_module(module, name[, value])"},
-    {"import_module", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(Import)), METH_FASTCALL,
-     nullptr},
+    {"patch_module", AsPyCFunction(PatchModule), METH_FASTCALL,
+     "patch_module(module, name[, value])"},
+    {"import_module", AsPyCFunction(Import), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 

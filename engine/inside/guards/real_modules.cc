@@ -300,7 +300,7 @@ bool ReplaceGetattr() {
   if (builtin == nullptr || !PyCFunction_CheckExact(builtin)) return false;
   PyMethodDef* definition = reinterpret_cast<PyCFunctionObject*>(builtin)->m_ml;
   if (definition->ml_flags != METH_FASTCALL) return false;
-  auto* replacement = reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(GetAttr));
+  auto* replacement = AsPyCFunction(GetAttr);
   if (definition->ml_meth != replacement) {
     original_getattr = reinterpret_cast<FastFunction>(
         reinterpret_cast<void*>(std::exchange(definition->ml_meth, replacement)));

@@ -96,17 +96,12 @@ PyObject* RunText(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count)
   return PyEval_EvalCode(args[0], args[1], args[2]);
 }
 
-template <typename Function>
-PyCFunction Erase(Function function) {
-  return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
-}
-
 }  // namespace
 
 PyMethodDef text_methods[] = {
-    {"hide", Erase(Hide), METH_FASTCALL, nullptr},
-    {"hidden", Erase(Hidden), METH_FASTCALL, nullptr},
-    {"run_text", Erase(RunText), METH_FASTCALL, nullptr},
+    {"hide", AsPyCFunction(Hide), METH_FASTCALL, nullptr},
+    {"hidden", AsPyCFunction(Hidden), METH_FASTCALL, nullptr},
+    {"run_text", AsPyCFunction(RunText), METH_FASTCALL, nullptr},
     {nullptr, nullptr, 0, nullptr},
 };
 
