@@ -91,7 +91,7 @@ class Policy:
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules, left_out)
         self._builtins = namespace.make_builtins(has_files)
         guards.show_scope(self.modules.proxies["builtins"], self._builtins, True)
-        self._allowed_imports: frozenset[str] | None = None  # of the last program
+        self._allowed: frozenset[str] | None = None  # modules of the last program; None: all
         running = library.program.running
         running.modules = self.modules.proxies
         running.load_module = self._load_module
@@ -188,7 +188,7 @@ class Policy:
             warnings = [str(finding) for finding in in_characters(transformer.warnings, source)]
             if transformer.findings:
                 return Compiled(None, in_characters(transformer.findings, source), warnings)
-            self._allowed_imports = allowed_imports
+            self._allowed = allowed
             running = library.program.running
             running.filename = filename
             running.source = source
@@ -225,7 +225,7 @@ class Policy:
         library.program.running.has_end |= "__del__" in text
         try:
             tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
-            transformer = Transformer(self.modules, self.modules.narrowed(self._allowed_imports))
+            transformer = Transformer(self.modules, self._allowed)
             transformer.check(tree)
             if transformer.findings:
                 finding = transformer.findings[0]
@@ -261,7 +261,7 @@ class Policy:
             raise SyntaxError(said, (filename, 1, 1, text, 1, 1))
         tree = ast.Module(body, [])
         loads = library.scopes.loaded_names(tree)
-        transformer = Transformer(self.modules, self.modules.narrowed(self._allowed_imports))
+        transformer = Transformer(self.modules, self._allowed)
         transformer.check(tree)
         if transformer.findings:
             found = transformer.findings[0]
@@ -290,8 +290,7 @@ class Policy:
 
     def _may_import(self, name: str) -> bool:
         """Whether the call's `allowed_imports` have the module, of those of the profile."""
-        allowed = self.modules.narrowed(self._allowed_imports)
-        return allowed is None or name in allowed
+        return self._allowed is None or name in self._allowed
 
     def _load_module(self, name: str) -> Any:
         """For library.importlib: what `import` gives the program that runs, or None."""
