@@ -47,6 +47,13 @@ const nlohmann::json& MemberAt(const nlohmann::json& object, const char* name) {
   return found == object.end() || found->is_null() ? kNothing : *found;
 }
 
+// What the program wrote there, as bytes.
+std::string StreamAt(const nlohmann::json& outcome, const std::string& name) {
+  std::optional<std::string> bytes =
+      host::DecodeBase64(TextAt(outcome, (name + "_base64").c_str()));
+  return bytes && !bytes->empty() ? *std::move(bytes) : TextAt(outcome, name.c_str());
+}
+
 // As Python's compiler writes them, so that a grader takes them for what they are: an error of the
 // program.
 std::string FindingsText(const nlohmann::json& findings) {
@@ -195,13 +202,6 @@ const RunReport::Output* RunReport::FindFile(std::string_view path) const {
     return !output.is_display && output.name == path;
   });
   return found == outputs.rend() ? nullptr : &*found;
-}
-
-// What the program wrote there, as bytes.
-std::string StreamAt(const nlohmann::json& outcome, const std::string& name) {
-  std::optional<std::string> bytes =
-      host::DecodeBase64(TextAt(outcome, (name + "_base64").c_str()));
-  return bytes && !bytes->empty() ? *std::move(bytes) : TextAt(outcome, name.c_str());
 }
 
 RunEnd EndOf(core::Result<ToolResult> result) {

@@ -22,6 +22,7 @@ from . import (
     difflib,
     enum,
     functools,
+    interruptible,
     kept,
     lazy_annotations,
     os,
@@ -39,8 +40,8 @@ _RESULTS = frozenset({"result", tables.RESULT_NAME})
 _FINALIZED = object()
 
 __all__ = [
-    "LATE_PARTS", "TEXTS_AS_GUEST", "alone", "end_program", "forget", "kept", "open_network", "os",
-    "program", "reduce", "scheduler", "scopes", "sys", "time", "traceback",
+    "LATE_PARTS", "TEXTS_AS_GUEST", "alone", "end_program", "forget", "interruptible", "kept",
+    "open_network", "os", "program", "reduce", "scheduler", "scopes", "sys", "time", "traceback",
 ]  # fmt: skip
 
 LATE_PARTS = (

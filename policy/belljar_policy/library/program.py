@@ -14,7 +14,6 @@ from typing import Any
 import _belljar_guards as guards
 
 from .. import tables
-from . import interruptible  # noqa: F401 (for signal.py and the runner)
 
 _BUILTINS = "__builtins__"
 NAME_OF_TEXT = "__exec__"

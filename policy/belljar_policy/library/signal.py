@@ -102,10 +102,9 @@ def _install() -> None:
 
 
 def _on_alarm(_number: int, frame: FrameType | None) -> None:
-    if scheduler.running() is not scheduler.main() or not interruptible.may_interrupt(
-        frame, running.builtins
-    ):
-        left, interval = library.getitimer(ITIMER_REAL)
+    is_main = scheduler.running() is scheduler.main()
+    if not is_main or not interruptible.may_interrupt(frame, running.builtins):
+        _, interval = library.getitimer(ITIMER_REAL)
         if not _alarm.is_put_off:
             _alarm.interval = interval
         _alarm.is_put_off = True

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from ..library.objects import is_a
 from . import late
 
 
 def _for_instances(owner: type, init: Callable[..., None]) -> Callable[..., None]:
     def __init__(self: Any, /, *args: Any, **named: Any) -> None:
-        if not issubclass(type(self), owner):
+        if not is_a(self, owner):
             raise TypeError(f"descriptor '__init__' requires a {owner.__name__!r} object")
         init(self, *args, **named)
 
