@@ -8,6 +8,13 @@ effect and not an object says so with `loot = 'escaped'`.
 
 from __future__ import annotations
 
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
 from tests.policy import harness
 from tests.policy.harness import Ran, assert_escapes_in_plain_python
 
@@ -27,3 +34,17 @@ def check_against_naive_guard(control: str, attack: str) -> Ran:
     """
     assert_escapes_in_plain_python(control)
     return harness.check_attack(attack)
+
+
+def record_of(script: Path, *arguments: str, folder: Path) -> dict[str, Any]:
+    """What a script prints, as JSON. `folder`: for the files that its calls write."""
+    done = subprocess.run(
+        [sys.executable, "-W", "ignore", str(script), *arguments],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
+    )
+    assert done.returncode == 0, done.stderr
+    record: dict[str, Any] = json.loads(done.stdout)
+    return record

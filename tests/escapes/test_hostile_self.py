@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
+
+from tests.escapes.suite import record_of
 
 SCRIPT = Path(__file__).with_name("hostile_self.py")
 
@@ -28,15 +26,7 @@ HARMLESS_DUNDERS = {
 
 @pytest.fixture(scope="module")
 def record(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(SCRIPT)],
-        cwd=tmp_path_factory.mktemp("files"),  # what it writes
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return record_of(SCRIPT, folder=tmp_path_factory.mktemp("files"))
 
 
 def test_it_called_them(record: dict[str, Any]) -> None:

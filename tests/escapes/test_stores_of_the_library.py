@@ -3,16 +3,12 @@
 # ruff: noqa: E501 (attacks are kept as an attacker writes them)
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.escapes.suite import check_attack
+from tests.escapes.suite import check_attack, record_of
 from tests.policy.harness import assert_same
 
 SCRIPT = Path(__file__).with_name("hostile_stores.py")
@@ -140,15 +136,7 @@ def test_decorators_still_mark_and_dress_the_programs_functions() -> None:
 def record(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> dict[str, Any]:
-    done = subprocess.run(
-        [sys.executable, "-W", "ignore", str(SCRIPT), request.param],
-        cwd=tmp_path_factory.mktemp("files"),  # what it writes
-        capture_output=True,
-        text=True,
-        env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},
-    )
-    assert done.returncode == 0, done.stderr
-    return json.loads(done.stdout)
+    return record_of(SCRIPT, request.param, folder=tmp_path_factory.mktemp("files"))
 
 
 def test_no_export_changes_a_function_of_the_library(record: dict[str, Any]) -> None:

@@ -2,26 +2,11 @@
 
 from __future__ import annotations
 
-import sys
-import tomllib
-from pathlib import Path
-
 import pytest
 
-from tests.policy.harness import assert_runs, run, run_plain
+from tests.policy.harness import ENTRIES, EXPORTING, assert_runs, run, run_plain
 
-ROOT = Path(__file__).resolve().parents[2]
-ENTRIES = {
-    kind: tomllib.loads((ROOT / f"profiles/{name}.toml").read_text(encoding="utf-8"))["modules"]
-    for kind, name in (("restricted", "basic"), ("restricted:filesystem", "filesystem"))
-}
-MODULES = sorted(
-    (kind, name)
-    for kind, entries in ENTRIES.items()
-    for name, entry in entries.items()
-    if name != "subprocess"  # for mocks only
-    and tuple(map(int, entry.get("since", "3.0").split("."))) <= sys.version_info
-)
+MODULES = [each for each in EXPORTING if each[1] != "subprocess"]  # for mocks only
 
 # Deprecated names of `ast` since Python 3.12, which its __getattr__ puts into the module.
 _ON_REQUEST = {"Bytes", "Ellipsis", "NameConstant", "Num", "Str"}

@@ -3,26 +3,13 @@ library and not of a guard that the library ran into."""
 
 from __future__ import annotations
 
-import sys
-import tomllib
-from pathlib import Path
-
 import pytest
 
-from tests.policy.harness import assert_runs
+from tests.policy.harness import EXPORTING, assert_runs
 
-ROOT = Path(__file__).resolve().parents[2]
-ENTRIES = {
-    kind: tomllib.loads((ROOT / f"profiles/{name}.toml").read_text(encoding="utf-8"))["modules"]
-    for kind, name in (("restricted", "basic"), ("restricted:filesystem", "filesystem"))
-}
-MODULES = sorted(
-    (kind, name)
-    for kind, entries in ENTRIES.items()
-    for name, entry in entries.items()
-    if name not in ("subprocess", "unittest.mock")  # for mocks only; run as the program's code
-    and tuple(map(int, entry.get("since", "3.0").split("."))) <= sys.version_info
-)
+# For mocks only; runs as the program's code.
+_LEFT_OUT = ("subprocess", "unittest.mock")
+MODULES = [each for each in EXPORTING if each[1] not in _LEFT_OUT]
 
 CALLS = """
 import importlib

@@ -8,9 +8,24 @@ import re
 import subprocess
 import sys
 import textwrap
+import tomllib
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+_PROFILES = Path(__file__).resolve().parents[2] / "profiles"
+ENTRIES: dict[str, dict[str, Any]] = {
+    kind: tomllib.loads((_PROFILES / file).read_text(encoding="utf-8"))["modules"]
+    for kind, file in (("restricted", "basic.toml"), ("restricted:filesystem", "filesystem.toml"))
+}
+"""By kind of zygote: the modules of its profile, as the file has them."""
+EXPORTING = sorted(
+    (kind, name)
+    for kind, entries in ENTRIES.items()
+    for name, entry in entries.items()
+    if tuple(map(int, entry.get("since", "3.0").split("."))) <= sys.version_info
+)
+"""(kind, module) of those that this Python has."""
 
 
 @dataclass

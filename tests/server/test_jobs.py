@@ -8,23 +8,17 @@ from pathlib import Path
 import pytest
 
 from tests.clients.server import HttpServer
-from tests.server.test_rest import ANNA, BERT, ask, write_config
+from tests.server.test_rest import ANNA, BERT, TOKENS, ask, write_config
 
 ASYNC = {"Prefer": "respond-async"}
 RUN_TIMEOUT = 60
-CONFIG = """
+CONFIG = f"""
 [jobs]
 store = "state/jobs.db"
 lease = "5s"
 [execution]
 concurrency = 2
-[[tokens]]
-name = "anna"
-file = "anna.token"
-[[tokens]]
-name = "bert"
-file = "bert.token"
-"""
+{TOKENS}"""
 
 
 class Servers:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -15,16 +16,8 @@ import pytest
 from tests.clients.server import BELLJAR, HttpServer, environment, free_port
 from tests.machine import need_wrapper
 from tests.server.load import children_of, status_of
-from tests.server.test_rest import ask, write_config
+from tests.server.test_rest import TOKENS, ask, write_config
 
-CONFIG = """
-[[tokens]]
-name = "anna"
-file = "anna.token"
-[[tokens]]
-name = "bert"
-file = "bert.token"
-"""
 # What a shell does for `nohup belljar serve … &`: with job control it gets its own process
 # group, which is orphaned when the shell ends. The shell ends with its input.
 SHELL = ["bash", "-c", 'set -m; nohup "$@" >log.txt 2>&1 & echo $!; read -r _', "bash"]
@@ -35,7 +28,7 @@ class ServerOfAShell:
     """As tests.clients.server.HttpServer, for ask()."""
 
     def __init__(self, folder: Path):
-        config = write_config(folder, CONFIG)
+        config = write_config(folder, TOKENS)
         self.port = free_port()
         serve = [BELLJAR, "serve", "--http", f"127.0.0.1:{self.port}", "--config", config]
         self.shell = subprocess.Popen(
@@ -97,7 +90,7 @@ def test_sessions_outlive_the_shell_that_started_their_owner(of_a_shell):
 
 @pytest.fixture
 def server(tmp_path):
-    config = write_config(tmp_path, CONFIG)
+    config = write_config(tmp_path, TOKENS)
     server = HttpServer(tmp_path / "log.txt", arguments=["--config", str(config)])
     yield server
     server.stop()
@@ -107,7 +100,9 @@ def running(server) -> int:
     return ask(server, "GET", "/v1/statistics").json()["queue"]["running"]
 
 
-def test_while_calls_run_a_server_that_ends_answers_all_that_ask(server):
+@contextmanager
+def shutting_down(server):
+    """A session, and the answer to its cell, which runs when the server is asked to end."""
     session = ask(server, "POST", "/v1/sessions", {}).headers["Location"]
     with ThreadPoolExecutor() as pool:
         cell = pool.submit(ask, server, "POST", f"{session}/cells", {"code": ENDLESS})
@@ -116,6 +111,11 @@ def test_while_calls_run_a_server_that_ends_answers_all_that_ask(server):
         server.process.send_signal(signal.SIGTERM)
         while ask(server, "GET", "/readyz").status == 200:
             time.sleep(0.02)
+        yield session, cell
+
+
+def test_while_calls_run_a_server_that_ends_answers_all_that_ask(server):
+    with shutting_down(server) as (session, cell):
         for _ in range(3):
             assert ask(server, "GET", "/readyz").status == 503
             refused = ask(server, "POST", "/v1/executions", {"code": "1"})
@@ -133,14 +133,7 @@ def test_while_calls_run_a_server_that_ends_answers_all_that_ask(server):
 
 
 def test_a_client_that_only_connects_does_not_keep_it_from_ending(server):
-    session = ask(server, "POST", "/v1/sessions", {}).headers["Location"]
-    with ThreadPoolExecutor() as pool:
-        cell = pool.submit(ask, server, "POST", f"{session}/cells", {"code": ENDLESS})
-        while not running(server):
-            time.sleep(0.02)
-        server.process.send_signal(signal.SIGTERM)
-        while ask(server, "GET", "/readyz").status == 200:
-            time.sleep(0.02)
+    with shutting_down(server) as (session, cell):
         with socket.create_connection(("127.0.0.1", server.port)) as silent:
             assert ask(server, "GET", "/readyz").status == 503
             ask(server, "POST", f"{session}/interrupt")

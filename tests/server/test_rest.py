@@ -16,16 +16,18 @@ from tests.clients.server import HttpServer, busiest, seconds_until_gone
 
 TIMEOUT = 60
 ANNA, BERT = "a" * 40, "b" * 40
-CONFIG = """
-[execution]
-profile = "filesystem"
+TOKENS = """
 [[tokens]]
 name = "anna"
 file = "anna.token"
 [[tokens]]
 name = "bert"
 file = "bert.token"
-rate = 2
+"""
+CONFIG = f"""
+[execution]
+profile = "filesystem"
+{TOKENS}rate = 2
 burst = 100
 """
 
