@@ -136,6 +136,7 @@ def test_what_bash_offers(belljar, tmp_path, words, offers):
     ],
 )
 def test_what_fish_offers(belljar, tmp_path, line, offers):
+    lacks(shutil.which("fish"), "fish")
     script = tmp_path / "belljar.fish"
     script.write_text(belljar("completion", "fish").stdout)
     done = subprocess.run(

@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+# What attacks write to, as they do in plain Python: another user's file of that name may be there.
+OWN_FILE = f"/tmp/belljar-test-{os.getuid()}"
+
 
 @dataclass
 class Ran:
