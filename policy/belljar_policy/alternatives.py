@@ -199,7 +199,7 @@ NAME_ALTERNATIVES: dict[str, str] = {
         ),
         _HOOKS,
     ),
-    **dict.fromkeys(("signal.alarm", "signal.setitimer", "signal.pause"), _ALARMS),
+    **dict.fromkeys(("signal.pause",), _ALARMS),
     **dict.fromkeys(("signal.raise_signal", "signal.pthread_kill"), "Call the handler directly"),
     "io.BufferedReader": "io.BytesIO is read in the same way, and needs no buffer",
     "io.BufferedWriter": "io.BytesIO is written in the same way, and needs no buffer",

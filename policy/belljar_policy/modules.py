@@ -299,7 +299,7 @@ class ModuleTable:
         modules += library.alone.taken_out
         library.alone.taken_out.clear()
         found = [each for module in modules for each in _classes_in(module)]
-        found += [inner for each in found for inner in _classes_in(each)]
+        found += [inner for each in found for inner in (*_classes_in(each), *each.__mro__)]
         return list(self.subclassable - subclassable), found
 
     def load_all(self) -> None:

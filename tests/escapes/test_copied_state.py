@@ -112,7 +112,7 @@ def test_a_thread_is_not_copied_in_depth() -> None:
         for way in (copy.deepcopy, pickle.dumps):
             for thread in (threading.Thread(target=print), T()):
                 try: way(thread)
-                except TypeError as error: print(error)
+                except TypeError as error: print(type(error))
         print(type(copy.copy(thread)).__name__)
         """)
 

@@ -12,6 +12,9 @@ from typing import Any
 import pytest
 
 SCRIPT = Path(__file__).with_name("hostile_self.py")
+
+# The calls take a minute, or minutes beside other work. The limit is for a hang.
+pytestmark = pytest.mark.timeout(900)
 CONTROL = "__main__.Careless"
 
 # Stores by names of the library's own, on whatever is given for `self`: none of these names means
@@ -24,9 +27,10 @@ HARMLESS_DUNDERS = {
 
 
 @pytest.fixture(scope="module")
-def record() -> dict[str, Any]:
+def record(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(SCRIPT)],
+        cwd=tmp_path_factory.mktemp("files"),  # what it writes
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},

@@ -17,6 +17,9 @@ from tests.policy.harness import assert_same
 
 SCRIPT = Path(__file__).with_name("hostile_stores.py")
 
+# The calls take a minute, or minutes beside other work. The limit is for a hang.
+pytestmark = pytest.mark.timeout(900)
+
 ATTACKS = {
     "typing.final on a library function": """
         import json, typing
@@ -134,9 +137,12 @@ def test_decorators_still_mark_and_dress_the_programs_functions() -> None:
 
 
 @pytest.fixture(scope="module", params=["basic", "filesystem"])
-def record(request: pytest.FixtureRequest) -> dict[str, Any]:
+def record(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> dict[str, Any]:
     done = subprocess.run(
         [sys.executable, "-W", "ignore", str(SCRIPT), request.param],
+        cwd=tmp_path_factory.mktemp("files"),  # what it writes
         capture_output=True,
         text=True,
         env={**os.environ, "PYTHONDONTWRITEBYTECODE": "1"},

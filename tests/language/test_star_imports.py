@@ -23,6 +23,9 @@ MODULES = sorted(
     and tuple(map(int, entry.get("since", "3.0").split("."))) <= sys.version_info
 )
 
+# Deprecated names of `ast` since Python 3.12, which its __getattr__ puts into the module.
+_ON_REQUEST = {"Bytes", "Ellipsis", "NameConstant", "Num", "Str"}
+
 BOUND = """
 from {module} import *
 print(sorted(n for n in globals() if n[0] != "_"))
@@ -44,7 +47,8 @@ def test_a_star_binds_what_it_binds_in_cpython(kind: str, module: str) -> None:
     assert ours >= exports.intersection(theirs), sorted(exports.intersection(theirs) - ours)
     # Of a module that is ours, the library's `__all__` is not there to be asked.
     if not entry.get("synthetic", False):
-        assert ours <= set(theirs), sorted(ours - set(theirs))
+        more = ours - set(theirs) - _ON_REQUEST
+        assert not more, sorted(more)
 
 
 def test_builtins_may_be_spelled_out() -> None:

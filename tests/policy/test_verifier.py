@@ -430,7 +430,6 @@ MUTANTS: dict[str, tuple[Callable[[Any, Any], None], str]] = {
         _method("_declare_hooks", lambda self, node: None),
         "class A: x = o._x",
     ),
-    "that text has namespaces": (_method("_declare_hooks", lambda self, body: None), "o._x"),
     "that __dict__ depends on the object": (_with("NATIVE_DUNDERS", "__dict__"), "o.__dict__"),
     "that __set_name__ does": (_with("NATIVE_DUNDERS", "__set_name__"), "o.__set_name__"),
     "frames": (_without("REFUSED_ATTRIBUTES", "tb_frame"), "o.tb_frame"),
@@ -441,6 +440,11 @@ MUTANTS: dict[str, tuple[Callable[[Any, Any], None], str]] = {
     "which hook is which": (_swapped, "o.__dict__"),
     "that hooks have secret names": (_spellable, "o.x = 1"),
 }
+if sys.version_info < (3, 12):  # later, a comprehension of text looks there, too (see the verifier)
+    MUTANTS["that text has namespaces"] = (
+        _method("_declare_hooks", lambda self, body: None),
+        "o._x",
+    )
 
 
 @pytest.mark.parametrize("name", MUTANTS)

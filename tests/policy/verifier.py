@@ -415,7 +415,10 @@ class _Reader:
         name, offset = self._name(instruction), instruction.offset
         if name in HOOKS or name in (PLAIN_GROUP, IMPORT_BY_NAME):
             # A class body and text ask their own namespace first, which the guest may have filled.
-            if instruction.name != "LOAD_GLOBAL":
+            # A comprehension that is part of text since 3.12 does, too: that namespace is ours, and
+            # guards.run_text() refuses one with a hook.
+            is_by_name = self._is_top and _VERSION >= (3, 12)
+            if instruction.name != "LOAD_GLOBAL" and not is_by_name:
                 self._report(offset, f"{name} is looked up in a namespace")
             return name
         if not is_spelled(name):

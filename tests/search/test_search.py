@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -15,18 +16,20 @@ ROOT = Path(__file__).resolve().parents[2]
 
 
 def search(*arguments: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "tests.search", "--seed", "1", *arguments],
-        cwd=ROOT,
-        capture_output=True,
-        text=True,
-        env={
-            **os.environ,
-            "BELLJAR_GUARDS_DIR": need_guards(),
-            "PYTHONDONTWRITEBYTECODE": "1",
-            "PYTHONHASHSEED": "0",
-        },
-    )
+    with tempfile.TemporaryDirectory() as folder:  # for what it writes
+        return subprocess.run(
+            [sys.executable, "-m", "tests.search", "--seed", "1", *arguments],
+            cwd=folder,
+            capture_output=True,
+            text=True,
+            env={
+                **os.environ,
+                "BELLJAR_GUARDS_DIR": need_guards(),
+                "PYTHONDONTWRITEBYTECODE": "1",
+                "PYTHONHASHSEED": "0",
+                "PYTHONPATH": str(ROOT),
+            },
+        )
 
 
 @pytest.fixture(scope="module")

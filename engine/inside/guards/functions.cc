@@ -66,13 +66,16 @@ bool IsNobodyElses(PyFunctionObject* function) {
 }
 
 // namedtuple(), NamedTuple and dataclass() describe functions that other code has made for them:
-// from text, whose globals are not those of a module, or _recursive_repr().
+// from text, whose globals are not those of a module, or by the decorator recursive_repr(), which
+// is of `reprlib` since 3.13.
 bool IsDescribed(PyFunctionObject* function, std::string_view module, PyObject* name) {
   if (!IsDescription(name)) return false;
   const std::string_view own = ModuleOf(function->func_globals);
   if (module == "dataclasses") {
     const auto* code = reinterpret_cast<PyCodeObject*>(function->func_code);
-    return own == module && PlainText(code->co_qualname).starts_with("_recursive_repr.");
+    const std::string_view full_name = PlainText(code->co_qualname);
+    return (own == module && full_name.starts_with("_recursive_repr.")) ||
+           (own == "reprlib" && full_name.starts_with("recursive_repr."));
   }
   return IsOneOf(module, {"collections", "typing"}) && own.starts_with("namedtuple_");
 }
