@@ -69,7 +69,7 @@ def need_program(name: str, package: str) -> str:
 
 def need_wrapper(*command: str | Path) -> None:
     """A machine made up by `command`, which runs the words after it."""
-    done = subprocess.run([*command, "true"], capture_output=True, text=True, check=False)
+    done = subprocess.run([*command, "/bin/true"], capture_output=True, text=True, check=False)
     need(done.returncode == 0, f"cannot make up such a machine: {done.stderr}")
 
 

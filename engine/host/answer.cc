@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "engine/core/text.h"
-#include "engine/host/base64.h"
 #include "engine/host/outcome_fields.h"
 #include "engine/host/program_text.h"
 
@@ -336,11 +335,11 @@ double RoundedSeconds(std::chrono::microseconds time) {
   return std::round(Seconds(time) * 1e4) / 1e4;
 }
 
-// What JSON cannot hold: the stream as it is, if it is not UTF-8 and is whole.
-void AddBytes(const char* name, const std::string& stream, const AnswerOptions& options,
+// What JSON cannot hold, if it is there whole.
+void AddBytes(const char* name, const Stream& stream, const AnswerOptions& options,
               OrderedJson& json) {
-  if (core::IsUtf8(stream) || IsLonger(stream, WholeWithin(options.characters))) return;
-  json[name] = EncodeBase64(stream);
+  if (IsLonger(stream.text, WholeWithin(options.characters))) return;
+  if (std::optional<std::string> bytes = BytesShown(stream)) json[name] = *std::move(bytes);
 }
 
 // The keys that are always there, in the order of the whole object.
@@ -355,8 +354,8 @@ OrderedJson AlwaysThere(const Outcome& outcome, Cuts& cuts) {
   }
   json["stdout"] = cuts.Text("stdout", outcome.stdout_stream.text, LongPart::kStdout);
   json["stderr"] = cuts.Text("stderr", outcome.stderr_stream.text, LongPart::kStderr);
-  AddBytes("stdout_base64", outcome.stdout_stream.text, cuts.options(), json);
-  AddBytes("stderr_base64", outcome.stderr_stream.text, cuts.options(), json);
+  AddBytes("stdout_base64", outcome.stdout_stream, cuts.options(), json);
+  AddBytes("stderr_base64", outcome.stderr_stream, cuts.options(), json);
   if (outcome.exit_code) json["exit_code"] = *outcome.exit_code;
   json["execution_time"] = RoundedSeconds(outcome.usage.wall_time);
   json["variables"] = cuts.List("variables", outcome.variables, 0,

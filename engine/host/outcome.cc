@@ -123,8 +123,16 @@ void MarkInline(Outcome& outcome) {
   }
 }
 
+std::optional<std::string> BytesShown(const Stream& stream) {
+  if (core::IsUtf8(stream.text)) return std::nullopt;
+  return EncodeBase64(stream.text);
+}
+
 std::string OutcomeToJson(const Outcome& outcome, int indent) {
-  return Dump(ToJson(outcome), indent);
+  auto json = ToJson(outcome);
+  if (auto bytes = BytesShown(outcome.stdout_stream)) json["stdout_base64"] = *std::move(bytes);
+  if (auto bytes = BytesShown(outcome.stderr_stream)) json["stderr_base64"] = *std::move(bytes);
+  return Dump(json, indent);
 }
 
 std::string LimitsToJson(const core::Limits& limits) { return Dump(ToJson(limits), -1); }

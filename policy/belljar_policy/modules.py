@@ -296,6 +296,7 @@ class ModuleTable:
         subclassable, before = set(self.subclassable), set(sys.modules)
         self._make(names)
         modules = [sys.modules[each] for each in sys.modules.keys() - before]
+        modules = [each for each in modules if issubclass(type(each), types.ModuleType)]
         modules += library.alone.taken_out
         library.alone.taken_out.clear()
         found = [each for module in modules for each in _classes_in(module)]

@@ -200,7 +200,7 @@ MODULE_READERS: dict[str, tuple[str, ...]] = {
     "PIL.features": ("PIL",),
     "_plotly_utils.basevalidators": ("plotly",),
     "_plotly_utils.importers:relative_import.<locals>.__getattr__": ("plotly",),
-    "belljar_policy.packages.sympy:_mpmath": ("mpmath",),
+    "belljar_policy.packages.sympy": ("mpmath", "sympy"),
     "matplotlib.pyplot:switch_backend.<locals>.backend_mod": ("matplotlib.backends",),
     "pandas.io.excel._base:_infer_engine_from_workbook": ("openpyxl",),
     "pandas.core.window.rolling:Window._validate": ("scipy.signal",),

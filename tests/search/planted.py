@@ -57,7 +57,7 @@ def _hands_out_the_policy(*_: Any) -> Any:
 
 
 def _hands_out_a_function(*_: Any) -> Any:
-    return property(functools.partial(sys.modules["belljar_policy.library.copy"]._special))
+    return [sys.modules["belljar_policy.library.copy"]._special]
 
 
 def _hands_out_a_guard(*_: Any) -> Any:
@@ -77,7 +77,7 @@ def _hands_out_a_dict(*_: Any) -> Any:
 
 
 def _writes(target: Any = None, *_: Any) -> None:
-    target.planted = 1
+    target.__dict__["planted"] = 1  # past the guard of stores
 
 
 def _forwards(target: Any = None, *_: Any) -> Any:

@@ -102,7 +102,8 @@ class State:
         for cls in all_classes():
             if id(cls) in self._classes or self._guards.is_guest_class(cls):
                 continue
-            if _is_of_c(cls) or (loads and self._is_of_the_library(cls)):
+            is_stated = loads or _is_stated(cls)
+            if _is_of_c(cls) or (is_stated and self._is_of_the_library(cls)):
                 continue
             yield cls
 
@@ -114,6 +115,15 @@ class State:
             self._guards.is_guest_function(each) or self._guards.is_guest_class(type(each))
             for each in (*dict_of(cls).values(), *mro_of(cls))
         )
+
+
+def _is_stated(cls: type) -> bool:
+    """Whether a module has it under its own name, or has the function that states it."""
+    found: object = sys.modules.get(str(dict_of(cls).get("__module__")))
+    outer, _, inner = cls.__qualname__.partition(".<locals>")
+    for name in outer.split("."):
+        found = getattr(found, name, None)
+    return found is cls or (bool(inner) and found is not None)
 
 
 def _is_of_c(cls: type) -> bool:
