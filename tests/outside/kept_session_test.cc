@@ -57,7 +57,9 @@ TEST_F(KeptSessions, NamesStayWithoutNamespacesAndAKillIsTheEnd) {
   EXPECT_EQ(Run(*session, "x + 1").result_json, "42");
   EXPECT_EQ(session->processes().size(), 1u);
   // Of a process that cannot be traced, and is in no namespace of its user's, only root sees that.
-  if (geteuid() == 0) EXPECT_GT(session->info().memory_bytes, 1u << 20);
+  if (geteuid() == 0) {
+    EXPECT_GT(session->info().memory_bytes, 1u << 20);
+  }
   const host::Outcome stopped = Run(*session, "while True: pass", milliseconds(200));
   EXPECT_EQ(stopped.status, host::Status::kTimeout);
   EXPECT_EQ(stopped.session->note,
