@@ -124,10 +124,9 @@ Answer Ask(const FunctionWrite& store, PyFrameObject* frame, bool innermost) {
   Answer answer = Answer::kFurtherDown;
   if (builtins == state.guest_builtins) {
     answer = Answer::kNo;
-  } else if (Contains(code->co_consts, store.function->func_code) ||
-             (globals == store.function->func_globals && PlainText(code->co_name) == "<module>")) {
-    answer = Answer::kYes;
   } else if (const std::string_view module = ModuleOf(globals);
+             Contains(code->co_consts, store.function->func_code) ||
+             (globals == store.function->func_globals && PlainText(code->co_name) == "<module>") ||
              (state.loading && module == "belljar_policy.modules") ||
              (innermost && IsDescribed(store.function, module, store.name)) ||
              (innermost && IsOfOpenPackage(store.function, globals)) ||
