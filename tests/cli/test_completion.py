@@ -125,7 +125,6 @@ def test_what_bash_offers(belljar, tmp_path, words, offers):
     assert offered(belljar, tmp_path, *words) == offers
 
 
-@pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish here")
 @pytest.mark.parametrize(
     ("line", "offers"),
     [
