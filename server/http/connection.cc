@@ -57,6 +57,10 @@ void Connection::CloseIfIdle() {
   if (state_ == State::kHead && is_idle_) Close();
 }
 
+void Connection::CloseIfKept() {
+  if (exchange_number_ > 0) CloseIfIdle();
+}
+
 void Connection::Close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;

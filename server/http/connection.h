@@ -39,7 +39,8 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   void Start();
   void TurnAway();  // too many connections: 503
 
-  void CloseIfIdle();
+  void CloseIfIdle();  // nothing of a request has been received
+  void CloseIfKept();  // idle, after a request that was answered
   // Cancels the pending request. Idempotent.
   void Close();
   void CheckDeadline(Clock::time_point now);

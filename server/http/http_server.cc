@@ -184,6 +184,7 @@ void HttpServer::Drain() { listener_->service().Drain(); }
 void HttpServer::StopAccepting() {
   listener_->Stop();
   Drain();
+  listener_->service().CloseIdle();
 }
 
 size_t HttpServer::connections() const { return listener_->service().connections(); }

@@ -57,6 +57,11 @@ void HttpService::Add(boost::asio::ip::tcp::socket socket, std::string peer) {
 void HttpService::Drain() {
   draining_ = true;
   const std::vector<std::shared_ptr<Connection>> all(connections_.begin(), connections_.end());
+  for (const auto& connection : all) connection->CloseIfKept();
+}
+
+void HttpService::CloseIdle() {
+  const std::vector<std::shared_ptr<Connection>> all(connections_.begin(), connections_.end());
   for (const auto& connection : all) connection->CloseIfIdle();
 }
 

@@ -34,8 +34,10 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
   void Remove(const std::shared_ptr<Connection>& connection) { connections_.erase(connection); }
   size_t connections() const { return connections_.size(); }
 
-  // Closes idle connections now and the others after their pending answer.
+  // Closes connections that are kept for another request now, and the others after their answer. A
+  // new one, whose request may be under way, gets an answer.
   void Drain();
+  void CloseIdle();
   bool draining() const { return draining_; }
   // Closes all connections; handler and monitoring are not called any more.
   void Close();

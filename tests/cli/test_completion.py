@@ -125,7 +125,6 @@ def test_what_bash_offers(belljar, tmp_path, words, offers):
     assert offered(belljar, tmp_path, *words) == offers
 
 
-@pytest.mark.skipif(not shutil.which("fish"), reason="there is no fish here")
 @pytest.mark.parametrize(
     ("line", "offers"),
     [
@@ -137,6 +136,7 @@ def test_what_bash_offers(belljar, tmp_path, words, offers):
     ],
 )
 def test_what_fish_offers(belljar, tmp_path, line, offers):
+    lacks(shutil.which("fish"), "fish")
     script = tmp_path / "belljar.fish"
     script.write_text(belljar("completion", "fish").stdout)
     done = subprocess.run(

@@ -8,6 +8,7 @@ import subprocess
 import pytest
 
 from tests.jail.test_modes import NO_NAMESPACES
+from tests.machine import need_wrapper
 
 
 def test_info_as_text(belljar):
@@ -153,6 +154,7 @@ exec "$@"
     ids=["a limit of 0", "AppArmor"],
 )
 def test_doctor_without_namespaces(wrapper, advice, program):
+    need_wrapper(*NO_NAMESPACES, *wrapper)
     command = [*NO_NAMESPACES, *wrapper, program, "doctor", "--json"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert (done.returncode, done.stderr) == (1, "")

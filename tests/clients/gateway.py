@@ -23,6 +23,7 @@ class Gateway:
         environment = {
             "PATH": os.environ["PATH"],
             "HOME": str(folder),
+            "TMPDIR": str(folder),  # its lock file has one name for all users
             "DATABASE_URL": f"sqlite:///{folder}/gateway.db",
             "CACHE_TYPE": "memory",
             "AUTH_REQUIRED": "true",

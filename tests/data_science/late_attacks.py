@@ -7,6 +7,8 @@ sees.
 
 from __future__ import annotations
 
+from tests.policy.harness import OWN_FILE
+
 NOTHING = "nothing"
 """It runs, and what it gets is worth nothing."""
 
@@ -128,7 +130,7 @@ ATTACKS: dict[str, tuple[str, str]] = {
         "BJ502",
     ),
     "a workbook to a path": (
-        'Workbook().save("/tmp/belljar-test.xlsx")\nreturn True',
+        'Workbook().save("' + OWN_FILE + '.xlsx")\nreturn True',
         "BJ502",
     ),
     "a picture from a path": (
@@ -165,7 +167,7 @@ ATTACKS: dict[str, tuple[str, str]] = {
         "Permission denied",
     ),
     "C code writes a file": (
-        'etree.fromstring("<a/>").getroottree().write("/tmp/belljar-test.xml")\nreturn True',
+        'etree.fromstring("<a/>").getroottree().write("' + OWN_FILE + '.xml")\nreturn True',
         "Permission denied",
     ),
     "C code reads a schema": (

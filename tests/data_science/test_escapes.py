@@ -15,6 +15,7 @@ import pytest
 from tests.data_science import forward_attacks, import_attacks, late_attacks
 from tests.data_science.import_attacks import NOTHING
 from tests.policy import harness
+from tests.policy.harness import OWN_FILE
 
 pytestmark = pytest.mark.usefixtures("policy")
 
@@ -413,15 +414,15 @@ ATTACKS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
         """,
         {
             "a figure to a file": (
-                'plt.gcf().canvas.print_figure("/tmp/belljar-test.png")\nreturn True',
+                'plt.gcf().canvas.print_figure("' + OWN_FILE + '.png")\nreturn True',
                 "BJ502",
             ),
             "a page to a file": (
-                'go.Figure().write_html("/tmp/belljar-test.html")\nreturn True',
+                'go.Figure().write_html("' + OWN_FILE + '.html")\nreturn True',
                 "BJ502",
             ),
             "a model to a file": (
-                'sm.OLS([1.0, 2, 4], [1.0, 2, 3]).fit().save("/tmp/belljar-test.pkl")\nreturn True',
+                'sm.OLS([1.0, 2, 4], [1.0, 2, 3]).fit().save("' + OWN_FILE + '.pkl")\nreturn True',
                 "BJ502",
             ),
             "a table from a file": ('return len(pd.read_table("/etc/passwd", sep=":"))', "BJ502"),

@@ -12,7 +12,7 @@ import textwrap
 import pytest
 
 from tests.policy import harness
-from tests.policy.harness import Ran
+from tests.policy.harness import OWN_FILE, Ran
 
 pytestmark = pytest.mark.usefixtures("policy")
 
@@ -43,7 +43,7 @@ ATTACKS = {
         "BJ502",
     ),
     "np.array.tofile writes a file": (
-        'import numpy as np\nnp.zeros(1).tofile("/tmp/belljar-test-tofile")\nloot = "escaped"',
+        'import numpy as np\nnp.zeros(1).tofile("' + OWN_FILE + '-tofile")\nloot = "escaped"',
         "",  # numpy loses the words of it
     ),
     "read_pickle": (
@@ -64,12 +64,12 @@ ATTACKS = {
         "BJ502",
     ),
     "to_csv writes a file": (
-        'import pandas as pd\npd.DataFrame({"a": [1]}).to_csv("/tmp/belljar-test.csv")\n'
+        'import pandas as pd\npd.DataFrame({"a": [1]}).to_csv("' + OWN_FILE + '.csv")\n'
         'loot = "escaped"',
         "BJ502",
     ),
     "to_pickle writes a file": (
-        'import pandas as pd\npd.Series([1]).to_pickle("/tmp/belljar-test.pkl")\nloot = "escaped"',
+        'import pandas as pd\npd.Series([1]).to_pickle("' + OWN_FILE + '.pkl")\nloot = "escaped"',
         "BJ502",
     ),
     "query reads a private attribute": (

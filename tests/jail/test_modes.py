@@ -80,9 +80,11 @@ import ctypes, os, sys
 ready, mapped = os.pipe(), os.pipe()
 child = os.fork()
 if child == 0:
+    os.close(mapped[1])
     assert ctypes.CDLL(None).unshare(0x10000000) == 0
     os.write(ready[1], b"x")
-    os.read(mapped[0], 1)
+    if not os.read(mapped[0], 1):
+        sys.exit("the parent may not map other users")
     with open("/proc/sys/user/max_user_namespaces", "w") as most:
         most.write("0")
     os.execv(sys.argv[1], sys.argv[1:])

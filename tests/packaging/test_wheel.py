@@ -179,8 +179,8 @@ def test_a_module_for_another_processor_is_found(tmp_path):
 # --- versions -------------------------------------------------------------------------------------
 
 
-def test_an_older_python_is_told_what_is_needed(tmp_path):
-    """By pip, before anything is compiled."""
+def test_an_older_python_is_told_what_is_needed(frontend, tmp_path):
+    """By pip, before anything is compiled; it first gets what the build requires, as `frontend`."""
     others = sorted(Path.home().glob(".pyenv/versions/3.10.*/bin/python3.10"))
     lacks(others, "Python 3.10")
     done = pip(others[0], "install", "--target", tmp_path, ROOT)

@@ -27,6 +27,9 @@ EXPORTING = sorted(
 )
 """(kind, module) of those that this Python has."""
 
+# What attacks write to, as they do in plain Python: another user's file of that name may be there.
+OWN_FILE = f"/tmp/belljar-test-{os.getuid()}"
+
 
 @dataclass
 class Ran:

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 import tidy_changed
 
+from tests.machine import lacks
+
 CLEAN = "int Twice(int value) { return value * 2; }\n"
 # bugprone-use-after-move needs a library; this one needs nothing.
 FAULTY = "int Same(int value) { return value == value ? 1 : 0; }\n"
@@ -86,8 +88,7 @@ def test_a_diff_may_have_any_bytes(repository):
 
 
 def test_only_new_lines_count(repository):
-    if shutil.which("clang-tidy") is None:  # ./dev tidy installs it, after the tests
-        pytest.skip("there is no clang-tidy here")
+    lacks(shutil.which("clang-tidy"), "clang-tidy")  # ./dev tidy installs it, after the tests
     tree = repository / "build"
     commit(repository, "both.cc", FAULTY)
     commit(repository, "both.cc", FAULTY + CLEAN)
@@ -98,8 +99,7 @@ def test_only_new_lines_count(repository):
 
 
 def test_it_fails_on_what_clang_tidy_finds_and_on_nothing_else(repository, capsys):
-    if shutil.which("clang-tidy") is None:  # ./dev tidy installs it, after the tests
-        pytest.skip("there is no clang-tidy here")
+    lacks(shutil.which("clang-tidy"), "clang-tidy")  # ./dev tidy installs it, after the tests
     tree = repository / "build"
     assert tidy_changed.read_all(["clean.cc"], tree, 1, 2) == 0
     commit(repository, "faulty.cc", FAULTY)

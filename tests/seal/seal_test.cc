@@ -1005,6 +1005,7 @@ TEST(Landlock, OfPackagesOnlyTheChosenAreAllowed) {
   const Packages packages;
   SealPlan plan = packages.Plan();
   plan.namespaces = false;
+  plan.privileges = true;  // without no_new_privs, Landlock is for root only
   EXPECT_EQ(tests::InChild([&] { return packages.Check(plan); }), tests::Exited(kAsExpected));
 }
 

@@ -232,8 +232,9 @@ def test_terms_that_are_wrong_are_refused(servers):
 
 def test_what_its_token_may_no_longer_do_is_not_run(servers):
     server = servers.start()
-    blockers = [submit(server, "import time\ntime.sleep(4)", token=BERT) for _ in range(2)]
-    wait_for(server, blockers[0], "running", token=BERT)
+    blockers = [submit(server, "import time\ntime.sleep(600)", token=BERT) for _ in range(2)]
+    for blocker in blockers:
+        wait_for(server, blocker, "running", token=BERT)
     path = submit(server, "1")
     server.kill()
     without = servers.folder / "without"

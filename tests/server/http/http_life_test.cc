@@ -409,6 +409,22 @@ TEST_F(HttpLifeTest, StopsGracefully) {
   EXPECT_TRUE(tests::Eventually([&] { return server.connections() == 0; }));
 }
 
+// A request that is under way when the server begins to end has an answer.
+TEST_F(HttpLifeTest, WhoConnectedBeforeTheDrainIsAnswered) {
+  tests::TestServer server(handler_);
+  tests::RawClient fresh(server.port()), kept(server.port());
+  kept.Send(tests::Get("/healthz"));
+  EXPECT_EQ(kept.Receive().status, 200);
+  EXPECT_TRUE(tests::Eventually([&] { return server.connections() == 2; }));
+  server.Do([](HttpServer& of_loop) { of_loop.Drain(); });
+  EXPECT_TRUE(kept.IsClosed());
+  fresh.Send(tests::Get("/readyz"));
+  const tests::RawAnswer answer = fresh.Receive();
+  EXPECT_EQ(answer.status, 503);
+  EXPECT_EQ(answer.Header("connection"), "close");
+  EXPECT_TRUE(fresh.IsClosed());
+}
+
 TEST_F(HttpLifeTest, AStoppedServerLetsTheLoopEnd) {
   boost::asio::io_context io;
   auto server = HttpServer::Listen(io, {.port = 0}, {}, handler_);
