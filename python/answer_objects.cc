@@ -75,6 +75,12 @@ std::vector<Item> ListOf(const py::handle& objects, Convert convert) {
   return items;
 }
 
+host::Stream StreamOf(const py::object& result, const std::string& name) {
+  const py::object bytes = result.attr((name + "_bytes").c_str());
+  return {bytes.is_none() ? Text(result.attr(name.c_str())) : bytes.cast<std::string>(),
+          NumberOf<uint64_t>(result.attr((name + "_dropped").c_str()))};
+}
+
 // What an answer shows of it.
 host::Outcome OutcomeOf(const py::object& result) {
   host::Outcome outcome;
@@ -82,10 +88,8 @@ host::Outcome OutcomeOf(const py::object& result) {
   const std::optional<host::Status> known = host::ValueNamed<host::Status>(status);
   if (!known) throw py::value_error("status: not one of a result");
   outcome.status = *known;
-  outcome.stdout_stream = {Text(result.attr("stdout")),
-                           NumberOf<uint64_t>(result.attr("stdout_dropped"))};
-  outcome.stderr_stream = {Text(result.attr("stderr")),
-                           NumberOf<uint64_t>(result.attr("stderr_dropped"))};
+  outcome.stdout_stream = StreamOf(result, "stdout");
+  outcome.stderr_stream = StreamOf(result, "stderr");
   if (const py::object repr = result.attr("value_repr"); !repr.is_none()) {
     outcome.result_repr = Text(repr);
   }

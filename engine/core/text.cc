@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <ctime>
 
 namespace belljar::core {
@@ -32,6 +33,17 @@ bool IsMisleading(std::string_view sequence) {
   const uint32_t point = CodePoint(sequence);
   return point == 0x061c || point == 0x200e || point == 0x200f ||
          (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
+}
+
+// The length of the ASCII at the start of `text`, in whole words: of what is mostly ASCII, each
+// character by itself would take ten times as long.
+size_t AsciiWords(std::string_view text) {
+  size_t length = 0;
+  for (uint64_t word; length + sizeof word <= text.size(); length += sizeof word) {
+    std::memcpy(&word, text.data() + length, sizeof word);
+    if ((word & 0x8080808080808080) != 0) break;
+  }
+  return length;
 }
 
 }  // namespace
@@ -110,6 +122,8 @@ std::string Printable(std::string_view text) {
 
 bool IsUtf8(std::string_view text) {
   while (!text.empty()) {
+    text.remove_prefix(AsciiWords(text));
+    if (text.empty()) return true;
     const size_t length = SequenceLength(text);
     if (length == 0) return false;
     text.remove_prefix(length);

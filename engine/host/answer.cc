@@ -335,11 +335,12 @@ double RoundedSeconds(std::chrono::microseconds time) {
   return std::round(Seconds(time) * 1e4) / 1e4;
 }
 
-// What JSON cannot hold, if it is there whole.
+// The bytes of a stream that is not UTF-8, unless it is cut.
 void AddBytes(const char* name, const Stream& stream, const AnswerOptions& options,
               OrderedJson& json) {
-  if (IsLonger(stream.text, WholeWithin(options.characters))) return;
-  if (std::optional<std::string> bytes = BytesShown(stream)) json[name] = *std::move(bytes);
+  if (!IsLonger(stream.text, WholeWithin(options.characters))) {
+    AddText(name, Base64Of(stream), json);
+  }
 }
 
 // The keys that are always there, in the order of the whole object.

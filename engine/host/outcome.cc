@@ -100,6 +100,15 @@ std::optional<std::string> ContentShown(const Artifact& artifact) {
   return HoldsText(artifact) ? *artifact.content : EncodeBase64(*artifact.content);
 }
 
+BinaryContent BytesOf(const Stream& stream) {
+  return {core::IsUtf8(stream.text) ? nullptr : &stream.text};
+}
+
+std::string Base64Of(const Stream& stream) {
+  const std::string* const bytes = BytesOf(stream).bytes;
+  return bytes ? EncodeBase64(*bytes) : "";
+}
+
 Truncations TruncationsOf(const Outcome& outcome) {
   Truncations truncations;
   auto& parts = truncations.parts;
@@ -123,16 +132,8 @@ void MarkInline(Outcome& outcome) {
   }
 }
 
-std::optional<std::string> BytesShown(const Stream& stream) {
-  if (core::IsUtf8(stream.text)) return std::nullopt;
-  return EncodeBase64(stream.text);
-}
-
 std::string OutcomeToJson(const Outcome& outcome, int indent) {
-  auto json = ToJson(outcome);
-  if (auto bytes = BytesShown(outcome.stdout_stream)) json["stdout_base64"] = *std::move(bytes);
-  if (auto bytes = BytesShown(outcome.stderr_stream)) json["stderr_base64"] = *std::move(bytes);
-  return Dump(json, indent);
+  return Dump(ToJson(outcome), indent);
 }
 
 std::string LimitsToJson(const core::Limits& limits) { return Dump(ToJson(limits), -1); }

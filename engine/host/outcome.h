@@ -213,9 +213,6 @@ void MarkInline(Outcome& outcome);
 
 // The object that `belljar run --json` prints and execute_code returns. UTF-8: invalid bytes in the
 // guest's output are replaced by U+FFFD.
-// The stream in Base64 if it is not UTF-8, as which JSON has it with U+FFFD.
-std::optional<std::string> BytesShown(const Stream& stream);
-
 std::string OutcomeToJson(const Outcome& outcome, int indent = -1);
 
 // The object "limits" of an outcome, and of a profile in `belljar info --json`.

@@ -50,7 +50,7 @@ struct JsonText {
 };
 // Bytes in Python; text or base64 in JSON.
 struct BinaryContent {
-  const std::optional<std::string>& bytes;
+  const std::string* bytes;  // null: none
 };
 // What was truncated, and by how much; 0: not counted.
 struct Truncations {
@@ -60,7 +60,16 @@ struct Truncations {
 // Computed values.
 inline JsonText ResultJson(const Outcome& outcome) { return {outcome.result_json}; }
 Truncations TruncationsOf(const Outcome& outcome);
-inline BinaryContent ContentOf(const Artifact& artifact) { return {artifact.content}; }
+inline BinaryContent ContentOf(const Artifact& artifact) {
+  return {artifact.content ? &*artifact.content : nullptr};
+}
+// What text cannot hold: the bytes of a stream that is not UTF-8. Null or empty if it is.
+BinaryContent BytesOf(const Stream& stream);
+std::string Base64Of(const Stream& stream);
+inline BinaryContent StdoutBytes(const Outcome& outcome) { return BytesOf(outcome.stdout_stream); }
+inline BinaryContent StderrBytes(const Outcome& outcome) { return BytesOf(outcome.stderr_stream); }
+inline std::string StdoutBase64(const Outcome& outcome) { return Base64Of(outcome.stdout_stream); }
+inline std::string StderrBase64(const Outcome& outcome) { return Base64Of(outcome.stderr_stream); }
 // For content within the result; nullopt or empty otherwise.
 std::string EncodingShown(const Artifact& artifact);
 std::optional<std::string> ContentShown(const Artifact& artifact);
@@ -243,6 +252,12 @@ void VisitFields(TableOf<Outcome>, Visit visit) {
                                 "Output of the code; empty with capture_output false"));
   visit(Row<kShown | kRequired>("stderr", Path(&Outcome::stderr_stream, &Stream::text),
                                 "The same for standard error"));
+  visit(Row<kInJson | kOmittable>("stdout_base64", StdoutBase64,
+                                  "The bytes of stdout; only if they are not UTF-8, of which "
+                                  "stdout has U+FFFD instead"));
+  visit(Row<kInJson | kOmittable>("stderr_base64", StderrBase64, "The same for standard error"));
+  visit(Row<kInPython>("stdout_bytes", StdoutBytes));
+  visit(Row<kInPython>("stderr_bytes", StderrBytes));
   visit(Row<kObserved>("stdout_dropped", Path(&Outcome::stdout_stream, &Stream::dropped_bytes)));
   visit(Row<kObserved>("stderr_dropped", Path(&Outcome::stderr_stream, &Stream::dropped_bytes)));
   visit(Row<kShown | kInReport>("exit_code", &Outcome::exit_code, "Argument of sys.exit"));

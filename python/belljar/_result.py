@@ -284,6 +284,10 @@ class Result:
     """A UUID."""
     session: SessionReport | None
     """Of a cell of a session."""
+    stdout_bytes: bytes | None
+    """The bytes of `stdout`, if they are not UTF-8. None: `stdout` has everything."""
+    stderr_bytes: bytes | None
+    """The same for `stderr`."""
 
     def for_model(self, characters: int = 10_000) -> str:
         """Output, value, error with its hint, and files, as a language model should read them: the

@@ -824,5 +824,15 @@ TEST(Text, SafeJsonSaysTheSame) {
   EXPECT_EQ(SafeJson("\xe2\x80"), "\xe2\x80") << "no character";
 }
 
+TEST(Text, IsUtf8WhereverTheFirstByteIsThatIsNotAscii) {
+  for (size_t before = 0; before <= 17; ++before) {
+    const std::string ascii(before, 'a');
+    EXPECT_TRUE(IsUtf8(ascii));
+    EXPECT_TRUE(IsUtf8(ascii + "\xc3\xa4" + ascii)) << before;
+    EXPECT_FALSE(IsUtf8(ascii + "\xe9" + ascii)) << before;
+    EXPECT_FALSE(IsUtf8(ascii + "\xc3")) << before;
+  }
+}
+
 }  // namespace
 }  // namespace belljar::core

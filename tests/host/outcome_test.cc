@@ -55,6 +55,15 @@ TEST(OutcomeJson, OutputThatIsNotUtf8IsReplacedNotRefused) {
   EXPECT_NE(object["stderr"].get<std::string>().find("\xef\xbf\xbd"), std::string::npos);
 }
 
+TEST(OutcomeJson, OutputThatIsNotUtf8IsThereAsBytes) {
+  Outcome outcome;
+  outcome.stdout_stream.text = "\xe9\n";
+  outcome.stderr_stream.text = "\xc3\xa9\n";
+  const json object = AsJson(outcome);
+  EXPECT_EQ(object["stdout_base64"], "6Qo=");
+  EXPECT_FALSE(object.contains("stderr_base64"));
+}
+
 TEST(OutcomeJson, EveryTextOfTheGuestMayBeInvalid) {
   const std::string bad = "\x80\xff";
   Outcome outcome;

@@ -195,9 +195,11 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
 
 
 class JailRunner:
-    """Runs programs with one layer omitted, all those of a layer in one sandbox (runner.cc)."""
+    """Runs programs with one layer omitted, or none, all those of a layer in one sandbox
+    (runner.cc)."""
 
-    def __init__(self) -> None:
+    def __init__(self, profile: Path | str = PROFILE) -> None:
+        self.profile = profile
         self.layer: str | None = None
         self.process: subprocess.Popen | None = None
 
@@ -210,19 +212,19 @@ class JailRunner:
             left = left_in_session(self.process.pid)
             assert not left, f"processes are left behind: {left}"
 
-    def start(self, layer: str) -> None:
+    def start(self, layer: str | None) -> None:
         self.close()
         self.layer = layer
         self.process = subprocess.Popen(
-            [str(BELLJAR.parent / "bin/jail_runner"), str(PROFILE), layer],
+            [BELLJAR.parent / "bin/jail_runner", self.profile, *([layer] if layer else [])],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             env={**os.environ, "BELLJAR_TEST_SECRET": SECRET},
             start_new_session=True,
         )
 
-    def run(self, code: str, without: str) -> Ran:
-        if without != self.layer or self.process.poll() is not None:
+    def run(self, code: str, without: str | None = None) -> Ran:
+        if not self.process or without != self.layer or self.process.poll() is not None:
             self.start(without)
         started = time.monotonic()
         self.process.stdin.write(json.dumps(code).encode() + b"\n")

@@ -197,8 +197,9 @@ PROFILES = BELLJAR.parent / "share/belljar/profiles"
 SYSCALLS = tomllib.loads((PROFILES / "seccomp.toml").read_text())
 HOSTILE = [name for entry in SYSCALLS["hostile"] for name in entry["calls"] if NUMBERS.has(name)]
 ALLOWED = {
-    name for entry in SYSCALLS["group"]["runtime"] for name in entry["calls"] if NUMBERS.has(name)
-}
+    name for group in ("runtime", "threads") for entry in SYSCALLS["group"][group]
+    for name in entry["calls"] if NUMBERS.has(name)
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", HOSTILE)

@@ -33,5 +33,5 @@ def test_a_new_row_is_added_last():
     page = result_fields.with_fields(PAGE, tables)
     assert result_fields.differences(page, tables) == []
     assert '    max_rss_bytes: int\n    faults: int\n    """Page faults."""\n\n' in page
-    assert '    """Of a cell of a session."""\n    cause: str | None\n\n' in page
+    assert '    """The same for `stderr`."""\n    cause: str | None\n\n' in page
     assert result_fields.with_fields(PAGE, TABLES) == PAGE

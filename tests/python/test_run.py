@@ -153,6 +153,16 @@ def test_output_that_is_no_utf8() -> None:
     assert result.ok, result.error
     assert result.stdout == "a\ufffd\ufffdb\ufffd"
     assert "".join(pieces) == result.stdout
+    assert result.stdout_bytes == b"a\xff\xe4b\xf0\x9f"
+    assert result.stderr_bytes is None
+    assert "a\\xff\\xe4b\\xf0\\x9f" in result.for_model()
+    assert pickle.loads(pickle.dumps(result)) == result
+
+
+def test_output_that_is_utf8_is_there_once(box: Sandbox) -> None:
+    result = box.run("import sys\nprint('ä')\nprint('ö', file=sys.stderr)")
+    assert (result.stdout, result.stderr) == ("ä\n", "ö\n")
+    assert (result.stdout_bytes, result.stderr_bytes) == (None, None)
 
 
 def test_streams_come_while_it_runs(box: Sandbox) -> None:

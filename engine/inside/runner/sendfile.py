@@ -6,16 +6,28 @@ stand in the result as a denied system call, and an ordinary copy is nothing to 
 since 3.14, first has the file system share the blocks of both files (FICLONE), and gives up where
 that is not permitted. Where the function or the constant does not exist they never try; they look
 for it as they are imported.
+
+sync() is denied, too, and has no way to say so: os.sync() would seem to have written what it has
+not. tests/jail/test_silent_calls.py searches for such functions; the harmless ones are permitted.
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
+import posix
 import sys
 
 _sendfile = os.sendfile
+_sync = os.sync
 _FICLONE = getattr(fcntl, "FICLONE", None)
+
+
+def sync() -> None:
+    """Force write of everything to disk."""
+    _sync()  # so that the result lists it as denied
+    raise PermissionError(errno.EPERM, os.strerror(errno.EPERM))
 
 
 def hide() -> None:
@@ -29,5 +41,6 @@ def hide() -> None:
 def restore() -> None:
     """Zygote, when all is imported: a program in the full language finds the function itself."""
     os.sendfile = _sendfile
+    os.sync = posix.sync = sync
     if _FICLONE is not None:
         fcntl.FICLONE = _FICLONE  # type: ignore[attr-defined]
