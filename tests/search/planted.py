@@ -108,7 +108,7 @@ def _narrow(*_: Any) -> None:
 
 def _allowed() -> Any:
     policy = _running().may_import.__self__
-    return policy.modules.narrowed(policy._allowed_imports)
+    return policy._allowed
 
 
 def _collects_later(*_: Any) -> None:

@@ -47,7 +47,7 @@ class State:
         modules = self._policy.modules
         permitted = {
             "collector": gc.isenabled(),
-            "allowed imports": self._policy._allowed_imports,
+            "allowed imports": self._policy._allowed,
             "proxies": {name: id(proxy) for name, proxy in modules.proxies.items()},
             "builtins": {name: id(value) for name, value in self._policy._builtins.items()},
             "subclassable": len(modules.subclassable),
