@@ -67,7 +67,7 @@ class State:
 
     def permit(self, allowed: frozenset[str] | None) -> None:
         """The program that runs now may import these."""
-        self._permitted["allowed imports"] = allowed
+        self._permitted["allowed imports"] = self._policy.modules.narrowed(allowed)
 
     def differences(self, loads: bool = False, but: frozenset[str] = frozenset()) -> list[str]:
         """What has changed, `but` for that. `loads`: modules may have been loaded meanwhile, which
