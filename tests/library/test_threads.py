@@ -347,6 +347,15 @@ SAME = {
         threading.stack_size(64 * 1024 * 1024)
         sys.setrecursionlimit(15000)
         thread = threading.Thread(target=lambda: print(depth(14000))); thread.start(); thread.join()
+        threading.stack_size(128 * 1024 * 1024)
+        sys.setrecursionlimit(10**6)
+        print(sys.getrecursionlimit())
+        thread = threading.Thread(target=lambda: print(depth(200_000))); thread.start(); thread.join()
+        def overflow():
+            sys.setrecursionlimit(1000)
+            endless()
+        thread = threading.Thread(target=overflow); thread.start(); thread.join()
+        print("goes on")
         """,
     "a pool: map, submit, as_completed, wait": """
         import concurrent.futures as cf, time

@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
 
-MAX_RECURSION = 100_000  # also belljar_policy/library/sys.py
-
 
 class Surroundings(NamedTuple):
     """What the guest could not see from inside."""
@@ -125,15 +123,9 @@ def _missing_part(error: Any, _: Surroundings) -> str | None:
 
 
 def _recursion(_: BaseException, around: Surroundings) -> str:
-    if around.recursion_limit >= MAX_RECURSION:
-        return (
-            f"calls are nested too deeply: {MAX_RECURSION:,} is the most in this sandbox; check "
-            "where the recursion ends, or use a loop"
-        )
     return (
         f"calls are nested too deeply: the limit is {around.recursion_limit:,}; check where the "
-        f"recursion ends, use a loop, or raise it with sys.setrecursionlimit, here up to "
-        f"{MAX_RECURSION:,}"
+        "recursion ends, use a loop, or raise it with sys.setrecursionlimit"
     )
 
 

@@ -103,16 +103,19 @@ def argv() -> list[str]:
 
 arguments = ["main.py"]
 
-# As many nested calls as the C stack holds if each goes through C (engine/inside/stack.h), within
-# the default memory limit.
-MAX_RECURSION = 100_000
+_INT_MAX = 2**31 - 1
+# More than any memory holds. What the guards and compile() add to it is still an int of C.
+_MAX_RECURSION = 2**29
 
 
 def setrecursionlimit(limit: int, /) -> None:
-    """sys.setrecursionlimit, limited by the stack size."""
+    """sys.setrecursionlimit. Calls of Python functions nest as deeply as memory allows, calls through
+    C as the stack does (outside/zygote_process.cc), past which the kernel ends the worker."""
     if type(limit) is not int:
         raise TypeError("an integer is required")
-    sys.setrecursionlimit(min(limit, MAX_RECURSION))
+    if limit > _INT_MAX:
+        raise OverflowError("Python int too large to convert to C int")
+    sys.setrecursionlimit(min(limit, _MAX_RECURSION))
     guards.fit_recursion_limit()  # of the running thread, whose stack may hold less
 
 
