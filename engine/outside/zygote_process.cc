@@ -47,9 +47,9 @@ struct ZygoteProgram {
 };
 
 // The stack of the zygote's only thread, on which every worker's program runs. A Python call that
-// goes through C takes up to 900 bytes of it (sorted() with a key: 2,600), and a program that raises
-// the recursion limit may nest 100,000. Nothing is reserved: the kernel adds pages as
-// they are touched, and they count towards the memory limit of the run.
+// goes through C takes up to 900 bytes of it (sorted() with a key: 2,600), and a program that
+// raises the recursion limit may nest 100,000. Nothing is reserved: the kernel adds pages as they
+// are touched, and they count towards the memory limit of the run.
 //
 // Set before exec: gVisor maps the whole stack then (up to 128 MiB), and Linux leaves room for it.
 // An unlimited one is reduced as well: it would select the kernel's legacy layout

@@ -266,6 +266,11 @@ def test_no_memory_for_the_report(run, monkeypatch):
             {},
             "use to_csv() and read_csv()",
         ),
+        (
+            "raise ImportError('_curses.so: failed to map segment from shared object')",
+            {},
+            "a sealed program cannot load C code from files",
+        ),
         ("raise ModuleNotFoundError('m', name='numpy.linalg')", {}, "profile 'data-science'"),
         ("def f(): f()\nf()", {}, "calls are nested"),
         ("raise PermissionError(1, 'no')", {}, "the sandbox refuses this"),

@@ -303,6 +303,20 @@ def test_no_function_is_silent(full: JailRunner) -> None:
     assert found == {function: {call} for function, (call, _) in REVIEWED.items()}
 
 
+# Of fork and clone, which libc asks for with all signals blocked, nothing is recorded.
+STARTING = [
+    *(name for name in ARGUMENTS if name.startswith(("os.exec", "os.posix_spawn", "os.spawn"))),
+    "os.fork", "os.popen", "os.system",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("function", STARTING)
+def test_who_starts_a_process_hears_that_it_is_denied(full: JailRunner, function: str) -> None:
+    ran = called(full, function)
+    assert ran.error["type"] == "PermissionError", ran.outcome
+    assert "other processes are not available here" in ran.error["hint"]
+
+
 def test_a_silent_function_would_be_found(full: JailRunner) -> None:
     """The control: C that ignores what the kernel says."""
     ran = full.run("import ctypes\nctypes.CDLL(None).sync()")

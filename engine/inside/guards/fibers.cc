@@ -45,8 +45,8 @@ constexpr size_t kStackPerCall = 840;  // only calls through C are counted by th
 constexpr size_t kStackPerCall = 440;
 #endif
 constexpr size_t kMaxStack = size_t{512} << 20;
-// A stack is made for so many at most. Who raises the limit further nests calls of Python functions,
-// which take none of it, or ends in the guard pages, as in CPython.
+// A stack is made for so many at most. Who raises the limit further nests calls of Python
+// functions, which take none of it, or ends in the guard pages, as in CPython.
 constexpr int kMostCalls = 100'000;
 // From 3.14 on: left below the place where CPython refuses another call, for what then still runs.
 constexpr size_t kHeadroom = size_t{64} << 10;

@@ -66,11 +66,11 @@ The report, a JSON object in UTF-8:
                  message, imports}
 """
 
-from . import forking, patterns, sendfile
+from . import denied_calls, forking, patterns
 
 patterns.load()  # before the imports that compile them
 forking.pass_over_needless_handlers()  # before the imports that register them
-sendfile.hide()  # before the imports that look for it
+denied_calls.hide()  # before the imports that look for it
 
 from collections.abc import Callable  # noqa: E402
 from typing import Any  # noqa: E402

@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import forking, host_functions, interrupts, locality, sendfile, tracebacks
+from . import denied_calls, forking, host_functions, interrupts, locality, tracebacks
 from . import report as reports
 from .analysis import Analyst
 from .bounded_repr import bounded_repr
@@ -196,7 +196,7 @@ def prepare(
     _prepared.no_input = _NoInput()
     _prepared.recursion_limit = sys.getrecursionlimit()
     forking.restore()
-    sendfile.restore()
+    denied_calls.restore()
 
 
 def warm() -> None:

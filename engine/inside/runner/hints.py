@@ -1,7 +1,9 @@
 """What to do about an uncaught exception, where a short answer is likely to be the right one."""
 
+import errno
 import re
 import sys
+import traceback
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Any, NamedTuple
@@ -142,8 +144,39 @@ def _missing_file(error: Any, _: Surroundings) -> str | None:
     )
 
 
-def _permission(_: BaseException, __: Surroundings) -> str:
+_PROCESSES = (
+    "other processes are not available here: call the function directly, or in threads "
+    "(concurrent.futures.ThreadPoolExecutor); in the profiles with the language policy, process "
+    "pools run in threads by themselves"
+)
+_OF_PROCESSES = ("subprocess", "multiprocessing", "concurrent.futures.process")
+_STARTS_ONE = re.compile(r"fork|forkpty|popen|posix_spawnp?|system|(exec|spawn)[lv]\w*")
+
+
+def _permission(error: Any, _: Surroundings) -> str:
+    if error.errno == errno.EPERM and _starts_a_process(error):
+        return _PROCESSES
     return "the sandbox refuses this; its profile lists what is allowed"
+
+
+def _starts_a_process(error: BaseException) -> bool:
+    names: tuple[str, ...] = ()
+    for frame, _ in traceback.walk_tb(error.__traceback__):
+        module = str(frame.f_globals.get("__name__"))
+        if module.startswith(_OF_PROCESSES):
+            return True
+        names = (frame.f_code.co_name, *frame.f_code.co_names)
+    return any(_STARTS_ONE.fullmatch(name) for name in names)
+
+
+def _missing_part_of_c(error: Any, around: Surroundings) -> str | None:
+    text = error.args[0] if error.args else None
+    if type(text) is str and "failed to map segment" in text:
+        return (
+            "a sealed program cannot load C code from files; an operator's profile loads it before "
+            "(imports.internal)"
+        )
+    return _missing_part(error, around)
 
 
 def _file_of_c_code(error: Any, _: Surroundings) -> str | None:
@@ -159,7 +192,7 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
     (EOFError, _end_of_input),
     (NameError, _unknown_name),
     (ModuleNotFoundError, _missing_module),
-    (ImportError, _missing_part),
+    (ImportError, _missing_part_of_c),
     (RecursionError, _recursion),
     (MemoryError, _memory),
     (FileNotFoundError, _missing_file),
