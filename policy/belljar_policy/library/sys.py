@@ -109,8 +109,8 @@ _MAX_RECURSION = 2**29
 
 
 def setrecursionlimit(limit: int, /) -> None:
-    """sys.setrecursionlimit. Calls of Python functions nest as deeply as memory allows, calls through
-    C as the stack does (outside/zygote_process.cc), past which the kernel ends the worker."""
+    """sys.setrecursionlimit. Calls of Python functions nest as deeply as memory allows, those
+    through C as the stack does (outside/zygote_process.cc), past which the worker ends."""
     if type(limit) is not int:
         raise TypeError("an integer is required")
     if limit > _INT_MAX:

@@ -1,10 +1,13 @@
-"""matplotlib: draws to memory, with the fonts that it includes."""
+"""matplotlib: draws to memory, with the fonts that it includes and one for Chinese, Japanese and
+Korean."""
 
 from __future__ import annotations
 
 import _string  # type: ignore[import-not-found]
 import contextlib
+import functools
 import importlib
+import importlib.util
 import io
 import logging
 import os
@@ -12,7 +15,9 @@ import string
 import subprocess
 import sys
 import threading
+import warnings
 from collections.abc import Iterator
+from types import FrameType
 from typing import Any
 
 import _belljar_guards as guards
@@ -29,6 +34,12 @@ shown: list[Any] = []
 saved: dict[int, tuple[Any, str]] = {}
 """Figures that the program saved as files, by their ids, with the path: the runner does not show a
 figure once more whose file is a part of the result."""
+
+_shown_at: dict[int, tuple[str, int]] = {}
+"""By the ids of those figures: file and line of the program that showed it."""
+
+_CJK = ("notojp_matplotlib", "fonts/NotoSansCJKjp-Regular.otf")
+"""The package, whose code is not loaded, and its font (OFL)."""
 
 _NOWHERE = "/proc/self/fd"
 """An existing folder in which no file can be created, for matplotlib's settings and cache."""
@@ -144,7 +155,16 @@ def adapt() -> None:
     pyplot.show = _show
     pyplot.savefig = _saving_what_was_shown(pyplot)
     pyplot.gcf, pyplot.gca = _finding_what_was_shown(pyplot)
-    figure.savefig = _noting_what_is_saved(figure)
+    figure.savefig = _warning_once(_noting_what_is_saved(figure))
+    figure.tight_layout = _warning_once(figure.tight_layout)
+    canvas = importlib.import_module("matplotlib.backends.backend_agg").FigureCanvasAgg
+    canvas.draw = _warning_once(canvas.draw)
+    importlib.import_module("matplotlib._api").warn_external = _warn  # type: ignore[attr-defined]
+    helpers = importlib.import_module("matplotlib._text_helpers")
+    helpers.warn_on_missing_glyph = _note_missing_glyph  # type: ignore[attr-defined]
+    fonts: Any = importlib.import_module("matplotlib.font_manager")
+    fonts._log = _SayingOnce(fonts._log)
+    _with_font_for_cjk(fonts.fontManager)
     _use()
 
 
@@ -208,14 +228,133 @@ def _noting_what_is_saved(figure: Any) -> Any:
     return savefig
 
 
+def _with_font_for_cjk(manager: Any) -> None:
+    """Glyphs that the fonts of a text lack are taken from one more, whatever families the program
+    asks for; its settings stay those of plain matplotlib."""
+    package, file = _CJK
+    spec = importlib.util.find_spec(package)
+    if spec is None or spec.origin is None:
+        return
+    manager.addfont(os.path.join(os.path.dirname(spec.origin), file))
+    font = manager.findfont(manager.ttflist[-1].name)
+    find = manager._find_fonts_by_props
+
+    def find_all(*args: Any, **kwargs: Any) -> Any:
+        found = find(*args, **kwargs)
+        return found if font in found else [*found, font]
+
+    _dress(find_all, find)
+    manager._find_fonts_by_props = find_all
+
+
+class _SayingOnce(logging.LoggerAdapter[logging.Logger]):
+    """Of fonts that are not here, matplotlib would say so for each text that it measures."""
+
+    def __init__(self, logger: logging.Logger) -> None:
+        super().__init__(logger, {})
+        self._said: set[str] = set()
+
+    def warning(self, msg: object, *args: object, **kwargs: Any) -> None:
+        text = str(msg) % args
+        if text not in self._said:
+            self._said.add(text)
+            super().warning(msg, *args, **kwargs)
+
+
+# --- warnings -------------------------------------------------------------------------------------
+
+
+def _warn(message: str, category: type[Warning] = UserWarning) -> None:
+    """matplotlib._api.warn_external, which takes the functions of this module for its caller: at
+    the program's own line. Figures that are still open are drawn after its end."""
+    level = _level_of_program()
+    if level is not None:
+        warnings.warn(message, category or UserWarning, stacklevel=level)
+    else:
+        end = running.filename, running.source.count("\n") + 1
+        warnings.warn_explicit(message, category or UserWarning, *(_drawing.shown_at or end))
+
+
+def _level_of_program() -> int | None:
+    """The nearest frame of the program's, counted from the caller as for warnings.warn()."""
+    frame: FrameType | None = sys._getframe(1)
+    level = 1
+    while frame is not None and not _is_of_program(frame):
+        frame = frame.f_back
+        level += 1
+    return None if frame is None else level
+
+
+def _is_of_program(frame: FrameType) -> bool:
+    if frame.f_builtins is running.builtins:
+        return True
+    name = frame.f_globals.get("__name__")  # in the full language
+    return type(name) is str and name == "__main__"
+
+
+class _Drawing:
+    """What is being drawn."""
+
+    missing: dict[str, dict[int, None]] | None = None
+    """By the names of fonts, the code points of glyphs that they lack."""
+    shown_at: tuple[str, int] | None = None
+
+
+_drawing = _Drawing()
+
+
+def _note_missing_glyph(codepoint: int, fontnames: str) -> None:
+    """matplotlib._text_helpers.warn_on_missing_glyph, once for all glyphs of a figure."""
+    if _drawing.missing is None:
+        _warn_of_glyphs({fontnames: {codepoint: None}})
+    else:
+        _drawing.missing.setdefault(fontnames, {})[codepoint] = None
+
+
+def _warn_of_glyphs(missing: dict[str, dict[int, None]]) -> None:
+    for fonts, codepoints in missing.items():
+        told = [
+            f"{each} ({chr(each).encode('ascii', 'namereplace').decode('ascii')})"
+            for each in codepoints
+        ]
+        glyphs = "Glyph" if len(told) == 1 else "Glyphs"
+        names = ", ".join(sorted(fonts.split(", ")))
+        _warn(f"{glyphs} {', '.join(told)} missing from font(s) {names}.")
+
+
+def _warning_once(draw: Any) -> Any:
+    """A method of a figure or a canvas that draws, with one warning of all missing glyphs."""
+
+    @functools.wraps(draw)
+    def drawn(self: Any, *args: Any, **kwargs: Any) -> Any:
+        if _drawing.missing is not None:
+            return draw(self, *args, **kwargs)
+        missing = _drawing.missing = {}
+        _drawing.shown_at = _shown_at.get(id(self))
+        try:
+            return draw(self, *args, **kwargs)
+        finally:
+            _drawing.missing = None
+            _warn_of_glyphs(missing)
+
+    return drawn
+
+
+# --- figures that are shown -----------------------------------------------------------------------
+
+
 def _show(*_: Any, **__: Any) -> None:
     """pyplot.show: there is no screen. The figures become artifacts of the run, and are closed, as
     they are when a person closes their windows.
     """
     helpers = importlib.import_module("matplotlib._pylab_helpers")
+    level = _level_of_program()
+    frame = None if level is None else sys._getframe(level - 1)
     for manager in helpers.Gcf.get_all_fig_managers():
         if len(shown) < MAX_SHOWN:
             shown.append(manager.canvas.figure)
+            if frame is not None:
+                _shown_at[id(shown[-1])] = frame.f_code.co_filename, frame.f_lineno
     helpers.Gcf.destroy_all()
 
 
