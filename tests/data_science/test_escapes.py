@@ -24,6 +24,99 @@ ATTACKS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
     "imports": (import_attacks.SHARED, import_attacks.ATTACKS),
     "forwarders": (forward_attacks.SHARED, forward_attacks.ATTACKS),
     "late packages": (late_attacks.SHARED, late_attacks.ATTACKS),
+    # A special method that is C all the way has no frame: the nearest is the package's, whose code
+    # makes classes itself. A class of the library's may name private attributes in patterns.
+    "classes without a frame": (
+        """
+        import abc, dataclasses, fractions, functools, itertools
+        import numpy as np, pandas as pd, sympy
+        caught = []
+        class Tell:
+            def __set_name__(self, owner, name):
+                caught.append(owner)
+        def forging(**names):
+            caught.clear()
+            namespace = {"t": Tell(), **names}
+            forge = functools.partial(
+                next, itertools.starmap(abc.ABCMeta, [("C", (), namespace)] * 100))
+            class Key:
+                __float__ = __int__ = __index__ = __len__ = __iter__ = __bool__ = forge
+                __add__ = __mul__ = __getitem__ = __eq__ = __str__ = forge
+                __hash__ = object.__hash__
+            return Key()
+        def run(function, *args):
+            try:
+                function(*args)
+            except Exception:
+                pass
+        def reads():
+            for C in caught:
+                C.register(fractions.Fraction)
+                try:
+                    match fractions.Fraction(3, 4):
+                        case C(value):
+                            return value == 3
+                except TypeError:  # it accepts no sub-patterns
+                    pass
+        PRIVATE = {"__match_args__": ("_numerator",)}
+        """,
+        {
+            "numpy": ("run(np.mean, forging(**PRIVATE))\nreturn reads()", NOTHING),
+            "pandas": (
+                "key = forging(**PRIVATE)\nrun(pd.MultiIndex, key, key)\nreturn reads()",
+                NOTHING,
+            ),
+            "sympy": (
+                "key = forging(**PRIVATE)\nrun(sympy.integrate, key, key)\nreturn reads()",
+                NOTHING,
+            ),
+            "a data class later": (
+                """
+                run(np.mean, forging(**{"__annotations__": {"_numerator": int}}))
+                run(dataclasses.dataclass, caught[0])
+                return reads()
+                """,
+                NOTHING,
+            ),
+            "it says that it is another": (
+                """
+                run(np.mean, forging(**{"__class__": fractions.Fraction}))
+                return any(isinstance(C(), fractions.Fraction) for C in caught)
+                """,
+                NOTHING,
+            ),
+        },
+    ),
+    # Their with statement gives the program's object a real traceback.
+    "tracebacks": (
+        """
+        import operator, types
+        from matplotlib.colors import MultiNorm
+        caught = []
+        class Seen:
+            def __enter__(self): pass
+            def __exit__(self, kind, error, traceback):
+                caught.append(traceback)
+        class Callbacks:
+            def blocked(self): return Seen()
+        class Norm:
+            callbacks = Callbacks()
+        try:
+            MultiNorm.autoscale_None(Norm(), [1])
+        except Exception:
+            pass
+        FRAME = "tb_" + "frame"
+        """,
+        {
+            "by getattr": ("return getattr(caught[0], FRAME) is not None", "BJ"),
+            "by attrgetter": ("return operator.attrgetter(FRAME)(caught[0]) is not None", "BJ"),
+            "by a format string": (
+                "return 'frame' in ('{0.' + FRAME + '}').format(caught[0])",
+                "BJ",
+            ),
+            "by its descriptor": ("return vars(type(caught[0]))[FRAME].__get__(caught[0])", "BJ"),
+        },
+    ),
     "addresses": (
         """
         import numpy as np

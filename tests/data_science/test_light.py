@@ -4,6 +4,8 @@ other, and nobody can tell. In the full language a program can see what is loade
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,15 +15,17 @@ IS_COMPLETE = "import sys\nresult = 'sci' + 'py' in sys.modules\n"
 
 
 @pytest.fixture(scope="module")
-def light(jail: Session) -> Session:
+def light(build: Path, packages: Path) -> Iterator[Session]:
     """Its light zygote is ready. Before the complete one is, a run gets a zygote of its own, and
-    the complete one runs the first program."""
+    the complete one runs the first program; so no other test may have run one."""
+    session = Session(build / "belljar", "--profile", "data-science", "--language", "full")
     deadline = time.monotonic() + 120
     for is_complete in (True, False):
-        while jail.run(IS_COMPLETE)["result"] is not is_complete:
+        while session.run(IS_COMPLETE)["result"] is not is_complete:
             assert time.monotonic() < deadline, "the light zygote does not start"
             time.sleep(0.02)
-    return jail
+    yield session
+    session.close()
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,6 @@ ATTACKS = {
         class R(contextlib.redirect_stdout): _stream = 'displayhook'
         with R('escaped'): loot = sys.displayhook
         """,
-    "the recursion limit": """
-        import sys
-        sys.setrecursionlimit(10 ** 8)
-        loot = 'escaped' if sys.getrecursionlimit() == 10 ** 8 else None
-        """,
     "an enum of the library gets a member": """
         import re
         re.RegexFlag.ESCAPED = 'escaped'

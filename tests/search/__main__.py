@@ -37,7 +37,8 @@ def main() -> int:
     else:
         parts = campaign.endless(machine, seed)
     until = None if options.seconds is None else time.monotonic() + options.seconds
-    report = campaign.run((each for each in parts if is_wanted(each, options.only)), until)
+    parts = (each for each in parts if is_wanted(each, options.only))
+    report = campaign.run(machine, parts, until)
     for what, how in report.found.items():
         print(f"FOUND {what}\n      by {how}")
     for each in report.broken:
@@ -46,7 +47,7 @@ def main() -> int:
         options.program.write_text(campaign.program(next(iter(report.found.values()))))
     print(
         f"DONE {options.profile}: {report.parts} parts, {report.operations} operations, "
-        f"{len(report.found)} findings, seed {seed}"
+        f"{len(report.found)} findings, {report.crashes} crashes in native code, seed {seed}"
     )
     return 1 if report.found or report.broken else 0
 

@@ -26,6 +26,7 @@ class Report(NamedTuple):
     broken: list[str]
     operations: int
     parts: int
+    crashes: int
 
 
 def short(machine: Machine, seed: int, operations: int, interruptions: int) -> Iterator[Part]:
@@ -86,11 +87,11 @@ def interruption_parts(machine: Machine, seed: int, each: int) -> Iterator[Part]
                 )
 
 
-def run(parts: Iterator[Part], until: float | None = None) -> Report:
+def run(machine: Machine, parts: Iterator[Part], until: float | None = None) -> Report:
     """One after the other: what they find does not depend on anything else."""
     found: dict[str, str] = {}
     broken: list[str] = []
-    operations = number = 0
+    operations = number = crashes = 0
     for part in parts:
         if until is not None and time.monotonic() > until:
             break
@@ -101,9 +102,11 @@ def run(parts: Iterator[Part], until: float | None = None) -> Report:
             found.setdefault(what, how)
         if "broken" in answer:
             broken.append(f"{part.name}: {answer['broken']}")
-        if "died" in answer:
+        if answer.get("died") in machine.crashes:
+            crashes += 1
+        elif "died" in answer:
             broken.append(f"{part.name}: ended with wait status {answer['died']}")
-    return Report(found, broken, operations, number)
+    return Report(found, broken, operations, number, crashes)
 
 
 def program(how: str) -> str:

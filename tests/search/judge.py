@@ -16,6 +16,8 @@ from tools import walk_surface
 
 _RAW = (types.FrameType, types.CodeType, types.TracebackType, types.CellType)
 _LOADERS = ("_frozen_importlib", "_frozen_importlib_external", "zipimport")
+# In profiles with packages vars() reads a real module for the library's own code only.
+names_of = types.ModuleType.__dict__["__dict__"].__get__
 _OF_TYPE = {name: type.__dict__[name] for name in ("__mro__", "__dict__", "__module__")}
 
 
@@ -120,7 +122,7 @@ class Judge:
     def _classes_of_ours(self) -> Iterator[type]:
         for name, module in list(sys.modules.items()):
             if name.partition(".")[0] in ("belljar_policy", "_belljar_guards"):
-                for value in list(vars(module).values()):
+                for value in list(names_of(module).values()):
                     if is_class(value) and is_of_ours(value):
                         yield value
 
@@ -157,8 +159,8 @@ class Judge:
     def note_modules(self) -> None:
         """The namespaces of what is loaded; more may have been, late."""
         for name, module in list(sys.modules.items()):
-            if isinstance(module, types.ModuleType):
-                self._namespaces[id(vars(module))] = name
+            if issubclass(type(module), types.ModuleType):
+                self._namespaces[id(names_of(module))] = name
 
     def is_guests(self, value: Any) -> bool:
         if is_class(value):
@@ -174,6 +176,9 @@ class Judge:
             return self._of_proxy(value)
         if issubclass(cls, types.ModuleType):
             return None if self._open else "a real module"
+        if cls is types.TracebackType and self._open:
+            # A with statement of theirs passes one to a program's object. Its frame is what counts.
+            return None
         if cls in _RAW:
             return f"a {cls.__name__}"
         if cls is dict:

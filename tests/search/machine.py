@@ -27,6 +27,7 @@ from tests.search.walk import Guest, Walk, in_time  # noqa: E402
 from tools.profile_document import read_profile  # noqa: E402
 
 SECONDS_OF_RECIPE = 20
+_CRASHES = (signal.SIGSEGV, signal.SIGABRT, signal.SIGFPE, signal.SIGBUS)
 CALLS_OF_DEPTH = 150  # how near to the recursion limit
 
 
@@ -37,6 +38,8 @@ class Machine:
         import belljar_policy
 
         if "POLICY_SET_PACKAGES" in os.environ:
+            # Not this environment's, which a sandbox has not: numpy.testing would import pytest.
+            sys.path[:] = [each for each in sys.path if "site-packages" not in each]
             sys.path.append(os.environ["POLICY_SET_PACKAGES"])
         profile = read_profile(ROOT / "profiles" / f"{profile_name}.toml")
         if plant is not None:
@@ -46,6 +49,9 @@ class Machine:
 
         self.guards = guards
         self._instructions: dict[str, int] = {}
+        # The walk passes any object to the packages' native code, for whose memory safety nothing
+        # is claimed (docs/policy.md, "What is not claimed").
+        self.crashes = _CRASHES if self.policy.modules.open_packages else ()
 
     def modules(self) -> list[str]:
         return sorted(self.policy.modules.proxies.keys() | self.policy.modules._exports.keys())
@@ -82,7 +88,9 @@ class Machine:
             guest.run(f"import {module}")
             for name in self.guards.export_names(self.policy.modules.proxies[module]):
                 if guest.accessor(name) is not None:
-                    yield f"{module}.{name}", guest.made(f"{module}.{name}")
+                    # Not `module.name`: a function may hide the module (sympy.series).
+                    guest.run(f"from {module} import {name} as export")
+                    yield f"{module}.{name}", guest.scope["export"]
 
     def try_recipes(self, names: list[str], seed: int) -> dict[str, Any]:
         """Composed programs, one after the other; their refusal is fine."""

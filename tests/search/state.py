@@ -6,13 +6,14 @@ and counters are its own business, unless a table says otherwise.
 
 from __future__ import annotations
 
+import builtins
 import gc
 import sys
 import types
 from collections.abc import Iterator
 from typing import Any
 
-from tests.search.judge import dict_of, mro_of, name_of
+from tests.search.judge import dict_of, mro_of, name_of, names_of
 
 _CODE = (types.FunctionType, types.BuiltinFunctionType, type, property, staticmethod, classmethod)
 _MODULES_OF_OURS = "belljar_policy"
@@ -23,20 +24,32 @@ class State:
 
     def __init__(self, policy: Any, guards: Any) -> None:
         self._policy = policy
+        self._open = policy.modules.open_packages
         self._guards = guards
         self._classes = {id(each): each for each in all_classes()}
-        self._functions = {id(each): each for each in gc.get_objects() if _is_librarys(each)}
+        self._functions = {
+            id(each): each
+            for each in gc.get_objects()
+            if _is_librarys(each) and not self._is_open(each.__globals__.get("__name__"))
+        }
         self._of_classes = {key: self._of_class(cls) for key, cls in self._classes.items()}
         self._of_functions = {key: _of_function(each) for key, each in self._functions.items()}
         self._modules = {
-            name: (module, _of_namespace(vars(module)))
+            name: (module, _of_namespace(names_of(module)))
             for name, module in list(sys.modules.items())
-            if isinstance(module, types.ModuleType) and name != "__main__"
+            if issubclass(type(module), types.ModuleType)
+            and name != "__main__"
+            and not self._is_open(name)
         }
         self._permitted = self._what_is_permitted()
 
+    def _is_open(self, module: Any) -> bool:
+        """Whether it is of an open package, which keeps what it likes in its own classes and
+        functions (belljar_policy/reviewed.py)."""
+        return type(module) is str and module.partition(".")[0] in self._open
+
     def _of_class(self, cls: type) -> dict[Any, Any]:
-        if self._guards.is_guest_class(cls):
+        if self._guards.is_guest_class(cls) or self._is_open(dict_of(cls).get("__module__")):
             return {}
         return {
             name: value for name, value in list(dict_of(cls).items()) if name not in _OF_INTERPRETER
@@ -74,7 +87,7 @@ class State:
         adds proxies and classes."""
         found = []
         for name, (module, before) in self._modules.items():
-            after = _of_namespace(vars(module))
+            after = _of_namespace(names_of(module))
             for key in before:
                 if after.get(key) is not before[key] and f"{name}.{key}" not in _SET_BY_PROGRAMS:
                     found.append(f"{name}.{key} is another object")
@@ -102,7 +115,9 @@ class State:
         for cls in all_classes():
             if id(cls) in self._classes or self._guards.is_guest_class(cls):
                 continue
-            is_stated = loads or _is_stated(cls)
+            # An open package makes classes by calling `type` as well (mpmath's contexts).
+            is_open = self._is_open(dict_of(cls).get("__module__"))
+            is_stated = loads or is_open or _is_stated(cls)
             if _is_of_c(cls) or (is_stated and self._is_of_the_library(cls)):
                 continue
             yield cls
@@ -119,20 +134,27 @@ class State:
 
 def _is_stated(cls: type) -> bool:
     """Whether a module has it under its own name, or has the function that states it."""
-    found: object = sys.modules.get(str(dict_of(cls).get("__module__")))
+    module = sys.modules.get(str(dict_of(cls).get("__module__")))
+    if module is None or not issubclass(type(module), types.ModuleType):
+        return False
     outer, _, inner = cls.__qualname__.partition(".<locals>")
-    for name in outer.split("."):
+    first, *others = outer.split(".")
+    found: object = names_of(module).get(first)
+    for name in others:
         found = getattr(found, name, None)
     return found is cls or (bool(inner) and found is not None)
 
 
 def _is_of_c(cls: type) -> bool:
     """Whether it is from the specification in an extension module, and not from `type`."""
+    if cls.__flags__ & _CANNOT_BE_CALLED:
+        return True
     module = sys.modules.get(type.__dict__["__module__"].__get__(cls))
     is_written = "__module__" in dict_of(cls) or "__dict__" in dict_of(cls)
     return module is not None and not is_written
 
 
+_CANNOT_BE_CALLED = 1 << 7  # Py_TPFLAGS_DISALLOW_INSTANTIATION
 _OF_INTERPRETER = frozenset({"__dict__", "__weakref__", "__doc__"})
 _MAY_CHANGE = frozenset({
     "_abc_impl", "__annotations__", "__abstractmethods__", "__parameters__",
@@ -163,7 +185,7 @@ def _is_librarys(value: Any) -> bool:
         and "__builtins__" in value.__globals__
         and (
             type(value.__globals__["__builtins__"]) is not dict
-            or value.__globals__["__builtins__"] is vars(sys.modules["builtins"])
+            or value.__globals__["__builtins__"] is vars(builtins)
         )
     )
 

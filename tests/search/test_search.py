@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.machine import need_guards
+from tests.machine import BUILD, need_guards, need_packages
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -57,4 +57,14 @@ def test_a_planted_leak_is_found(planted: str, words: str) -> None:
 @pytest.mark.parametrize("profile, operations", [("basic", 1_500), ("filesystem", 300)])
 def test_nothing_is_reached(profile: str, operations: int) -> None:
     done = search("--profile", profile, "--operations", str(operations))
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+@pytest.mark.timeout(900)
+def test_a_profile_with_packages_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A little of it: a part takes a second there. ./dev nightly does the rest."""
+    need_packages("data-science")
+    folder = BUILD / "share/belljar/packages/data-science"
+    monkeypatch.setenv("POLICY_SET_PACKAGES", str(folder.resolve()))
+    done = search("--profile", "data-science", "--seconds", "20")
     assert done.returncode == 0, done.stdout + done.stderr

@@ -34,6 +34,12 @@ bool IsMetaclass(PyObject* bases) {
   return false;
 }
 
+// Whether a guest's class may derive from it.
+bool IsSubclassable(PyTypeObject* type) {
+  if (IsGuestClass(type) || (type->tp_flags & kSubclassable) != 0) return true;
+  return (type->tp_flags & Py_TPFLAGS_BASETYPE) == 0 || IsOpenPackageType(type);
+}
+
 // `metaclass`: the new class is a metaclass. Then its bases must be metaclasses too, since the
 // attributes of other classes were not checked by the rules for metaclasses, and may be set later.
 bool CheckBases(PyObject* bases, bool metaclass) {
@@ -47,8 +53,7 @@ bool CheckBases(PyObject* bases, bool metaclass) {
                    type->tp_name);
       return false;
     }
-    if (IsGuestClass(type) || (type->tp_flags & kSubclassable) != 0) continue;
-    if ((type->tp_flags & Py_TPFLAGS_BASETYPE) == 0 || IsOpenPackageType(type)) continue;
+    if (IsSubclassable(type)) continue;
     PyErr_Format(
         PyExc_TypeError,
         "[BJ404] class '%.200s' may not be derived from; hold an instance and delegate to it",
@@ -193,34 +198,36 @@ void MarkPending(size_t depth) {
   }
 }
 
-// A value that Python runs when it finds it under a special name, and that is or may be a guest's.
-bool MayRunGuest(PyObject* value) {
-  if (PyFunction_Check(value)) return IsGuestFunction(value);
-  if (IsGuestClass(Py_TYPE(value)) || Py_TYPE(value) == &PyProperty_Type ||
-      Py_TYPE(value) == &PyClassMethod_Type || Py_TYPE(value) == &PyStaticMethod_Type) {
-    return true;
-  }
-  return PyCallable_Check(value) != 0 && !PyType_Check(value);
+// Whether a guest's class may have a name like this, whatever its value.
+bool IsFreeName(PyObject* name, bool metaclass) {
+  if (metaclass && IsForbiddenOnMetaclass(name)) return false;
+  if (!IsDunder(name)) return true;
+  // Its value is what is checked, and a class pattern trusts that it was.
+  if (PyUnicode_CompareWithASCIIString(name, "__match_args__") == 0) return false;
+  return PySet_Contains(state.class_dunders, name) == 1 ||
+         PySet_Contains(state.made_dunders, name) == 1;
 }
 
 // A class that library code creates from a guest's input: `type` is an ordinary callable, and the
-// library calls what it is given. The library's own methods under such names are functions of its
-// own.
+// library calls what it is given. Or one that a guest's finalizer creates, which is C all the way,
+// while that code runs. What a guest's class may not have, only the library's own functions may be,
+// and only from a base that it may have does the class derive.
 bool CarriesGuest(PyTypeObject* metatype, PyObject* args) {
   if (IsGuestClass(metatype)) return true;
   PyObject* bases = PyTuple_GET_ITEM(args, 1);
   PyObject* names = PyTuple_GET_ITEM(args, 2);
-  if (!PyTuple_Check(bases) || !PyDict_Check(names)) return false;
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(bases); ++i) {
+    PyObject* base = PyTuple_GET_ITEM(bases, i);
+    if (PyType_Check(base) && !IsSubclassable(AsType(base))) return true;
+  }
   const bool metaclass = IsMetaclass(bases);
   PyObject* name = nullptr;
   PyObject* value = nullptr;
   Py_ssize_t position = 0;
   while (PyDict_Next(names, &position, &name, &value)) {
     if (!PyUnicode_CheckExact(name)) return true;
-    const bool free = !IsDunder(name) || PySet_Contains(state.class_dunders, name) == 1 ||
-                      PySet_Contains(state.made_dunders, name) == 1;
-    if (free && !(metaclass && IsForbiddenOnMetaclass(name))) continue;
-    if (MayRunGuest(value)) return true;
+    if (IsFreeName(name, metaclass)) continue;
+    if (!PyFunction_Check(value) || IsGuestFunction(value)) return true;
   }
   return false;
 }
@@ -283,13 +290,16 @@ bool MayNotBeGained(PyTypeObject* type, PyObject* name) {
 // tp_setattro of `type`: all stores to classes go through it.
 int GuardedStore(PyObject* target, PyObject* name, PyObject* value) {
   PyTypeObject* type = AsType(target);
-  if (value == nullptr || !state.frozen || !IsGuestClass(type) || !PyUnicode_Check(name)) {
+  const bool guests = IsGuestClass(type);
+  if (value == nullptr || !(guests || state.guest_began) || !state.frozen ||
+      !PyUnicode_Check(name)) {
     return original_store(target, name, value);
   }
-  if (MayNotBeGained(type, name)) {
+  if (guests && MayNotBeGained(type, name)) {
     PyErr_Format(PyExc_TypeError, "[BJ403] a class may not define %R", name);
     return -1;
   }
+  // Of the library's classes too: dataclass() takes any.
   if (PyUnicode_CompareWithASCIIString(name, "__match_args__") != 0) {
     return original_store(target, name, value);
   }
