@@ -62,9 +62,9 @@ ATTACKS: dict[str, tuple[str, str]] = {
     "and to a class": ("file(pd.DataFrame, bar).planted = 1\nreturn True", "BJ305"),
     "a constructor fills a module": (
         "SortedSet.__init__(held)\nreturn True",
-        "requires a 'SortedSet'",
+        "takes a SortedSet",
     ),
-    "and a class": ("SortedSet.__init__(Faker)\nreturn Faker.bisect", "requires a 'SortedSet'"),
+    "and a class": ("SortedSet.__init__(Faker)\nreturn Faker.bisect", "takes a SortedSet"),
     "a style of openpyxl passes a module's names on": (
         'return type(Workbook().active["A1"].font)(held).enum',
         "BJ301",

@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
-from ..library.objects import is_a
+from ..library.objects import only_for_its_own
 from . import late
-
-
-def _for_instances(owner: type, init: Callable[..., None]) -> Callable[..., None]:
-    def __init__(self: Any, /, *args: Any, **named: Any) -> None:
-        if not is_a(self, owner):
-            raise TypeError(f"descriptor '__init__' requires a {owner.__name__!r} object")
-        init(self, *args, **named)
-
-    __init__.__module__ = init.__module__
-    __init__.__qualname__ = init.__qualname__
-    __init__.__doc__ = init.__doc__
-    return __init__
 
 
 def _adapt(package: Any) -> None:
@@ -28,7 +15,7 @@ def _adapt(package: Any) -> None:
         package.SortedList,
         package.SortedSet,
     ):
-        each.__init__ = _for_instances(each, each.__init__)
+        only_for_its_own(each, "__init__")
 
 
 def prepare_late() -> None:
