@@ -134,6 +134,20 @@ core::Result<core::UniqueFd> Pin(const std::vector<iovec>& pages) {
   return ring;
 }
 
+// Leaves out huge pages of which every page is listed: of one that a clone has written to, the
+// kernel may say so (seen with Linux 6.18), and each spare would copy all of it.
+void EraseWholeRegions(std::vector<uintptr_t>& pages) {
+  const size_t region = HugePageSize();
+  const size_t whole = region / kPageSize;
+  auto kept = pages.begin();
+  for (auto first = pages.begin(), next = first; first != pages.end(); first = next) {
+    next = std::find_if(first, pages.end(),
+                        [&](uintptr_t page) { return page / region != *first / region; });
+    if (static_cast<size_t>(next - first) < whole) kept = std::move(first, next, kept);
+  }
+  pages.erase(kept, pages.end());
+}
+
 }  // namespace
 
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
@@ -160,6 +174,7 @@ core::Result<void> FindWarmPages(const std::function<void()>& rehearse) {
       });
     });
   }
+  EraseWholeRegions(*pages);
   if (pages->size() * kPageSize > kMaxBytes) {
     return core::MakeError("find warm pages", "more are written to than a spare should hold");
   }
