@@ -35,7 +35,7 @@ ATTACKS = {
     "the stream below the stream": """
         import sys
         raw = getattr(sys.__stdout__.buffer, 'raw', sys.__stdout__.buffer)  # python -u has none
-        loot = raw.__init__('/etc/passwd') or 'escaped'
+        loot = raw.__init__('/dev/null') or 'escaped'  # opened for writing as well
         """,
     "the class of the stream opens": """
         import sys

@@ -194,6 +194,7 @@ TEST_F(HotMemory, ASpareThatWaitsTakesThePageFaultsOfOtherRequests) {
     later = spare_written();
   }
   EXPECT_GE(later, at_first + 40) << at_first;
+  EXPECT_LT(later, kHugePage / kPageSize) << "a whole huge page was taken for written to";
 }
 
 TEST_F(HotMemory, EveryShippedProfileHasIt) {

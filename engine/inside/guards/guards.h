@@ -164,8 +164,8 @@ bool IsOpenPackageType(PyTypeObject* type);
 
 // --- origin.cc ---------------------------------------------------------------------------------
 
-// Which frames count as the host's after the guest began: none, any frame of unhardened packages,
-// or only frames that create classes themselves.
+// Which frames count as the host's after the guest began: none, any frame of library code, or only
+// frames of open packages that create classes themselves.
 enum class Trust { kNone, kFrames, kClassMakers };
 
 // Whether what is made now is the host's own.

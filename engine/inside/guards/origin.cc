@@ -69,7 +69,8 @@ bool MakesClasses(PyCodeObject* code) {
 bool IsTrusted(PyFrameObject* frame, PyObject* globals, Trust trust) {
   if (trust == Trust::kNone || IsClassMachinery(globals)) return false;
   if (trust == Trust::kFrames || !state.guest_began) return true;
-  if (!IsOpenPackage(ModuleOf(globals))) return false;  // its classes have statements
+  // Other library code makes its classes by statements, which have a proof.
+  if (!IsOpenPackage(ModuleOf(globals))) return false;
   PyCodeObject* code = PyFrame_GetCode(frame);
   const bool makes = MakesClasses(code);
   Py_DECREF(code);

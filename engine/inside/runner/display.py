@@ -44,6 +44,7 @@ class _Known:
     figure: Any = None
     managers: Any = None
     shown_figures: list[Any] = []
+    lines_of_figures: dict[int, tuple[str, int]] = {}
     saved_figures: dict[int, tuple[Any, str]] = {}
     shown_plotly: list[Any] = []
     pandas: Any = None
@@ -63,6 +64,7 @@ def prepare() -> None:
     ours = loaded.get("belljar_policy.packages.matplotlib")
     if ours is not None:
         _known.shown_figures = ours.shown
+        _known.lines_of_figures = ours.shown_at
         _known.saved_figures = ours.saved
     ours = loaded.get("belljar_policy.packages.plotly")
     if ours is not None:
@@ -84,6 +86,7 @@ def prepare() -> None:
 def forget_shown() -> None:
     """After a cell: its figures are closed, as in a notebook, so that the next shows its own."""
     _known.shown_figures.clear()
+    _known.lines_of_figures.clear()
     _known.saved_figures.clear()
     _known.shown_plotly.clear()
     try:

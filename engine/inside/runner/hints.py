@@ -107,13 +107,18 @@ def _missing_module(error: Any, around: Surroundings) -> str | None:
     return absent or "this module of the standard library is not available here"
 
 
-# What optional parts of packages need, by a word of the message that they raise.
+# What optional parts of packages need, by a word of the message that they raise; and what the
+# dynamic loader says of C code in a file.
 _OPTIONAL = {
     "pyarrow": "parquet needs pyarrow, which is not installed here; use to_csv() and read_csv()",
     "xlsxwriter": "xlsxwriter is not installed here; use openpyxl, the default for .xlsx",
     "xlrd": "old spreadsheets (.xls) need xlrd, which is not installed here; .xlsx files work",
     "html5lib": "html5lib is not installed here; use lxml",
     "Jinja2": "this needs Jinja2, which is not installed here; use to_html() or to_string()",
+    "failed to map segment": (
+        "a sealed program cannot load C code from files; an operator's profile loads it before "
+        "(imports.internal)"
+    ),
 }
 
 
@@ -169,16 +174,6 @@ def _starts_a_process(error: BaseException) -> bool:
     return any(_STARTS_ONE.fullmatch(name) for name in names)
 
 
-def _missing_part_of_c(error: Any, around: Surroundings) -> str | None:
-    text = error.args[0] if error.args else None
-    if type(text) is str and "failed to map segment" in text:
-        return (
-            "a sealed program cannot load C code from files; an operator's profile loads it before "
-            "(imports.internal)"
-        )
-    return _missing_part(error, around)
-
-
 def _file_of_c_code(error: Any, _: Surroundings) -> str | None:
     """lxml says no more than what the C library told it."""
     text = error.args[0] if error.args else None
@@ -192,7 +187,7 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
     (EOFError, _end_of_input),
     (NameError, _unknown_name),
     (ModuleNotFoundError, _missing_module),
-    (ImportError, _missing_part_of_c),
+    (ImportError, _missing_part),
     (RecursionError, _recursion),
     (MemoryError, _memory),
     (FileNotFoundError, _missing_file),

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import _string  # type: ignore[import-not-found]
 import contextlib
-import functools
 import importlib
 import importlib.util
 import io
@@ -31,12 +30,12 @@ MAX_SHOWN = 1000
 shown: list[Any] = []
 """Figures that pyplot.show() has closed, in order: the runner keeps them."""
 
+shown_at: dict[int, tuple[str, int]] = {}
+"""By their ids, the file and line of the program that showed them."""
+
 saved: dict[int, tuple[Any, str]] = {}
 """Figures that the program saved as files, by their ids, with the path: the runner does not show a
 figure once more whose file is a part of the result."""
-
-_shown_at: dict[int, tuple[str, int]] = {}
-"""By the ids of those figures: file and line of the program that showed it."""
 
 _CJK = ("notojp_matplotlib", "fonts/NotoSansCJKjp-Regular.otf")
 """The package, whose code is not loaded, and its font (OFL)."""
@@ -248,7 +247,8 @@ def _with_font_for_cjk(manager: Any) -> None:
 
 
 class _SayingOnce(logging.LoggerAdapter[logging.Logger]):
-    """Of fonts that are not here, matplotlib would say so for each text that it measures."""
+    """Says each warning once. matplotlib repeats that a font is missing for every text that it
+    measures."""
 
     def __init__(self, logger: logging.Logger) -> None:
         super().__init__(logger, {})
@@ -264,12 +264,12 @@ class _SayingOnce(logging.LoggerAdapter[logging.Logger]):
 # --- warnings -------------------------------------------------------------------------------------
 
 
-def _warn(message: str, category: type[Warning] = UserWarning) -> None:
+def _warn(message: str, category: type[Warning] | None = None) -> None:
     """matplotlib._api.warn_external, which takes the functions of this module for its caller: at
     the program's own line. Figures that are still open are drawn after its end."""
     level = _level_of_program()
     if level is not None:
-        warnings.warn(message, category or UserWarning, stacklevel=level)
+        warnings.warn(message, category, stacklevel=level)
     else:
         end = running.filename, running.source.count("\n") + 1
         warnings.warn_explicit(message, category or UserWarning, *(_drawing.shown_at or end))
@@ -325,18 +325,18 @@ def _warn_of_glyphs(missing: dict[str, dict[int, None]]) -> None:
 def _warning_once(draw: Any) -> Any:
     """A method of a figure or a canvas that draws, with one warning of all missing glyphs."""
 
-    @functools.wraps(draw)
     def drawn(self: Any, *args: Any, **kwargs: Any) -> Any:
         if _drawing.missing is not None:
             return draw(self, *args, **kwargs)
         missing = _drawing.missing = {}
-        _drawing.shown_at = _shown_at.get(id(self))
+        _drawing.shown_at = shown_at.get(id(self))
         try:
             return draw(self, *args, **kwargs)
         finally:
             _drawing.missing = None
             _warn_of_glyphs(missing)
 
+    _dress(drawn, draw)
     return drawn
 
 
@@ -354,7 +354,7 @@ def _show(*_: Any, **__: Any) -> None:
         if len(shown) < MAX_SHOWN:
             shown.append(manager.canvas.figure)
             if frame is not None:
-                _shown_at[id(shown[-1])] = frame.f_code.co_filename, frame.f_lineno
+                shown_at[id(shown[-1])] = frame.f_code.co_filename, frame.f_lineno
     helpers.Gcf.destroy_all()
 
 
