@@ -207,10 +207,16 @@ MODULE_READERS: dict[str, tuple[str, ...]] = {
     "scipy._lib.deprecation:_sub_module_deprecation": ("scipy",),
     "scipy.linalg.blas:_get_funcs": ("scipy.linalg",),
     "scipy.optimize._optimize:show_options": ("scipy",),
+    # A name with _array or _matrix at its end, of what then is called for known formats only.
+    "scipy.sparse._matrix_io:load_npz": ("scipy.sparse",),
     "anyio._lazyimport": ("anyio",),
     "websockets.imports": ("websockets",),
     "sklearn.utils._sparse:_align_api_if_sparse": ("scipy.sparse",),
     "sympy.core.cache": ("sympy",),
+    "sympy.plotting.series:ImplicitSeries._adaptive_eval.<locals>.<listcomp>": (
+        "sympy.plotting.intervalmath",
+    ),
+    "sympy.plotting.series:ImplicitSeries._adaptive_eval": ("sympy.plotting.intervalmath",),
     # Namespaces of arrays: a program could choose another module only of these.
     "scipy._lib.array_api_compat.common._helpers:_issubclass_fast": ("numpy",),
     "scipy._lib.array_api_extra._delegation:atleast_nd": (
@@ -220,6 +226,8 @@ MODULE_READERS: dict[str, tuple[str, ...]] = {
     "sklearn.externals.array_api_extra._manipulation:atleast_nd": (
         "numpy", "sklearn.externals.array_api_compat.numpy",
     ),
+    # For the lines of a source, which linecache asks the module's loader for.
+    "inspect:findsource": ("",),
     # For functions of plotly.colors, which show their own module.
     "inspect:_getmembers": ("_plotly_utils.colors",),
 }  # fmt: skip

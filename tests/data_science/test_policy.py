@@ -393,6 +393,23 @@ def test_buffers_do_what_files_do() -> None:
     assert ran.error is None, ran.traceback
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        "from scipy import stats\nassert stats.make_distribution(stats.gamma)(a=1).mean() == 1",
+        "from sympy import Abs, plot_implicit, symbols\n"
+        "x, y = symbols('x y')\nplot_implicit(Abs(x) + y**2 < 3)",
+        "import io\nfrom scipy import sparse\nfile = io.BytesIO()\n"
+        "sparse.save_npz(file, sparse.eye_array(2, format='csr'))\nfile.seek(0)\n"
+        "assert sparse.load_npz(file).shape == (2, 2)",
+    ],
+    ids=["make_distribution", "plot_implicit", "load_npz"],
+)
+def test_libraries_read_their_own_modules_by_names_that_they_make(source: str) -> None:
+    ran = run(source)
+    assert ran.error is None, ran.traceback
+
+
 def test_what_is_refused_says_what_to_do() -> None:
     message = run('import pandas as pd\npd.read_csv("data.csv")').message
     assert "io.StringIO" in message and "profile" in message
