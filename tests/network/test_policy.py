@@ -108,6 +108,23 @@ ATTACKS = {
         asyncio.run(main())
         loot = "escaped"
         """,
+    "methods of the loop take an object of the program's": """
+        import asyncio
+        taken = []
+        class Self:
+            def __getattr__(self, name):
+                taken.append(name)
+                raise AttributeError(name)
+        async def main():
+            loop = type(asyncio.get_running_loop())
+            for method in (loop.call_soon, loop.run_until_complete, loop.remove_reader):
+                try:
+                    method(Self(), print)
+                except AttributeError:
+                    pass
+        asyncio.run(main())
+        loot = "escaped" if taken else ""
+        """,
     # Those of run_in_executor() are the language's own.
     "a thread of the kernel": """
         import _thread

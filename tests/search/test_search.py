@@ -61,10 +61,13 @@ def test_nothing_is_reached(profile: str, operations: int) -> None:
 
 
 @pytest.mark.timeout(900)
-def test_a_profile_with_packages_is_searched(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("profile", ["data-science", "network"])
+def test_a_profile_with_packages_is_searched(
+    profile: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A little of it: a part takes a second there. ./dev nightly does the rest."""
-    need_packages("data-science")
-    folder = BUILD / "share/belljar/packages/data-science"
+    need_packages(profile)
+    folder = BUILD / "share/belljar/packages" / profile
     monkeypatch.setenv("POLICY_SET_PACKAGES", str(folder.resolve()))
-    done = search("--profile", "data-science", "--seconds", "20")
+    done = search("--profile", profile, "--seconds", "20")
     assert done.returncode == 0, done.stdout + done.stderr

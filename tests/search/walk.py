@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import collections
+import keyword
 import random
 import signal
 import sys
@@ -129,7 +130,9 @@ class Guest:
         key = f".{name}"
         if key not in self._accessors:
             self._accessors[key] = None
-            compiled = self._policy.compile(f"def accessor(o): return o.{name}", "search.py")
+            # requests.codes has names that only getattr() can load.
+            load = f'getattr(o, "{name}")' if keyword.iskeyword(name) else f"o.{name}"
+            compiled = self._policy.compile(f"def accessor(o): return {load}", "search.py")
             if compiled.code is not None:
                 self.execute(compiled.code)
                 self._accessors[key] = self.scope["accessor"]

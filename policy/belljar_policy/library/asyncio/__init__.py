@@ -12,7 +12,7 @@ from typing import Any
 from ..program import running
 from . import executors
 from .lean import package
-from .sealing import seal, unavailable
+from .sealing import seal, seal_loop, unavailable
 
 _SOCKETS = "needs sockets; the network is not available"
 _PROCESSES = "starts a program; other programs are not available"
@@ -44,4 +44,5 @@ if running.has_network:
     from . import connections  # which is a part of the package too: open_connection()
 
     connections.enable(unavailable)
+    seal_loop(connections.ConnectionLoop)
     package.start_server = unavailable("start_server", connections.SERVERS)

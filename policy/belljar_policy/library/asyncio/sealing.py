@@ -74,6 +74,13 @@ def _seal(cls: Any) -> None:
                 vars(cls)[name]._is_coroutine = coroutines._is_coroutine
 
 
+def seal_loop(loop: type) -> None:
+    """Of profiles with a network: what it inherits of the library's loops, too."""
+    for cls in loop.__mro__:
+        if cls not in (*_CLASSES, events.AbstractEventLoop, object):
+            _seal(cls)
+
+
 def _no_stack(*_: Any, **__: Any) -> list[Any]:
     """Replaces format_helpers.extract_stack, whose entries can read any file through linecache."""
     return []
