@@ -62,9 +62,7 @@ def test_nothing_is_reached(profile: str, operations: int) -> None:
 
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("profile", ["data-science", "network"])
-def test_a_profile_with_packages_is_searched(
-    profile: str, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_profile_with_packages_is_searched(profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """A little of it: a part takes a second there. ./dev nightly does the rest."""
     need_packages(profile)
     folder = BUILD / "share/belljar/packages" / profile
