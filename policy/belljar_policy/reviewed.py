@@ -207,12 +207,13 @@ MODULE_READERS: dict[str, tuple[str, ...]] = {
     "scipy._lib.deprecation:_sub_module_deprecation": ("scipy",),
     "scipy.linalg.blas:_get_funcs": ("scipy.linalg",),
     "scipy.optimize._optimize:show_options": ("scipy",),
-    # A name with _array or _matrix at its end, of what then is called for known formats only.
+    # The name ends in _array or _matrix, and is called for known formats only.
     "scipy.sparse._matrix_io:load_npz": ("scipy.sparse",),
     "anyio._lazyimport": ("anyio",),
     "websockets.imports": ("websockets",),
     "sklearn.utils._sparse:_align_api_if_sparse": ("scipy.sparse",),
     "sympy.core.cache": ("sympy",),
+    # Before Python 3.12, the list comprehension is a function of its own.
     "sympy.plotting.series:ImplicitSeries._adaptive_eval.<locals>.<listcomp>": (
         "sympy.plotting.intervalmath",
     ),
