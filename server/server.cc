@@ -79,6 +79,7 @@ nlohmann::ordered_json AnswerSchemas() {
 
 Server::Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue)
     : config_(config),
+      last_moment_(parts.last_moment),
       log_(std::move(parts.log)),
       audit_(std::move(parts.audit)),
       audit_observer_(audit_ ? std::make_unique<audit::AuditObserver>(*audit_, config_.audit)
@@ -117,8 +118,10 @@ void Server::StopJobs() {
 
 Server::~Server() {
   CancelAll();
-  if (queue_.Drain(Clock::now() + kLastMoment)) return;
-  sessions_.CloseAll("the server was stopped");  // which calls may still wait for
+  if (!queue_.Drain(Clock::now() + last_moment_)) {
+    sessions_.CloseAll("the server was stopped");  // which calls may still wait for
+  }
+  queue_.Stop();
 }
 
 std::vector<WebHandler*> Server::web() {

@@ -51,7 +51,9 @@ size_t Running(const ServerConfig& config);
 // JSON Schemas of the full answers, by tool.
 nlohmann::ordered_json AnswerSchemas();
 
-// Members are destroyed in reverse order: the queue before what its calls use.
+// A call may use any member until it has ended, and so may what it leaves to be done later. So the
+// destructor stops the queue before a member is destroyed. The queue outlives those that put calls
+// into it, which it then refuses.
 class Server {
  public:
   struct Parts {
@@ -60,10 +62,12 @@ class Server {
     std::unique_ptr<jobs::JobStore> job_store;  // the same
     std::unique_ptr<events::EventService> events;
     std::unique_ptr<tools::Sandboxes> sandboxes;
+    // How long the destructor waits before it closes the sessions that calls may be waiting for.
+    std::chrono::milliseconds last_moment = kLastMoment;
   };
   // `catalogue` is read by the constructor only.
   Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue);
-  // Cancels what runs.
+  // Cancels what runs, and returns once nothing does.
   ~Server();
 
   // From now on sessions are closed in time, and jobs are run.
@@ -108,6 +112,7 @@ class Server {
   std::vector<operations::SpareGauge> Spares() const;
 
   const ServerConfig config_;
+  const std::chrono::milliseconds last_moment_;
   const std::unique_ptr<operations::Log> log_;
   const std::unique_ptr<audit::AuditLog> audit_;  // null: there is none; and so below
   const std::unique_ptr<audit::AuditObserver> audit_observer_;

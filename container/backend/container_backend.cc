@@ -80,6 +80,10 @@ core::Result<std::shared_ptr<outside::Session>> ContainerBackend::OpenSession(
                            "in a container it has no network: choose a profile without one, or "
                            "open it without a container");
   }
+  // Until its container has been given back.
+  std::optional<outside::OpenedSessions::Use> use = sessions_->BeginUse();
+  if (!use) return core::MakeError("open a session", "the sandbox is closing");
+  const auto kept_use = std::make_shared<const outside::OpenedSessions::Use>(std::move(*use));
   outside::InterruptCheck interrupts(run.interrupted);
   core::Result<PooledContainer> container =
       TakeForSession(options, {core::Clock::now() + run.queue_timeout, run.cancel_fd, &interrupts});
@@ -89,14 +93,14 @@ core::Result<std::shared_ptr<outside::Session>> ContainerBackend::OpenSession(
       ContainedPython::Host{
           .run = [this](const PooledContainer& in, const host::Request& request,
                         const outside::RunOptions& cell) { return RunIn(in, request, cell); },
-          .retire = [this](PooledContainer spent) { pool_->Retire(std::move(spent)); },
+          .retire = [this, kept_use](PooledContainer spent) { pool_->Retire(std::move(spent)); },
           .has_workspace = options_.pool.terms.has_workspace});
   outside::NoCopies no_copies{"under " + options_.report.runtime,
                               "open it without a container, if this machine's own isolation is "
                               "enough"};
   core::Result<std::shared_ptr<outside::Session>> session =
       outside::KeptSession::Open(std::move(python), std::move(no_copies), options);
-  if (session) sessions_.Add(*session);
+  if (session) sessions_->Add(*session);
   return session;
 }
 

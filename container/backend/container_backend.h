@@ -31,7 +31,7 @@ class ContainerBackend : public outside::Backend {
   // Precondition of its destruction: no run or call of a session is in progress, and the deferred
   // tasks have run.
   static core::Result<std::unique_ptr<ContainerBackend>> Start(ContainerBackendOptions options);
-  ~ContainerBackend() override { sessions_.CloseAll(); }
+  ~ContainerBackend() override { sessions_->CloseAll(); }
 
   core::Result<host::Outcome> Run(const host::Request& request,
                                   const outside::RunOptions& options) override;
@@ -58,7 +58,8 @@ class ContainerBackend : public outside::Backend {
 
   const ContainerBackendOptions options_;
   const std::unique_ptr<ContainerPool> pool_;
-  outside::OpenedSessions sessions_;
+  const std::shared_ptr<outside::OpenedSessions> sessions_ =
+      std::make_shared<outside::OpenedSessions>();
 };
 
 }  // namespace belljar::container::backend

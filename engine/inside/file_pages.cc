@@ -116,23 +116,13 @@ bool AreAdjacent(const MemoryMapping& first, const MemoryMapping& second) {
   return first.end == second.begin && first.inode == second.inode;
 }
 
-// What lies before a library's code (its header, symbols and relocations) becomes one mapping with
-// the code. Constants do not: a program may have chosen such bytes.
-void JoinHeadersWithCode(std::vector<Used>& all) {
+// What lies before a library's code (its header, symbols and relocations) is read when the library
+// is loaded. The kernel has mapped it around the first fault, but workers do not need it.
+void LeaveOutHeaders(std::vector<Used>& all) {
   for (size_t i = 1; i < all.size(); ++i) {
     Used &header = all[i - 1], &code = all[i];
-    if (!code.mapping.is_executable || code.mapping.is_writable) continue;
-    if (!header.mapping.is_readonly() || !IsAsInFile(header)) continue;
-    if (!AreAdjacent(header.mapping, code.mapping) || header.mapping.offset != 0) continue;
-    if (code.mapping.offset != header.mapping.size()) continue;
-    if (mprotect(At(header.mapping.begin), header.mapping.size(), PROT_READ | PROT_EXEC) != 0) {
-      continue;
-    }
-    code.mapping.begin = header.mapping.begin;
-    code.mapping.offset = 0;
-    code.before.insert(code.before.begin(), header.before.begin(), header.before.end());
-    code.after.insert(code.after.begin(), header.after.begin(), header.after.end());
-    header = {};
+    if (!code.mapping.is_executable || !AreAdjacent(header.mapping, code.mapping)) continue;
+    if (header.mapping.is_readonly() && header.mapping.offset == 0) header = {};
   }
   std::erase_if(all, [](const Used& each) { return each.mapping.size() == 0; });
 }
@@ -170,19 +160,34 @@ Used PartOf(const Used& whole, uintptr_t begin, uintptr_t end) {
   return part;
 }
 
+// Where a region that begins with the code all[i] may end: with it, or with an eighth of constants.
+uintptr_t EndOfRegions(const std::vector<Used>& all, size_t i) {
+  const MemoryMapping& code = all[i].mapping;
+  if (i + 1 == all.size() || !all[i + 1].mapping.is_readonly() || !IsAsInFile(all[i + 1]) ||
+      !AreAdjacent(code, all[i + 1].mapping)) {
+    return code.end;
+  }
+  return std::min(all[i + 1].mapping.end, code.end + HugePageSize() / 8);
+}
+
 // Removes from `all` what it moves.
 void MoveCodeToHugePages(std::vector<Used>& all) {
   const uintptr_t huge = HugePageSize();
   for (size_t i = 0; i < all.size(); ++i) {
     const MemoryMapping mapping = all[i].mapping;
     if (!mapping.is_executable || !IsAsInFile(all[i])) continue;
-    for (uintptr_t region = (mapping.begin + huge - 1) / huge * huge; region + huge <= mapping.end;
+    const uintptr_t last = EndOfRegions(all, i);
+    for (uintptr_t region = (mapping.begin + huge - 1) / huge * huge; region + huge <= last;
          region += huge) {
-      const Used part = PartOf(all[i], region, region + huge);
+      const uintptr_t code_end = std::min(region + huge, mapping.end);
+      const Used part = PartOf(all[i], region, code_end);
       if (std::ranges::count_if(part.after, IsPresent) < kWorthHugePage) continue;
       if (!MoveToHugePage(region)) continue;
       const Used before = PartOf(all[i], mapping.begin, region);
-      all[i] = PartOf(all[i], region + huge, mapping.end);
+      all[i] = PartOf(all[i], code_end, mapping.end);
+      if (region + huge > code_end) {
+        all[i + 1] = PartOf(all[i + 1], region + huge, all[i + 1].mapping.end);
+      }
       if (before.mapping.size() > 0) all.insert(all.begin() + static_cast<ptrdiff_t>(i++), before);
       break;  // one of each library: that of CPython has no second one
     }
@@ -307,7 +312,7 @@ core::Result<void> PrepareFilePages(const std::function<void()>& rehearse, bool 
   core::Result<std::vector<Used>> used = UsedBy(rehearse);
   if (!used) return used.error();
   SeparateBss(*used);
-  JoinHeadersWithCode(*used);
+  LeaveOutHeaders(*used);
   const std::set<uint64_t> unused = UnusedFiles(*used);
   if (huge_pages) MoveCodeToHugePages(*used);
   for (const Used& each : *used) {

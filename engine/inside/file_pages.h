@@ -15,6 +15,7 @@
 //
 // The code of CPython that every worker runs is on a huge page, if a library has enough of it in
 // one aligned region: fork copies one page table entry for it, and it takes one TLB entry.
+// Constants at the end of that region become executable, nothing else does.
 #ifndef BELLJAR_ENGINE_INSIDE_FILE_PAGES_H_
 #define BELLJAR_ENGINE_INSIDE_FILE_PAGES_H_
 

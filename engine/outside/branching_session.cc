@@ -141,10 +141,6 @@ void BranchingSession::HoldLater(core::Deadline at_the_latest) {
 
 // In the background, if there still is this session then.
 void BranchingSession::At(core::Deadline due, std::function<void(BranchingSession&)> step) {
-  {
-    const std::lock_guard lock(mutex_);
-    if (is_host_closed_) return;
-  }
   host_->at(due, [this, weak = weak_from_this(), step = std::move(step)] {
     if (const std::shared_ptr<Session> living = weak.lock()) step(*this);
   });
@@ -187,14 +183,6 @@ std::string BranchingSession::closed() const {
   return closed_;
 }
 
-void BranchingSession::CloseWithHost(std::string why) {
-  {
-    const std::lock_guard lock(mutex_);
-    is_host_closed_ = true;
-  }
-  Close(std::move(why));
-}
-
 void BranchingSession::Close(std::string why) {
   {
     const std::lock_guard lock(mutex_);
@@ -219,15 +207,13 @@ void BranchingSession::Release() {
     spent->family = shared_->family;
   }
   spent->worker = std::exchange(worker_, std::nullopt);
-  bool host_lives;
   {
     const std::lock_guard lock(mutex_);
     spent->held.swap(held_);
     spent->base.swap(base_);
-    host_lives = !is_host_closed_;
   }
   // Ending processes takes the kernel a while.
-  if (host_lives) host_->later([spent = std::move(spent)]() mutable { spent.reset(); });
+  host_->later([spent = std::move(spent)]() mutable { spent.reset(); });
 }
 
 BranchingSession::Info BranchingSession::info() const {

@@ -47,6 +47,8 @@ struct SessionHost {
   std::optional<SnapshotBounds> workspace;
   egress::EgressService* egress = nullptr;  // borrowed; null: none
   std::function<core::Result<void>(Worker&)> observe;
+  // The following may be called at any time. Once the backend ends, `opened` closes the session,
+  // and the others destroy the task without running it.
   std::function<void(const std::shared_ptr<Session>&)> opened;  // one that it has to close
   std::function<void(std::function<void()>)> later;  // runs it off the caller's path, in order
   std::function<void(core::Deadline, std::function<void()>)> at;  // the same, not before that time
@@ -82,7 +84,6 @@ class BranchingSession final : public Session {
                                 Patience patience) override;
   core::Result<void> RemoveFile(std::string_view path, Patience patience) override;
   void Close(std::string why) override;
-  void CloseWithHost(std::string why) override;
   std::string closed() const override;
   std::vector<pid_t> processes() const override;
   Info info() const override;
@@ -159,7 +160,6 @@ class BranchingSession final : public Session {
   bool is_taken_ = false;
   TakerQueue<Token> takers_;
   std::string closed_;
-  bool is_host_closed_ = false;
   bool will_rest_ = false;          // RestLater has been called, and Rest not yet
   std::optional<Event> interrupt_;  // of the cell that runs
   std::chrono::steady_clock::time_point last_used_;

@@ -47,7 +47,6 @@ class KeptSession final : public Session {
                                 Patience patience) override;
   core::Result<void> RemoveFile(std::string_view path, Patience patience) override;
   void Close(std::string why) override;
-  void CloseWithHost(std::string why) override { Close(std::move(why)); }
   std::string closed() const override;
   std::vector<pid_t> processes() const override;
   Info info() const override;

@@ -24,7 +24,7 @@ LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, st
       egress_handler_(std::move(egress_handler)),
       pool_(std::move(pool)) {}
 
-LocalBackend::~LocalBackend() { opened_.CloseAll(); }
+LocalBackend::~LocalBackend() { opened_->CloseAll(); }
 
 core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
   const std::lock_guard lock(mutex_);
@@ -43,12 +43,15 @@ core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
   if (const auto& rule = zygote.plan.workspace) host->workspace = {rule->size, rule->inodes};
   host->egress = egress_service_.get();
   host->observe = [pool = pool_.get()](Worker& worker) { return pool->Observe(worker); };
-  host->opened = [this](const std::shared_ptr<Session>& session) { opened_.Add(session); };
-  host->later = [tasks = background_.get()](std::function<void()> task) {
-    tasks->Add(std::move(task));
+  host->opened = [opened = opened_](const std::shared_ptr<Session>& session) {
+    opened->Add(session);
   };
-  host->at = [tasks = background_.get()](core::Deadline due, std::function<void()> task) {
-    tasks->AddAt(due, std::move(task));
+  host->later = [opened = opened_, tasks = background_.get()](std::function<void()> task) {
+    if (const auto use = opened->BeginUse()) tasks->Add(std::move(task));
+  };
+  host->at = [opened = opened_, tasks = background_.get()](core::Deadline due,
+                                                           std::function<void()> task) {
+    if (const auto use = opened->BeginUse()) tasks->AddAt(due, std::move(task));
   };
   session_host_ = std::move(host);
   return session_host_;
@@ -76,6 +79,10 @@ core::Result<std::shared_ptr<Session>> LocalBackend::OpenKept(const SessionOptio
                            "without namespaces, resource limits and the system call filter "
                            "a session has no network");
   }
+  // Until its Python has been given back.
+  std::optional<OpenedSessions::Use> use = opened_->BeginUse();
+  if (!use) return core::MakeError(kOpen, "the sandbox is closing");
+  const auto kept_use = std::make_shared<const OpenedSessions::Use>(std::move(*use));
   const seal::SealPlan& plan = pool_->options().zygote.plan;
   core::Result<Worker> worker = pool_->Take(core::Clock::now() + run.queue_timeout, run);
   if (!worker) return worker.error();
@@ -84,7 +91,7 @@ core::Result<std::shared_ptr<Session>> LocalBackend::OpenKept(const SessionOptio
       .language = language_,
       .limits = options.limits,
       .workspace = {},
-      .retire = [pool = pool_.get()](Worker spent) { pool->Retire(std::move(spent)); }};
+      .retire = [pool = pool_.get(), kept_use](Worker spent) { pool->Retire(std::move(spent)); }};
   if (const auto& rule = plan.workspace) terms.workspace = {rule->size, rule->inodes};
   core::Result<std::unique_ptr<LivePython>> python =
       KeptWorker::Begin(std::move(*worker), std::move(terms));
@@ -96,7 +103,7 @@ core::Result<std::shared_ptr<Session>> LocalBackend::OpenKept(const SessionOptio
                      "\"belljar doctor\" shows what this machine lacks"};
   core::Result<std::shared_ptr<Session>> session =
       KeptSession::Open(std::move(*python), std::move(no_copies), options);
-  if (session) opened_.Add(*session);
+  if (session) opened_->Add(*session);
   return session;
 }
 

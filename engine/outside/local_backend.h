@@ -45,7 +45,7 @@ class LocalBackend : public Backend {
   const EgressHandler egress_handler_;
   const std::unique_ptr<SparePool> pool_;
 
-  OpenedSessions opened_;
+  const std::shared_ptr<OpenedSessions> opened_ = std::make_shared<OpenedSessions>();
   std::mutex mutex_;
   std::shared_ptr<const SessionHost> session_host_;  // from the first session on
   std::unique_ptr<BackgroundTasks> background_;      // destroyed first

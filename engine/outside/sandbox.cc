@@ -346,6 +346,21 @@ void Sandbox::Finish(host::Outcome& outcome) const {
   }
 }
 
+namespace {
+
+// Lowers it at the end of a scope, also if a callback throws.
+class LowersFlag {
+ public:
+  explicit LowersFlag(std::atomic<bool>& flag) : flag_(flag) {}
+  LowersFlag(const LowersFlag&) = delete;
+  ~LowersFlag() { flag_ = false; }
+
+ private:
+  std::atomic<bool>& flag_;
+};
+
+}  // namespace
+
 bool Sandbox::RunsEarly(const host::Request& request) const {
   return options_.early_runs && MayStartOver(options_.profile, request) && !is_running_early_ &&
          backend_->counters().workers_spawned == 0;
@@ -356,11 +371,9 @@ core::Result<host::Outcome> Sandbox::RunSomewhere(const host::Request& request,
   if (!RunsEarly(request) || is_running_early_.exchange(true)) {
     return backend_->Run(request, options);
   }
-  core::Result<host::Outcome> outcome =
-      RunWithNamed(options_, request, options,
-                   [&](const RunOptions& through) { return backend_->Run(request, through); });
-  is_running_early_ = false;
-  return outcome;
+  const LowersFlag ends(is_running_early_);
+  return RunWithNamed(options_, request, options,
+                      [&](const RunOptions& through) { return backend_->Run(request, through); });
 }
 
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {

@@ -13,6 +13,7 @@ namespace belljar::outside {
 namespace {
 
 constexpr std::chrono::milliseconds kMaxQuestion{5'000};
+constexpr char kSandboxClosed[] = "its sandbox was closed";
 
 }  // namespace
 
@@ -85,23 +86,42 @@ core::Result<std::string> AnswerIn(host::Outcome& outcome, bool reported) {
                          outcome.error ? outcome.error->message : "it could not answer");
 }
 
-void OpenedSessions::Add(const std::shared_ptr<Session>& session) {
+std::optional<OpenedSessions::Use> OpenedSessions::BeginUse() {
   const std::lock_guard lock(mutex_);
-  std::erase_if(sessions_, [](const std::weak_ptr<Session>& each) { return each.expired(); });
-  sessions_.push_back(session);
+  if (is_ending_) return std::nullopt;
+  ++uses_;
+  return Use(shared_from_this());
+}
+
+void OpenedSessions::EndUse() {
+  const std::lock_guard lock(mutex_);
+  if (--uses_ == 0) unused_.notify_all();
+}
+
+void OpenedSessions::Add(const std::shared_ptr<Session>& session) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!is_ending_) {
+      std::erase_if(sessions_, [](const std::weak_ptr<Session>& each) { return each.expired(); });
+      sessions_.push_back(session);
+      return;
+    }
+  }
+  session->Close(kSandboxClosed);
 }
 
 void OpenedSessions::CloseAll() {
   std::vector<std::weak_ptr<Session>> sessions;
   {
     const std::lock_guard lock(mutex_);
+    is_ending_ = true;
     sessions.swap(sessions_);
   }
   for (const std::weak_ptr<Session>& each : sessions) {
-    if (const std::shared_ptr<Session> session = each.lock()) {
-      session->CloseWithHost("its sandbox was closed");
-    }
+    if (const std::shared_ptr<Session> session = each.lock()) session->Close(kSandboxClosed);
   }
+  std::unique_lock lock(mutex_);
+  unused_.wait(lock, [this] { return uses_ == 0; });
 }
 
 }  // namespace belljar::outside

@@ -20,10 +20,12 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <condition_variable>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -154,8 +156,6 @@ class Session : public std::enable_shared_from_this<Session> {
 
   // Ends it. What runs is cancelled. Later calls fail with `why`.
   virtual void Close(std::string why) = 0;
-  // The same, by the backend, before it ends.
-  virtual void CloseWithHost(std::string why) = 0;
   // Why it is closed; empty: it is open.
   virtual std::string closed() const = 0;
 
@@ -217,16 +217,40 @@ core::Result<std::string> ContentIn(const WorkspaceSnapshot& files, std::string_
 host::Request RequestOf(const Question& question, const core::Limits& limits);
 core::Result<std::string> AnswerIn(host::Outcome& outcome, bool reported);
 
-// Those that a backend has opened and has to close before it ends. Thread-safe.
-class OpenedSessions {
+// The sessions that a backend has opened, and their uses of it. The backend closes them before it
+// ends, and waits for the last use: sessions outlive it, and other threads may close or drop them
+// at that moment. Owned by a shared_ptr; thread-safe.
+class OpenedSessions : public std::enable_shared_from_this<OpenedSessions> {
  public:
+  // While one exists, the backend does not end.
+  class Use {
+   public:
+    explicit Use(std::shared_ptr<OpenedSessions> of) : of_(std::move(of)) {}
+    Use(Use&&) = default;
+    Use& operator=(Use&&) = delete;
+    ~Use() {
+      if (of_) of_->EndUse();
+    }
+
+   private:
+    std::shared_ptr<OpenedSessions> of_;
+  };
+
+  // nullopt: the backend ends.
+  std::optional<Use> BeginUse();
+  // Closes it if the backend ends.
   void Add(const std::shared_ptr<Session>& session);
-  // CloseWithHost.
+  // By the backend, when it ends. Not within a use.
   void CloseAll();
 
  private:
+  void EndUse();
+
   std::mutex mutex_;
+  std::condition_variable unused_;
   std::vector<std::weak_ptr<Session>> sessions_;
+  size_t uses_ = 0;
+  bool is_ending_ = false;
 };
 
 }  // namespace belljar::outside

@@ -67,6 +67,14 @@ void SetStackLimit() {
 constexpr char kDefaultAction[32] = {};
 constexpr uint64_t kNoSignals = 0;
 
+// What failed and why, on standard error. Without stdio, whose locks and memory are other threads'.
+void WriteExecError(const char* path) {
+  const char* const why = strerrordesc_np(errno);  // a constant: async-signal-safe
+  for (const char* part : {"exec ", path, ": ", why}) {
+    syscall(SYS_write, STDERR_FILENO, part, strlen(part));
+  }
+}
+
 int DuplicateAbove(int fd, int lowest) {
   return static_cast<int>(syscall(SYS_fcntl, fd, F_DUPFD_CLOEXEC, lowest));
 }
@@ -104,7 +112,7 @@ int DuplicateAbove(int fd, int lowest) {
   if (program.preload && !move(preload, core::kZygotePreloadFd)) _exit(1);
   SetStackLimit();
   syscall(SYS_execve, program.path, program.arguments.data(), program.environment.data());
-  dprintf(2, "exec %s: %s", program.path, strerrordesc_np(errno));
+  WriteExecError(program.path);
   _exit(1);
 }
 

@@ -11,14 +11,19 @@ CallQueue::CallQueue(Options options) : options_(options) {
   for (size_t i = 0; i < options.running; ++i) threads_.emplace_back([this] { Work(); });
 }
 
-CallQueue::~CallQueue() {
+void CallQueue::Stop() {
+  std::deque<Entry> dropped;
   {
     const std::lock_guard lock(mutex_);
     draining_ = closing_ = true;
-    entries_.clear();
+    dropped.swap(entries_);
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  idle_.notify_all();
+  dropped.clear();  // without the mutex: what calls hold may use the queue at its end
+  for (std::thread& thread : threads_) {
+    if (thread.joinable()) thread.join();
+  }
 }
 
 std::chrono::seconds CallQueue::RetryAfter() const {

@@ -39,8 +39,8 @@ class CallQueue {
 
   // Makes its threads.
   explicit CallQueue(Options options);
-  // Call Drain first; calls that are still waiting are dropped.
-  ~CallQueue();
+  ~CallQueue() { Stop(); }
+  CallQueue(const CallQueue&) = delete;
 
   // Calls start in the order of submission. `caller` may have at most `caller_limit` calls running
   // or waiting (0: no per-caller limit). Any thread; never blocks. `call` must not throw.
@@ -56,6 +56,11 @@ class CallQueue {
   // Refuses new calls from now on and waits for the calls already accepted. False: some were still
   // running at `deadline`.
   bool Drain(std::chrono::steady_clock::time_point deadline);
+
+  // Refuses new calls from now on, drops those that wait, and waits for those that run, however
+  // long that takes: what calls use may be destroyed afterwards, and not before. May be called
+  // again; not within a call.
+  void Stop();
 
   Counters counters() const;
 

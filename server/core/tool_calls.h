@@ -29,7 +29,7 @@ namespace belljar::server {
 // Calls the tool; what it throws becomes an error.
 core::Result<ToolResult> CallTool(Tool& tool, const ToolCall& call);
 
-// Any thread, concurrently. Must outlive the queue's calls: drain it first.
+// Any thread, concurrently. Must outlive the queue's calls: stop it first.
 class ToolCalls {
  public:
   using RefusalListener = std::function<void(const Caller&, const CallQueue::Refusal&)>;

@@ -33,7 +33,7 @@ class Fronts {
     size_t queue = 0;                  // the most calls that may wait
     CallObserver* observer = nullptr;  // borrowed; may be null
   };
-  // `queue` is borrowed. Drain it before this is destroyed.
+  // `queue` is borrowed. Stop it before this is destroyed.
   Fronts(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal);
 
   std::vector<WebHandler*> handlers() const;

@@ -60,6 +60,21 @@ ToolCall Step(const ToolCall& call, nlohmann::json arguments) {
   return step;
 }
 
+// Closes a session, however its cells end.
+class ClosesSession {
+ public:
+  ClosesSession(Tool& close_session, const ToolCall& call, const std::string& session)
+      : close_session_(close_session), closing_(Step(call, {{"session", session}})) {
+    closing_.cancellation = nullptr;
+  }
+  ClosesSession(const ClosesSession&) = delete;
+  ~ClosesSession() { (void)CallTool(close_session_, closing_); }
+
+ private:
+  Tool& close_session_;
+  ToolCall closing_;
+};
+
 // What the cells left under that name; else what the client itself sent.
 std::optional<std::string> FetchedBase64(
     const std::string& path, const std::map<std::string, std::shared_ptr<const std::string>>& left,
@@ -104,11 +119,8 @@ core::Result<ToolResult> Notebook::Call(const ToolCall& call) {
   if (!opened || opened->structured.empty()) return opened;
   const nlohmann::json answer = nlohmann::json::parse(opened->structured);
   const std::string session = answer.at("session").get<std::string>();
-  ToolResult result = RunCells(call, session);
-  ToolCall closing = Step(call, {{"session", session}});
-  closing.cancellation = nullptr;
-  (void)CallTool(*tools_.close_session, closing);
-  return result;
+  const ClosesSession closes(*tools_.close_session, call, session);
+  return RunCells(call, session);
 }
 
 core::Result<ToolResult> Notebook::Execute(const ToolCall& call, nlohmann::json arguments) const {

@@ -52,7 +52,7 @@ class JobRunner {
 
   // `store` and `queue` must outlive this object.
   JobRunner(JobStore& store, CallQueue& queue, Options options);
-  // Drain the queue first.
+  // Stop the queue first.
   ~JobRunner();
   JobRunner(const JobRunner&) = delete;
 

@@ -26,7 +26,7 @@ class McpService final : public MessageHandler {
  public:
   using RefusalListener = std::function<void(const Caller&, const CallQueue::Refusal&)>;
 
-  // `queue` must outlive every reply, and this object every call in `queue`: drain it first.
+  // `queue` must outlive every reply, and this object every call in `queue`: stop it first.
   // `resources`, borrowed, is where the tools store resources for clients; may be null. So may
   // `observer`, which is told about executions.
   McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,

@@ -33,7 +33,7 @@ constexpr size_t kMaxBatch = 10'000;  // programs
 // client.
 core::Result<std::vector<nlohmann::json>> ReadBatch(const std::string& body);
 
-// Any thread, concurrently. Must outlive the queue's calls.
+// Any thread, concurrently. Must outlive the queue's calls: stop it first.
 class Batches {
  public:
   // `observer`, which may be null, is told about each program.

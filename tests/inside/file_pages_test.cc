@@ -195,10 +195,11 @@ size_t OnHugePages(const volatile void* address) {
   return 0;
 }
 
-// Code of a library that fills an aligned region, with something before and after it.
+// Code of a library that fills an aligned region, with something before and after it. Or the end of
+// the region is constants.
 class LargeCode {
  public:
-  LargeCode() {
+  explicit LargeCode(size_t constants = 0) {
     file_.Reset(memfd_create("belljar-file-pages", MFD_CLOEXEC));
     std::string content(kSize, '\0');
     for (size_t i = 0; i < kSize; ++i) content[i] = static_cast<char>(i / kPageSize % 251);
@@ -212,12 +213,16 @@ class LargeCode {
     EXPECT_EQ(mmap(begin_, kSize, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_FIXED, file_.get(), 0),
               begin_);
     munmap(room, static_cast<size_t>(begin_ - static_cast<char*>(room)));
+    if (constants == 0) return;
+    char* const code_end = begin_ + kBefore + HugePageSize() - constants;
+    EXPECT_EQ(mprotect(code_end, static_cast<size_t>(begin_ + kSize - code_end), PROT_READ), 0);
   }
   LargeCode(const LargeCode&) = delete;
   LargeCode& operator=(const LargeCode&) = delete;
   ~LargeCode() { munmap(begin_, kSize); }
 
   volatile char* aligned() const { return begin_ + kBefore; }
+  volatile char* after() const { return aligned() + HugePageSize(); }
   void Use(size_t pages) const {
     for (size_t i = 0; i < pages; ++i) (void)aligned()[i * kPageSize];
   }
@@ -260,6 +265,31 @@ TEST_F(FilePages, CodeThatIsUsedMuchIsOnAHugePage) {
   int status = 1;
   EXPECT_EQ(waitpid(clone, &status, 0), clone);
   EXPECT_EQ(status, 0);
+}
+
+TEST_F(FilePages, FewConstantsMayShareItsHugePage) {
+  const size_t kMost = HugePageSize() / 8;
+  const LargeCode few(kMost), many(kMost + kPageSize);
+  const core::Result<void> done = PrepareFilePages(
+      [&] {
+        few.Use(200);
+        many.Use(200);
+      },
+      true);
+  ASSERT_TRUE(done) << done.error().ToString();
+  EXPECT_TRUE(few.IsAsWritten());
+  EXPECT_TRUE(many.IsAsWritten());
+  EXPECT_EQ(OnHugePages(many.aligned()), 0u);
+  const auto protection = [](volatile char* address) {
+    return ProtectionOf(const_cast<const char*>(address));
+  };
+  // What is not on it stays as it was.
+  EXPECT_EQ(protection(few.after()), "r--p");
+  EXPECT_EQ(protection(many.after()), "r--p");
+  EXPECT_EQ(protection(many.after() - kMost - kPageSize), "r--p");
+  if (OnHugePages(few.aligned()) == 0) GTEST_SKIP() << "this kernel gives no huge page for it";
+  EXPECT_EQ(OnHugePages(few.aligned()), HugePageSize() >> 10);
+  EXPECT_EQ(protection(few.aligned()), "r-xp");
 }
 
 // A library as the compiler makes them, with a page of anonymous memory right after its .bss: the
@@ -329,14 +359,14 @@ class LoadedLibrary {
   tests::LibraryParts (*get_parts_)() = nullptr;
 };
 
-TEST_F(FilePages, ALibraryThatIsNotUsedIsThreeMappings) {
+TEST_F(FilePages, ALibraryThatIsNotUsedIsFourMappings) {
   const LoadedLibrary unused(FILE_PAGES_UNUSED), used(FILE_PAGES_USED);
   EXPECT_GE(unused.mappings(), 5u);
   EXPECT_GE(used.mappings(), 5u);
   const core::Result<void> done = PrepareFilePages([&] { used.Run(); });
   ASSERT_TRUE(done) << done.error().ToString();
-  EXPECT_EQ(unused.mappings(), 3u);
-  EXPECT_GE(used.mappings(), 4u) << "its code runs, and may use its data";
+  EXPECT_EQ(unused.mappings(), 4u);
+  EXPECT_GE(used.mappings(), 5u) << "its code runs, and may use its data";
   for (const LoadedLibrary* each : {&unused, &used}) {
     const tests::LibraryParts& parts = each->parts;
     EXPECT_STREQ(parts.constant, "constant");
@@ -348,8 +378,8 @@ TEST_F(FilePages, ALibraryThatIsNotUsedIsThreeMappings) {
     EXPECT_EQ(parts.bss[tests::kLibraryBss - 1], 'w');
     EXPECT_TRUE(std::ranges::all_of(std::string_view(parts.bss + 1, tests::kLibraryBss - 2),
                                     [](char c) { return c == 0; }));
-    // Nothing that a program may have chosen becomes executable, and nothing else writable.
-    EXPECT_EQ(ProtectionOf(each->header()), "r-xp");
+    // Nothing else becomes executable or writable.
+    EXPECT_EQ(ProtectionOf(each->header()), "r--p");
     EXPECT_EQ(ProtectionOf(parts.constant), "r--p");
     EXPECT_EQ(ProtectionOf(parts.relocated), "r--p");
     EXPECT_EQ(ProtectionOf(parts.data), "rw-p");
@@ -362,7 +392,7 @@ TEST_F(FilePages, WhatFollowsABssStaysAnonymousMemory) {
   const LoadedLibrary unused(FILE_PAGES_UNUSED);
   const core::Result<void> done = PrepareFilePages([] {});
   ASSERT_TRUE(done) << done.error().ToString();
-  EXPECT_EQ(unused.mappings(), 3u);
+  EXPECT_EQ(unused.mappings(), 4u);
   EXPECT_EQ(*unused.neighbour, 'n');
   ASSERT_EQ(madvise(unused.neighbour, kPageSize, MADV_DONTNEED), 0);
   EXPECT_EQ(*unused.neighbour, 0) << "an allocator expects zeros";

@@ -7,6 +7,7 @@
 
 #include <future>
 #include <memory>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -127,6 +128,17 @@ TEST_F(EarlyRun, CanBeCancelled) {
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->kill_cause, host::KillCause::kCancelled);
   EXPECT_EQ(shown, "here\n");
+}
+
+TEST_F(EarlyRun, AThrowEndsItToo) {
+  Open();
+  OutputSink sink{.on_stdout = [](std::string_view) { throw std::runtime_error("full"); },
+                  .on_stderr = {}};
+  RunOptions options;
+  options.sink = &sink;
+  EXPECT_THROW((void)sandbox_->Run(tests::MakeRequest("print('here')"), options),
+               std::runtime_error);
+  EXPECT_TRUE(sandbox_->RunsEarly(tests::MakeRequest("1")));
 }
 
 TEST_F(EarlyRun, IsNotForWhatCouldBeNoticed) {

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <atomic>
 #include <functional>
 #include <future>
+#include <memory>
+#include <optional>
 #include <thread>
 
 #include "engine/outside/sandbox.h"
@@ -151,6 +154,22 @@ TEST_F(KeptSessions, TheSandboxClosesThem) {
   const auto session = OpenSession();
   sandbox_.reset();
   EXPECT_EQ(session->closed(), "its sandbox was closed");
+}
+
+TEST(OpenedSessions, TheEndWaitsForTheLastUse) {
+  const auto opened = std::make_shared<OpenedSessions>();
+  std::optional<OpenedSessions::Use> use = opened->BeginUse();
+  ASSERT_TRUE(use);
+  std::atomic<bool> has_ended = false;
+  std::thread ends([&] {
+    opened->CloseAll();
+    has_ended = true;
+  });
+  while (opened->BeginUse()) std::this_thread::yield();
+  EXPECT_FALSE(has_ended);
+  use.reset();
+  ends.join();
+  EXPECT_FALSE(opened->BeginUse());
 }
 
 }  // namespace

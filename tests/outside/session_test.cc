@@ -6,6 +6,8 @@
 
 #include <algorithm>
 #include <chrono>
+#include <latch>
+#include <memory>
 #include <set>
 #include <string>
 #include <thread>
@@ -405,6 +407,36 @@ TEST_F(SessionFilesTest, AnOpenFileGoesOn) {
   EXPECT_EQ(Value(*session, "f.write(' two')\nf.flush()\n1"), "1");
   ASSERT_TRUE(session->Undo());
   EXPECT_EQ(Value(*session, "f.write(' three')\nf.flush()\nopen('a.txt').read()"), "\"one three\"");
+}
+
+// Sessions are dropped and closed on threads that know nothing of the end of their sandbox.
+// Under ThreadSanitizer.
+TEST_F(SessionTest, SessionsMayGoWhileTheirSandboxEnds) {
+  constexpr int kRounds = 5;
+  for (int round = 0; round < kRounds; ++round) {
+    if (round > 0) SetUp();
+    ASSERT_TRUE(sandbox_);
+    std::vector<std::shared_ptr<Session>> dropped, closed;
+    for (int i = 0; i < 8; ++i) {
+      const auto session = OpenSession();
+      ASSERT_TRUE(session);
+      // Until nobody else keeps it.
+      ASSERT_TRUE(tests::Eventually([&] { return !session->info().is_busy; }));
+      (i % 2 == 0 ? dropped : closed).push_back(session);
+    }
+    std::latch both(2);
+    std::thread other([&] {
+      both.arrive_and_wait();
+      for (size_t i = 0; i < dropped.size(); ++i) {
+        dropped[i].reset();
+        closed[i]->Close("it is not needed any more");
+      }
+    });
+    both.arrive_and_wait();
+    sandbox_.reset();
+    other.join();
+  }
+  EXPECT_TRUE(tests::Eventually([] { return Descendants() == 0; })) << Descendants();
 }
 
 }  // namespace

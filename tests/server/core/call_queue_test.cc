@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <future>
+#include <memory>
 
 namespace belljar::server {
 namespace {
@@ -109,22 +110,28 @@ TEST(CallQueue, ACallIsGoneBeforeItCountsAsOver) {
   EXPECT_EQ(held.use_count(), 1);
 }
 
-TEST(CallQueue, WhatWaitsAtTheEndIsDropped) {
-  std::atomic<int> done = 0;
+TEST(CallQueue, StopDropsWhatWaitsAndWaitsForWhatRuns) {
+  CallQueue queue({.running = 1, .waiting = 10});
   Gate gate;
-  std::thread opener;
-  {
-    CallQueue queue({.running = 1, .waiting = 10});
-    ASSERT_FALSE(queue.Submit("a", 0, [opened = gate.opened] { opened.wait(); }));
-    AwaitRunning(queue, 1);
-    for (int i = 0; i < 5; ++i) ASSERT_FALSE(queue.Submit("a", 0, [&] { ++done; }));
-    opener = std::thread([&] {
-      std::this_thread::sleep_for(milliseconds(30));
-      gate.Open();
-    });
-  }
-  opener.join();
-  EXPECT_EQ(done, 0);
+  bool has_ended = false;
+  ASSERT_FALSE(queue.Submit("a", 0, [&, opened = gate.opened] {
+    opened.wait();
+    has_ended = true;
+  }));
+  AwaitRunning(queue, 1);
+  // What a dropped call held is gone before the one that runs has ended, and may use the queue.
+  auto held = std::shared_ptr<void>(nullptr, [&](void*) {
+    EXPECT_EQ(queue.Submit("a", 0, [] {})->reason, Reason::kClosing);
+    gate.Open();
+  });
+  ASSERT_FALSE(queue.Submit("a", 0, [held] { ADD_FAILURE() << "it was not dropped"; }));
+  held.reset();
+  queue.Stop();
+  EXPECT_TRUE(has_ended);
+  EXPECT_EQ(queue.counters().running, 0u);
+  EXPECT_EQ(queue.Submit("a", 0, [] {})->reason, Reason::kClosing);
+  EXPECT_TRUE(queue.Drain(steady_clock::now()));
+  queue.Stop();
 }
 
 TEST(CallQueue, FewerRunAtATimeAndLaterMoreAgain) {

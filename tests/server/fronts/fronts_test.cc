@@ -7,6 +7,7 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <stdexcept>
 
 #include "engine/host/base64.h"
 #include "engine/host/outcome.h"
@@ -29,6 +30,7 @@ class FakeTool final : public Tool {
   }
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
+  bool runs_code() const override { return description_.name == "execute_code"; }
   core::Result<ToolResult> Call(const ToolCall& call) override { return on_call_(call); }
 
  private:
@@ -187,6 +189,7 @@ class FrontsTest : public testing::Test {
     parts.version = "1.2.3";
     parts.python_version = "3.11.2";
     parts.queue = 5;
+    parts.observer = observer_;
     fronts_.emplace(std::move(parts), *queue_, nullptr);
     return *fronts_;
   }
@@ -261,6 +264,7 @@ class FrontsTest : public testing::Test {
   FrontTerms terms_;
   bool has_sessions_ = true;
   bool no_session_ = false;
+  CallObserver* observer_ = nullptr;
   std::optional<ToolResult> result_;    // in place of an outcome
   std::deque<host::Outcome> outcomes_;  // the last one repeats
   std::mutex mutex_;
@@ -548,6 +552,20 @@ TEST_F(FrontsTest, ANotebookEndsAtTheCellThatIsStopped) {
   EXPECT_EQ(Post("/run_jupyter", {{"cells", "a"}}).status, 422u);
   EXPECT_EQ(Post("/run_jupyter", {{"cells", {"a"}}, {"kernel", "ir"}}).status, 422u);
   EXPECT_EQ(Post("/run_jupyter", {{"cells", std::vector<std::string>(1001, "a")}}).status, 422u);
+}
+
+class ThrowingObserver final : public CallObserver {
+ public:
+  void Called(const CallRecord&) override {}
+  void Started(const ExecutionRecord&) override { throw std::runtime_error("full"); }
+};
+
+TEST_F(FrontsTest, ANotebookClosesItsSessionAfterAThrow) {
+  ThrowingObserver observer;
+  observer_ = &observer;
+  EXPECT_EQ(Post("/run_jupyter", {{"cells", {"a"}}}).body["status"], "SandboxError");
+  EXPECT_TRUE(calls_.empty()) << "nothing was thrown";
+  EXPECT_EQ(closed_, std::vector<std::string>{kSession});
 }
 
 TEST_F(FrontsTest, ANotebookNeedsSessions) {
