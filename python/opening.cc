@@ -1,7 +1,5 @@
 #include "python/opening.h"
 
-#include <signal.h>
-
 #include <utility>
 
 #include "container/packages/packages.h"
@@ -11,22 +9,6 @@
 
 namespace belljar::python {
 namespace {
-
-// Blocks all signals for threads created during its lifetime, and for threads that those create.
-// The zygote unblocks them for itself.
-class WithoutSignals {
- public:
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  WithoutSignals(const WithoutSignals&) = delete;
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 core::Error CallersError(std::string message) { return core::MakeError(std::move(message), ""); }
 
@@ -146,7 +128,6 @@ core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
 }
 
 core::Result<Opened> Open(Choice choice, int cancel_fd) {
-  const WithoutSignals without;
   Opened opened;
   if (core::Result<void> had = InstallPackages(choice, cancel_fd, opened); !had) return had.error();
   opened.profile = choice.sandbox.profile;

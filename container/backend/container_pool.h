@@ -23,7 +23,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "container/backend/guest_connection.h"
@@ -31,6 +30,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/core/thread.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/backoff.h"
 #include "engine/outside/event.h"
@@ -130,8 +130,8 @@ class ContainerPool {
   boost::asio::io_context work_;  // for the crew
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>>
       more_work_;
-  std::vector<std::thread> crew_;
-  std::thread keeper_;
+  std::vector<core::Thread> crew_;
+  core::Thread keeper_;
 };
 
 }  // namespace belljar::container::backend

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "engine/core/text.h"
+#include "engine/core/thread.h"
 #include "engine/outside/branching_session.h"
 #include "engine/outside/branching_session_state.h"
 #include "engine/outside/observe.h"
-#include "engine/outside/start_thread.h"
 
 namespace belljar::outside {
 namespace {
@@ -174,15 +174,15 @@ core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_
       }
     }
   };
-  std::vector<std::thread> threads;
+  std::vector<core::Thread> threads;
   const size_t most = std::min<size_t>(count / 2, std::thread::hardware_concurrency());
   while (threads.size() + 1 < most) {
-    core::Result<std::thread> thread = StartThread("branch a session", wake_some);
-    if (!thread) break;
-    threads.push_back(std::move(*thread));
+    core::Thread thread;
+    if (!thread.Start("branch a session", wake_some)) break;
+    threads.push_back(std::move(thread));
   }
   wake_some();
-  for (std::thread& thread : threads) thread.join();
+  for (core::Thread& thread : threads) thread.Join();
   if (!done) return done.error();
   return workers;
 }

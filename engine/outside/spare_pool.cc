@@ -11,7 +11,6 @@
 
 #include "engine/core/wire.h"
 #include "engine/outside/observe.h"
-#include "engine/outside/start_thread.h"
 
 namespace belljar::outside {
 namespace {
@@ -51,9 +50,8 @@ core::Result<std::unique_ptr<SparePool>> SparePool::Start(SparePoolOptions optio
   core::Result<Event> wake = Event::Create(kStart);
   if (!wake) return wake.error();
   std::unique_ptr<SparePool> pool(new SparePool(std::move(options), std::move(*wake)));
-  core::Result<std::thread> keeper = StartThread(kStart, [pool = pool.get()] { pool->Keep(); });
-  if (!keeper) return keeper.error();
-  pool->keeper_ = std::move(*keeper);
+  core::Result<void> started = pool->keeper_.Start(kStart, [pool = pool.get()] { pool->Keep(); });
+  if (!started) return started.error();
   return pool;
 }
 
@@ -64,7 +62,7 @@ SparePool::~SparePool() {
     FailTakers(core::MakeError(kTake, "the sandbox is closing"));
   }
   wake_.Raise();
-  if (keeper_.joinable()) keeper_.join();
+  keeper_.Join();
   std::unique_lock lock(mutex_);
   for (Shelf& shelf : shelves_) shelf.takers.AwaitEmpty(lock);
 }

@@ -32,11 +32,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/core/thread.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/backoff.h"
 #include "engine/outside/event.h"
@@ -192,7 +192,7 @@ class SparePool {
   std::atomic<uint64_t> keeper_wakeups_ = 0;
   std::atomic<uint64_t> zygote_starts_failed_ = 0;
 
-  std::thread keeper_;
+  core::Thread keeper_;
 };
 
 }  // namespace belljar::outside

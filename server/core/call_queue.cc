@@ -8,7 +8,12 @@ namespace belljar::server {
 
 CallQueue::CallQueue(Options options) : options_(options) {
   threads_.reserve(options.running);
-  for (size_t i = 0; i < options.running; ++i) threads_.emplace_back([this] { Work(); });
+  while (threads_.size() < options.running && !start_error_) {
+    core::Thread thread;
+    const core::Result<void> started = thread.Start("run calls", [this] { Work(); });
+    if (!started) start_error_ = started.error();
+    threads_.push_back(std::move(thread));
+  }
 }
 
 CallQueue::~CallQueue() {
@@ -18,7 +23,7 @@ CallQueue::~CallQueue() {
     entries_.clear();
   }
   wake_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (core::Thread& thread : threads_) thread.Join();
 }
 
 std::chrono::seconds CallQueue::RetryAfter() const {
