@@ -258,6 +258,15 @@ core::Result<bool> ReadOutOfMemory(std::string_view answer) {
   return Flag(*state, "OOMKilled");
 }
 
+core::Result<bool> ReadRunning(std::string_view answer) {
+  core::Result<Json> object = ReadObject(answer);
+  if (!object) return object.error();
+  const Json* const state = Member(*object, "State", Json::value_t::object);
+  const Json* const running = state ? Member(*state, "Running", Json::value_t::boolean) : nullptr;
+  if (!running) return NotUnderstood("a container without a State.Running");
+  return running->get<bool>();
+}
+
 core::Result<EngineImage> ReadImage(std::string_view answer) {
   core::Result<Json> object = ReadObject(answer);
   if (!object) return object.error();

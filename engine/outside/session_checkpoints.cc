@@ -307,20 +307,17 @@ core::Result<std::shared_ptr<BranchingSession::Held>> BranchingSession::Find(
           checkpoint.data() + checkpoint.size();
   std::string known;
   for (const auto& held : held_) known += (known.empty() ? "" : ", ") + held->id;
+  std::string why = "there is no " + core::Quoted(checkpoint) + " in this session";
   if (is_name && number < shared_->checkpoints) {
     const auto dropped = std::ranges::find(dropped_, checkpoint, &Dropped::id);
-    return core::SystemErrorOf(
-        ENOENT, kFind,
-        std::string(checkpoint) + " is no longer held: " +
-            (dropped == dropped_.end()
-                 ? "the oldest go first when there are too many or their memory is needed"
-                 : "it was dropped at " + core::UtcText(dropped->when) + ", when " + dropped->why +
-                       " and it was the oldest") +
-            "; held are " + known);
+    why = std::string(checkpoint) + " is no longer held: " +
+          (dropped == dropped_.end()
+               ? "the oldest go first when there are too many or their memory is needed"
+               : "it was dropped at " + core::UtcText(dropped->when) + ", when " + dropped->why +
+                     " and it was the oldest");
   }
-  return core::SystemErrorOf(
-      ENOENT, kFind,
-      "there is no " + core::Quoted(checkpoint) + " in this session; held are " + known);
+  return core::WithCause(core::Cause::kNoCheckpoint,
+                         core::SystemErrorOf(ENOENT, kFind, why + "; held are " + known));
 }
 
 core::Result<std::string> BranchingSession::Checkpoint(std::string label, Patience patience) {
@@ -369,13 +366,18 @@ core::Result<void> BranchingSession::Undo(size_t cells, Patience patience) {
   // A state that is not held is a step of its own.
   for (size_t step = is_at_base_ ? 0 : 1; held && step < cells; ++step) {
     if (held->parent.empty()) {
-      return core::MakeError("undo cells", "only " + std::to_string(step) + " have run");
+      return core::WithCause(
+          core::Cause::kNoSuchCells,
+          core::MakeError("undo cells", "only " + std::to_string(step) + " have run"));
     }
     core::Result<std::shared_ptr<Held>> parent = Find(held->parent);
     if (!parent) return parent.error();
     held = std::move(*parent);
   }
-  if (!held) return core::MakeError("undo cells", "there is no checkpoint");
+  if (!held) {
+    return core::WithCause(core::Cause::kNoSuchCells,
+                           core::MakeError("undo cells", "there is no checkpoint"));
+  }
   core::Result<void> done = GoBack(std::move(held));
   After(std::move(*turn), nullptr);
   return done;

@@ -377,7 +377,7 @@ void SparePool::ReceiveRequested() {
   core::Result<core::Process> process = zygote_->ReceiveWorker();
   if (!process) {
     // If the kernel refused the clone, the zygote is unaffected; any other error is fatal for it.
-    if (process.error().operation == kCloneRefused && !requested_.empty()) {
+    if (process.error().cause == core::Cause::kRefusedByKernel && !requested_.empty()) {
       requested_.pop_front();
     } else {
       DropZygote();
@@ -416,7 +416,7 @@ void SparePool::DropZygote() {
   // the socket may come late: a worker holds the zygote's side of it until it is sealed.
   while (core::WaitReadable(zygote_->control_fd(), core::Clock::now() + kSettleTimeout)) {
     core::Result<core::Process> answered = zygote_->ReceiveWorker();
-    if (!answered && answered.error().operation != kCloneRefused) break;
+    if (!answered && answered.error().cause != core::Cause::kRefusedByKernel) break;
     if (!requested_.empty()) requested_.pop_front();
   }
   zygote_.reset();

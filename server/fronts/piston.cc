@@ -97,7 +97,7 @@ Json RunStage(const RunReport& report) {
       message = "Memory limit exceeded: " + report.note;
       break;
     case RunReport::End::kSignal:
-      signal = SignalName(report.signal);
+      signal = host::SignalName(report.signal);
       status = "SG";
       message = report.note;
       break;
