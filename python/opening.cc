@@ -6,6 +6,7 @@
 #include "engine/outside/profile_facts.h"
 #include "engine/outside/unnamed_profile.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/profile_names.h"
 
 namespace belljar::python {
 namespace {
@@ -29,7 +30,7 @@ core::Result<void> ChooseNetwork(const OpenRequest& open_request, Choice& choice
 core::Result<void> ChoosePackages(const ContainerRequest& open_request, const std::string& profile,
                                   Choice& choice) {
   if (open_request.packages.empty()) return {};
-  if (profile.find('/') != std::string::npos || profile.ends_with(".toml")) {
+  if (profiles::IsProfileFile(profile)) {
     return CallersError(
         "container: packages go with a profile of this installation, not with a file of your own");
   }

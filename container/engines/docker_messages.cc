@@ -207,11 +207,7 @@ core::Result<EngineFacts> ReadInfo(std::string_view answer) {
   return facts;
 }
 
-bool IsContainerId(std::string_view text) {
-  return text.size() == 64 && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
+bool IsContainerId(std::string_view text) { return core::IsHex(text, 64); }
 
 core::Result<std::string> ReadContainerId(std::string_view answer) {
   core::Result<Json> object = ReadObject(answer);

@@ -261,7 +261,7 @@ void SparePool::StartFailed(core::Error error) {
 }
 
 // Fails all waiting takers, and those that come before the next attempt.
-void SparePool::GiveUp(core::Error error, const Backoff& backoff) {
+void SparePool::GiveUp(core::Error error, const host::Backoff& backoff) {
   {
     const std::lock_guard lock(mutex_);
     FailTakers(error);

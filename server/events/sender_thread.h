@@ -11,9 +11,13 @@
 
 #include "engine/core/result.h"
 #include "engine/core/thread.h"
+#include "engine/host/backoff.h"
 #include "server/core/cancellation.h"
 
 namespace belljar::server::events {
+
+// Between two attempts.
+inline constexpr host::Backoff kBackoff{std::chrono::milliseconds(500), std::chrono::minutes(1)};
 
 // Whoever owns it calls Stop before it is destroyed.
 class SenderThread {
