@@ -17,7 +17,8 @@ constexpr size_t kChunk = 4096;
 GuestOutput::GuestOutput(Interruption& interruption) : interruption_(interruption) {
   sink_.on_stdout = [this](std::string_view bytes) { Add(STDOUT_FILENO, bytes); };
   sink_.on_stderr = [this](std::string_view bytes) { Add(STDERR_FILENO, bytes); };
-  writer_ = std::thread([this] { Write(); });
+  const core::Result<void> started = writer_.Start("show the output", [this] { Write(); });
+  if (!started) start_error_ = started.error();
 }
 
 GuestOutput::~GuestOutput() { (void)Finish(); }
@@ -28,7 +29,8 @@ core::Result<void> GuestOutput::Finish() {
     finishing_ = true;
   }
   changed_.notify_one();
-  if (writer_.joinable()) writer_.join();
+  writer_.Join();
+  if (start_error_) return *start_error_;
   if (stdout_error_) return *stdout_error_;
   return {};
 }

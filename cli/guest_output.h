@@ -11,10 +11,10 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "cli/interruption.h"
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 #include "engine/outside/backend.h"
 
 namespace belljar::cli {
@@ -25,6 +25,9 @@ class GuestOutput {
   // After an interruption, a stalled reader is not waited for.
   explicit GuestOutput(Interruption& interruption);
   ~GuestOutput();
+
+  // Why nothing can be shown; checked before a run, which would lose its output.
+  const std::optional<core::Error>& start_error() const { return start_error_; }
 
   const outside::OutputSink& sink() const { return sink_; }
 
@@ -47,10 +50,11 @@ class GuestOutput {
   std::condition_variable changed_;
   std::deque<Piece> pieces_;
   bool finishing_ = false;
+  std::optional<core::Error> start_error_;
   // Accessed only by the writer thread until it has been joined.
   std::optional<core::Error> stdout_error_;
   bool stderr_failed_ = false;
-  std::thread writer_;
+  core::Thread writer_;
 };
 
 }  // namespace belljar::cli

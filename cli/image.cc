@@ -17,6 +17,7 @@
 #include "engine/core/text.h"
 #include "engine/host/version.h"
 #include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_names.h"
 
 namespace belljar::cli {
 namespace {
@@ -189,15 +190,11 @@ core::Result<Source> CollectSource(const PackageSelection& selection, const core
   return source;
 }
 
-bool IsPath(const std::string& profile) {
-  return profile.find('/') != std::string::npos || profile.ends_with(".toml");
-}
-
 // Whether this name, which comes from an untrusted image, may be looked up as a profile: it must
 // not be a path and not be longer than the tag of an image.
 bool IsName(const std::string& profile) {
   constexpr size_t kMaxTag = 128;
-  return !IsPath(profile) && profile.size() <= kMaxTag;
+  return !profiles::IsProfileFile(profile) && profile.size() <= kMaxTag;
 }
 
 // --- build ------------------------------------------------------------------------------------
@@ -272,7 +269,8 @@ int Build(BuildArguments arguments,
   const core::Result<Source> source =
       *packages
           ? CollectSource(**packages, *profile)
-          : CollectSource(*catalogue, *profile, IsPath(arguments.profile) ? arguments.profile : "");
+          : CollectSource(*catalogue, *profile,
+                          profiles::IsProfileFile(arguments.profile) ? arguments.profile : "");
   if (!source) return OwnFailure(source.error());
   if (!arguments.output && !load) {
     arguments.output = "belljar-" + source->identity.profile + ".tar";

@@ -91,11 +91,10 @@ std::string PackagesText(const core::Profile& profile, const outside::Installati
     for (const std::string& module : each.modules) {
       modules += (modules.empty() ? "" : ", ") + module;
     }
-    missing.push_back("the packages of " + each.set + " are not installed, so an import of " +
-                      modules + " fails. To install them:");
-    for (const std::string& differing : each.differing) {
-      missing.back().insert(missing.back().rfind(" To install"), " There is " + differing + ".");
-    }
+    std::string why = "the packages of " + each.set + " are not installed, so an import of " +
+                      modules + " fails.";
+    for (const std::string& differing : each.differing) why += " There is " + differing + ".";
+    missing.push_back(why + " To install them:");
     missing.push_back(each.command);
   }
   return text + ListText("missing", missing);

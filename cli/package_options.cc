@@ -7,6 +7,7 @@
 
 #include "cli/console.h"
 #include "engine/core/text.h"
+#include "engine/profiles/profile_names.h"
 
 namespace belljar::cli {
 namespace {
@@ -52,7 +53,7 @@ core::Result<std::optional<PackageSelection>> ResolvePackages(const PackageArgum
     }
     return std::optional<PackageSelection>();
   }
-  if (profile.find('/') != profile.npos || profile.ends_with(".toml")) {
+  if (profiles::IsProfileFile(profile)) {
     return UsersError(
         "--package requires a profile of this installation, not a profile file of your own");
   }

@@ -369,6 +369,7 @@ int RunJob(const RunArguments& arguments, Job job) {
   }
   const std::string profile = job.sandbox.profile.name;
   GuestOutput output(interruption);
+  if (output.start_error()) return Fail(*output.start_error(), arguments.json);
   outside::RunOptions options;
   options.cancel_fd = interruption.fd();
   if (arguments.is_live()) options.sink = &output.sink();

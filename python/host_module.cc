@@ -13,11 +13,11 @@
 #include <optional>
 #include <set>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/thread.h"
 #include "engine/host/version.h"
 #include "engine/outside/installation.h"
 #include "engine/outside/profile_catalogue.h"
@@ -77,7 +77,9 @@ core::Result<Opened> OpenWatchingSignals(Choice choice) {
   std::packaged_task<core::Result<Opened>()> task(
       [&] { return Open(std::move(choice), cancellation.fd()); });
   std::future<core::Result<Opened>> opened = task.get_future();
-  std::jthread thread(std::move(task));
+  core::Thread thread;
+  core::Result<void> started = thread.Start("open a sandbox", std::move(task));
+  if (!started) return started.error();
   while (WithoutGil([&] { return opened.wait_for(kSignalCheck); }) != std::future_status::ready) {
     if (PyErr_CheckSignals() == 0) continue;
     cancellation.Cancel();

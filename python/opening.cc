@@ -1,32 +1,15 @@
 #include "python/opening.h"
 
-#include <signal.h>
-
 #include <utility>
 
 #include "container/packages/packages.h"
 #include "engine/outside/profile_facts.h"
 #include "engine/outside/unnamed_profile.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/profile_names.h"
 
 namespace belljar::python {
 namespace {
-
-// Blocks all signals for threads created during its lifetime, and for threads that those create.
-// The zygote unblocks them for itself.
-class WithoutSignals {
- public:
-  WithoutSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  WithoutSignals(const WithoutSignals&) = delete;
-  ~WithoutSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-
- private:
-  sigset_t before_;
-};
 
 core::Error CallersError(std::string message) { return core::MakeError(std::move(message), ""); }
 
@@ -47,7 +30,7 @@ core::Result<void> ChooseNetwork(const OpenRequest& open_request, Choice& choice
 core::Result<void> ChoosePackages(const ContainerRequest& open_request, const std::string& profile,
                                   Choice& choice) {
   if (open_request.packages.empty()) return {};
-  if (profile.find('/') != std::string::npos || profile.ends_with(".toml")) {
+  if (profiles::IsProfileFile(profile)) {
     return CallersError(
         "container: packages go with a profile of this installation, not with a file of your own");
   }
@@ -146,7 +129,6 @@ core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
 }
 
 core::Result<Opened> Open(Choice choice, int cancel_fd) {
-  const WithoutSignals without;
   Opened opened;
   if (core::Result<void> had = InstallPackages(choice, cancel_fd, opened); !had) return had.error();
   opened.profile = choice.sandbox.profile;

@@ -25,17 +25,9 @@ namespace {
 
 namespace py = pybind11;
 
-// The operations that errors of the engine's name (session.cc).
 constexpr char kUseSession[] = "use a session";
-constexpr char kFindCheckpoint[] = "find a checkpoint";
-constexpr char kUndoCells[] = "undo cells";
 
 constexpr std::chrono::milliseconds kSignalLook{50};
-
-bool HadNoTurn(const core::Error& error) {
-  return error.operation == kUseSession &&
-         (error.error_number == EBUSY || error.error_number == ETIMEDOUT);
-}
 
 // Calls `use` with the session, and how long it may wait for its turn. It returns a Result, whose
 // value this returns.
@@ -58,7 +50,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
     }
     const core::Error& error = result.error();
     const bool is_over = core::Clock::now() >= deadline;
-    if (!HadNoTurn(error) || is_over) ThrowSessionError(live, error);
+    if (error.cause != core::Cause::kNoTurn || is_over) ThrowSessionError(live, error);
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 }
@@ -266,15 +258,16 @@ void ThrowSessionError(const LiveSession& session, const core::Error& error) {
   if (std::string why = session.closed(); !why.empty()) {
     throw ClosedFailure{core::MakeError(kUseSession, "it is closed: " + std::move(why))};
   }
-  if (HadNoTurn(error)) throw BusyFailure{core::MakeError(kUseSession, error.detail)};
-  if (error.operation == kFindCheckpoint && error.error_number == ENOENT) {
-    throw BadArgument{core::MakeError("checkpoint", error.detail)};
+  const auto refused = [&](const char* argument) {
+    return BadArgument{core::MakeError(argument, error.detail)};
+  };
+  switch (error.cause) {
+    case core::Cause::kNoTurn: throw BusyFailure{core::MakeError(kUseSession, error.detail)};
+    case core::Cause::kNoCheckpoint: throw refused("checkpoint");
+    case core::Cause::kWorkspace: throw refused("files");
+    case core::Cause::kNoSuchCells: throw refused("cells");
+    default: throw HostFailure{error};
   }
-  if (error.operation == outside::kChangeFiles) {
-    throw BadArgument{core::MakeError("files", error.detail)};
-  }
-  if (error.operation == kUndoCells) throw BadArgument{core::MakeError("cells", error.detail)};
-  throw HostFailure{error};
 }
 
 void ThrowSandboxClosed() {

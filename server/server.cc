@@ -108,6 +108,9 @@ void Server::TellCloses() {
 }
 
 core::Result<void> Server::Start() {
+  if (queue_.start_error()) return *queue_.start_error();
+  if (job_service_ && job_service_->start_error()) return *job_service_->start_error();
+  if (audit_service_ && audit_service_->start_error()) return *audit_service_->start_error();
   if (core::Result<void> watched = sessions_.Start(); !watched) return watched;
   return job_runner_ ? job_runner_->Start() : core::Result<void>();
 }

@@ -94,13 +94,15 @@ void Keyboard::Suspend() {
   (void)tcsetattr(STDIN_FILENO, TCSADRAIN, &ours);
 }
 
-Keyboard::Watch::Watch(Keyboard& keyboard)
-    : keyboard_(keyboard), stop_(eventfd(0, EFD_CLOEXEC)), thread_([this] { Read(); }) {}
+Keyboard::Watch::Watch(Keyboard& keyboard) : keyboard_(keyboard), stop_(eventfd(0, EFD_CLOEXEC)) {
+  const core::Result<void> started = thread_.Start("watch the keyboard", [this] { Read(); });
+  if (!started) error_ = started.error();
+}
 
 Keyboard::Watch::~Watch() {
   const uint64_t one = 1;
   (void)!write(stop_.get(), &one, sizeof one);
-  thread_.join();
+  thread_.Join();
 }
 
 void Keyboard::Watch::Read() {

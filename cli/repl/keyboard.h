@@ -12,10 +12,11 @@
 #define BELLJAR_CLI_REPL_KEYBOARD_H_
 
 #include <deque>
-#include <thread>
+#include <optional>
 
 #include "cli/interruption.h"
 #include "engine/core/fd.h"
+#include "engine/core/thread.h"
 
 namespace belljar::cli::repl {
 
@@ -43,12 +44,16 @@ class Keyboard {
     ~Watch();
     Watch(const Watch&) = delete;
 
+    // Why they do not: nothing could stop a cell.
+    const std::optional<core::Error>& error() const { return error_; }
+
    private:
     void Read();
 
     Keyboard& keyboard_;
     core::UniqueFd stop_;
-    std::thread thread_;
+    std::optional<core::Error> error_;
+    core::Thread thread_;
   };
 
  private:

@@ -96,6 +96,10 @@ bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
 // The exit code, if this is the end.
 std::optional<int> TerminalLoop::TakeLine(const std::string& line) {
   const Keyboard::Watch watch(keyboard_);
+  if (watch.error()) {
+    live_.printer.Failure(*watch.error());
+    return std::nullopt;
+  }
   if (cell_.is_empty()) {
     if (IsBlank(line)) return std::nullopt;
     CommandEnd end;

@@ -29,11 +29,6 @@ core::Error Malformed(const std::string& file, const std::string& what) {
       "baseline " + core::Quoted(file) + ": " + what + "; regenerate it with --write-baseline", "");
 }
 
-bool IsFingerprint(const std::string& text) {
-  return text.size() == kFingerprintLength &&
-         text.find_first_not_of("0123456789abcdef") == std::string::npos;
-}
-
 // nullopt: `object` has no such string.
 std::optional<std::string> Text(const nlohmann::json& object, const char* key) {
   const auto found = object.find(key);
@@ -87,7 +82,7 @@ core::Result<Baseline> Baseline::Parse(std::string_view text, const std::string&
       return Malformed(file,
                        where + "lacks one of the strings \"path\", \"rule\" and \"fingerprint\"");
     }
-    if (!IsFingerprint(*fingerprint)) {
+    if (!core::IsHex(*fingerprint, kFingerprintLength)) {
       return Malformed(file, where + "has a fingerprint that is not 32 hexadecimal digits");
     }
     baseline.all_[*path].emplace(*rule, *fingerprint);

@@ -13,8 +13,10 @@ constexpr size_t kAheadForEachJob = 32;
 ParallelChecks::ParallelChecks(const std::vector<Target>& targets, const FileChecker& checker,
                                size_t jobs)
     : targets_(targets), checker_(checker), ahead_(jobs * kAheadForEachJob) {
-  for (size_t i = 0; i < std::min(jobs, targets.size()); ++i) {
-    threads_.emplace_back([this] { Work(); });
+  while (threads_.size() < std::min(jobs, targets.size())) {
+    core::Thread thread;
+    if (!thread.Start("check files", [this] { Work(); })) break;
+    threads_.push_back(std::move(thread));
   }
 }
 
@@ -24,7 +26,7 @@ ParallelChecks::~ParallelChecks() {
     closing_ = true;
   }
   changed_.notify_all();
-  for (std::thread& thread : threads_) thread.join();
+  for (core::Thread& thread : threads_) thread.Join();
 }
 
 void ParallelChecks::Work() {
@@ -43,6 +45,7 @@ void ParallelChecks::Work() {
 }
 
 core::Result<Judgement> ParallelChecks::Next() {
+  if (threads_.empty()) return checker_.Check(targets_[taken_++]);
   std::unique_lock lock(mutex_);
   changed_.wait(lock, [&] { return done_.contains(taken_); });
   auto taken = done_.extract(taken_++);

@@ -10,16 +10,17 @@
 #include <cstddef>
 #include <map>
 #include <mutex>
-#include <thread>
 #include <vector>
 
 #include "cli/validate/check.h"
+#include "engine/core/thread.h"
 
 namespace belljar::cli::validate {
 
 class ParallelChecks {
  public:
   // Borrows `targets` and `checker`. `jobs` is the number of parallel checks.
+  // Where the machine has no more threads, there are fewer; without any, Next itself checks.
   ParallelChecks(const std::vector<Target>& targets, const FileChecker& checker, size_t jobs);
   // Waits for running checks and starts no others.
   ~ParallelChecks();
@@ -44,7 +45,7 @@ class ParallelChecks {
   std::map<size_t, core::Result<Judgement>> done_;
   bool closing_ = false;
 
-  std::vector<std::thread> threads_;
+  std::vector<core::Thread> threads_;
 };
 
 }  // namespace belljar::cli::validate

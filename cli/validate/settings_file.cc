@@ -2,7 +2,6 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <toml++/toml.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -12,6 +11,8 @@
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/profile_names.h"
+#include "engine/profiles/toml_text.h"
 
 namespace belljar::cli::validate {
 namespace {
@@ -20,9 +21,6 @@ namespace fs = std::filesystem;
 using Strings = std::vector<std::string>;
 
 constexpr size_t kMaxSettingsFile = 1 << 20;
-// toml++ limits the nesting of values, but not of dotted keys ("a.b.c…"): it destroys tables
-// recursively, and half a million levels overflow the stack.
-constexpr size_t kMaxDots = 32;
 constexpr char kOwnFile[] = "belljar.toml";
 constexpr char kProjectFile[] = "pyproject.toml";
 
@@ -36,65 +34,6 @@ std::string PlaceIn(const std::string& path, const toml::source_position& at) {
 }
 
 // --- opening and parsing ------------------------------------------------------------------------
-
-// Counts dots between names, outside strings and comments.
-class DotCounter {
- public:
-  explicit DotCounter(std::string_view text) : text_(text) {}
-
-  // The line of a key with too many dots; 0 if there is none.
-  size_t FirstDeepLine() {
-    size_t line = 1, dots = 0;
-    for (; at_ < text_.size(); ++at_) {
-      switch (text_[at_]) {
-        case '\n': ++line; [[fallthrough]];
-        case '=':
-        case ',':
-        case '[':
-        case ']':
-        case '{':
-        case '}': dots = 0; break;
-        case '#': SkipTo('\n'); break;
-        case '"':
-        case '\'': line += SkipString(); break;
-        case '.':
-          if (++dots > kMaxDots) return line;
-          break;
-        default: break;
-      }
-    }
-    return 0;
-  }
-
- private:
-  // Leaves `at_` before `end`, which the loop then processes.
-  void SkipTo(char end) { at_ = std::min(text_.find(end, at_), text_.size()) - 1; }
-
-  // Leaves `at_` on the last quote; returns the number of newlines in the string.
-  size_t SkipString() {
-    const char quote = text_[at_];
-    const std::string triple(3, quote);
-    const bool is_long = text_.substr(at_, 3) == triple;
-    const size_t begin = at_;
-    at_ += is_long ? 3 : 1;
-    for (; at_ < text_.size(); ++at_) {
-      if (text_[at_] == '\\' && quote == '"') {
-        ++at_;
-      } else if (!is_long && text_[at_] == '\n') {
-        --at_;  // not closed: the parser reports it
-        break;
-      } else if (is_long ? text_.substr(at_, 3) == triple : text_[at_] == quote) {
-        at_ += is_long ? 2 : 0;
-        break;
-      }
-    }
-    const std::string_view skipped = text_.substr(begin, at_ - begin);
-    return static_cast<size_t>(std::count(skipped.begin(), skipped.end(), '\n'));
-  }
-
-  const std::string_view text_;
-  size_t at_ = 0;
-};
 
 core::Result<std::string> ReadPlainFile(const std::string& path) {
   // Opening a FIFO would block until it has a writer.
@@ -113,16 +52,9 @@ core::Result<std::string> ReadPlainFile(const std::string& path) {
 toml::table ParseFile(const std::string& path) {
   const core::Result<std::string> text = ReadPlainFile(path);
   if (!text) throw MalformedSettings(text.error().ToString());
-  if (const size_t line = DotCounter(*text).FirstDeepLine()) {
-    throw MalformedSettings(core::Printable(path) + ":" + std::to_string(line) +
-                            ": a key of more than " + std::to_string(kMaxDots) + " names");
-  }
-  try {
-    return toml::parse(*text, path);
-  } catch (const toml::parse_error& error) {
-    throw MalformedSettings(PlaceIn(path, error.source().begin) + ": " +
-                            core::Printable(error.description()));
-  }
+  core::Result<toml::table> root = profiles::ParseToml(*text, path);
+  if (!root) throw MalformedSettings(root.error().ToString());
+  return std::move(*root);
 }
 
 bool IsProjectFile(const std::string& path) { return fs::path(path).filename() == kProjectFile; }
@@ -194,7 +126,7 @@ bool Reader::Switch(const std::string& key, const toml::node& node) const {
 
 void Reader::ReadProfile(const toml::node& node) {
   std::string profile = Text("profile", node);
-  const bool is_file = profile.find('/') != std::string::npos || profile.ends_with(".toml");
+  const bool is_file = profiles::IsProfileFile(profile);
   if (is_file && !file_.was_named) {
     Refuse(node.source(),
            "profile: a configuration found with the code may only name a profile of this "

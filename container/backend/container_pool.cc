@@ -7,7 +7,6 @@
 
 #include "container/backend/container_owner.h"
 #include "engine/core/text.h"
-#include "engine/outside/start_thread.h"
 
 namespace belljar::container::backend {
 namespace {
@@ -66,14 +65,12 @@ core::Result<std::unique_ptr<ContainerPool>> ContainerPool::Start(ContainerPoolO
 // for them forever.
 core::Result<void> ContainerPool::StartThreads() {
   for (size_t i = 0; i < std::min(kCrew, options_.max_containers); ++i) {
-    core::Result<std::thread> thread = outside::StartThread(kStart, [this] { work_.run(); });
-    if (!thread) return thread.error();
-    crew_.push_back(std::move(*thread));
+    core::Thread thread;
+    core::Result<void> started = thread.Start(kStart, [this] { work_.run(); });
+    if (!started) return started;
+    crew_.push_back(std::move(thread));
   }
-  core::Result<std::thread> keeper = outside::StartThread(kStart, [this] { Keep(); });
-  if (!keeper) return keeper.error();
-  keeper_ = std::move(*keeper);
-  return {};
+  return keeper_.Start(kStart, [this] { Keep(); });
 }
 
 ContainerPool::~ContainerPool() {
@@ -85,9 +82,9 @@ ContainerPool::~ContainerPool() {
   close_.Raise();
   WakeKeeper();
   changed_.notify_all();
-  if (keeper_.joinable()) keeper_.join();
+  keeper_.Join();
   more_work_.reset();  // they end once all work is done
-  for (std::thread& thread : crew_) thread.join();
+  for (core::Thread& thread : crew_) thread.Join();
   std::vector<std::string> left;
   {
     std::unique_lock lock(mutex_);

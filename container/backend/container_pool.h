@@ -23,7 +23,6 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "container/backend/guest_connection.h"
@@ -31,8 +30,9 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/core/thread.h"
+#include "engine/host/backoff.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/backoff.h"
 #include "engine/outside/event.h"
 #include "engine/outside/taker_queue.h"
 #include "engine/outside/wait.h"
@@ -122,7 +122,7 @@ class ContainerPool {
   core::Deadline next_removal_{};
   int failures_in_a_row_ = 0;
   std::optional<core::Error> failure_;  // why there are none; cleared by the next success
-  outside::Backoff start_backoff_{std::chrono::milliseconds(200), std::chrono::seconds(5)};
+  host::Backoff start_backoff_{std::chrono::milliseconds(200), std::chrono::seconds(5)};
   core::Deadline refill_at_{};
   uint64_t started_ = 0;
   bool closing_ = false;
@@ -130,8 +130,8 @@ class ContainerPool {
   boost::asio::io_context work_;  // for the crew
   std::optional<boost::asio::executor_work_guard<boost::asio::io_context::executor_type>>
       more_work_;
-  std::vector<std::thread> crew_;
-  std::thread keeper_;
+  std::vector<core::Thread> crew_;
+  core::Thread keeper_;
 };
 
 }  // namespace belljar::container::backend

@@ -302,12 +302,17 @@ core::Result<void> DockerEngine::Kill(const std::string& id) {
                                                   .target = ContainerPath(id, "/kill?signal=KILL"),
                                                   .timeout = options_.timeout});
   if (!answer) return answer.error();
-  // 404: it does not exist; 409: it is not running, which Podman reports as a failure of its own
-  // (500).
-  const bool is_done = answer->status == 204 || answer->status == 404 || answer->status == 409 ||
-                       answer->body.find("container state improper") != std::string::npos;
-  if (!is_done) return Refused(operation, *answer);
-  return {};
+  // 404: it does not exist; 409: it is not running.
+  const unsigned status = answer->status;
+  if (status == 204 || status == 404 || status == 409) return {};
+  // Podman reports one that is not running as a failure of its own (500).
+  const core::Result<EngineAnswer> state = CallEngine(
+      {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
+  if (state && state->status == 200) {
+    const core::Result<bool> running = ReadRunning(state->body);
+    if (running && !*running) return {};
+  }
+  return Refused(operation, *answer);
 }
 
 core::Result<ContainerExit> DockerEngine::Wait(const std::string& id, milliseconds timeout) {

@@ -207,11 +207,7 @@ core::Result<EngineFacts> ReadInfo(std::string_view answer) {
   return facts;
 }
 
-bool IsContainerId(std::string_view text) {
-  return text.size() == 64 && std::ranges::all_of(text, [](char c) {
-           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
-         });
-}
+bool IsContainerId(std::string_view text) { return core::IsHex(text, 64); }
 
 core::Result<std::string> ReadContainerId(std::string_view answer) {
   core::Result<Json> object = ReadObject(answer);
@@ -256,6 +252,15 @@ core::Result<bool> ReadOutOfMemory(std::string_view answer) {
   const Json* const state = Member(*object, "State", Json::value_t::object);
   if (!state) return NotUnderstood("a container without a State");
   return Flag(*state, "OOMKilled");
+}
+
+core::Result<bool> ReadRunning(std::string_view answer) {
+  core::Result<Json> object = ReadObject(answer);
+  if (!object) return object.error();
+  const Json* const state = Member(*object, "State", Json::value_t::object);
+  const Json* const running = state ? Member(*state, "Running", Json::value_t::boolean) : nullptr;
+  if (!running) return NotUnderstood("a container without a State.Running");
+  return running->get<bool>();
 }
 
 core::Result<EngineImage> ReadImage(std::string_view answer) {

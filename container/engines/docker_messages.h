@@ -47,8 +47,9 @@ core::Result<int> ReadExitCode(std::string_view answer);
 // The exit code in the first "die" event of GET /events.
 core::Result<int> ReadExitEvent(std::string_view answer);
 
-// Parses GET /containers/ID/json: State.OOMKilled.
+// Parse GET /containers/ID/json: State.OOMKilled (absent: false), State.Running.
 core::Result<bool> ReadOutOfMemory(std::string_view answer);
+core::Result<bool> ReadRunning(std::string_view answer);
 
 // Parses GET /images/NAME/json.
 core::Result<EngineImage> ReadImage(std::string_view answer);

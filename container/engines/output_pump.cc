@@ -107,14 +107,24 @@ class OutputPump::Session : public std::enable_shared_from_this<Session> {
   std::string_view left_;  // part of the buffer
 };
 
-OutputPump::OutputPump() : work_(io_.get_executor()), thread_([this] { io_.run(); }) {}
+OutputPump::OutputPump() : work_(io_.get_executor()) {}
 
 OutputPump::~OutputPump() {
   io_.stop();
-  thread_.join();
+  thread_.Join();
+}
+
+core::Result<void> OutputPump::EnsureThread() {
+  const std::lock_guard lock(mutex_);
+  if (is_running_) return {};
+  core::Result<void> started =
+      thread_.Start("forward the output of containers", [this] { io_.run(); });
+  is_running_ = started.ok();
+  return started;
 }
 
 core::Result<OutputPump::Streams> OutputPump::Add(core::UniqueFd attached) {
+  if (core::Result<void> running = EnsureThread(); !running) return running.error();
   core::Result<std::pair<core::UniqueFd, core::UniqueFd>> pair =
       core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();

@@ -1,7 +1,7 @@
 // OutputPump: forwards the output of attached containers to whoever started them: standard output
 // to a separate socket, the end of standard error to a buffer. One thread for all containers of an
-// engine. If the reader does not read, neither does the pump: the container then blocks, not the
-// pump.
+// engine, started with the first. If the reader does not read, neither does the pump: the container
+// then blocks, not the pump.
 #ifndef BELLJAR_CONTAINER_ENGINES_OUTPUT_PUMP_H_
 #define BELLJAR_CONTAINER_ENGINES_OUTPUT_PUMP_H_
 
@@ -12,10 +12,10 @@
 #include <mutex>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 
 namespace belljar::container::engines {
 
@@ -46,10 +46,13 @@ class OutputPump {
 
  private:
   class Session;
+  core::Result<void> EnsureThread();
 
   boost::asio::io_context io_{1};
   boost::asio::executor_work_guard<boost::asio::io_context::executor_type> work_;
-  std::thread thread_;
+  std::mutex mutex_;
+  bool is_running_ = false;
+  core::Thread thread_;
 };
 
 }  // namespace belljar::container::engines

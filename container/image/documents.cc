@@ -1,6 +1,5 @@
 #include "container/image/documents.h"
 
-#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "container/image/image_files.h"
@@ -33,10 +32,6 @@ core::Error Fault(const char* document, const std::string& what) {
   return core::MakeError(std::string("read its ") + document, what);
 }
 
-bool IsDigest(std::string_view text) {
-  return text.size() == 64 && text.find_first_not_of("0123456789abcdef") == text.npos;
-}
-
 core::Result<nlohmann::json> Parse(const char* document, std::string_view text) {
   host::JsonReading reading = host::ReadJson(text, kBounds);
   if (std::holds_alternative<host::JsonFailure>(reading)) return Fault(document, "it is no JSON");
@@ -61,7 +56,7 @@ core::Result<Blob> ReadDescriptor(const char* document, const nlohmann::json& js
     return Fault(document, "it does not name " + std::string(type));
   }
   const std::string digest = TextAt(json, "/digest");
-  if (!digest.starts_with(kDigestPrefix) || !IsDigest(std::string_view(digest).substr(7))) {
+  if (!digest.starts_with(kDigestPrefix) || !core::IsHex(std::string_view(digest).substr(7), 64)) {
     return Fault(document, "it has no SHA-256 digest of " + std::string(type));
   }
   const nlohmann::json& size = At(json, "/size");
@@ -176,7 +171,8 @@ core::Result<ParsedConfig> ParseConfig(std::string_view document) {
                      label(kInputsLabel), TextAt(*json, "/architecture")};
   for (std::string* digest : {&parsed.identity.inputs, &parsed.layer}) {
     if (digest == &parsed.layer) *digest = TextAt(*json, "/rootfs/diff_ids/0");
-    if (!digest->starts_with(kDigestPrefix) || !IsDigest(std::string_view(*digest).substr(7))) {
+    if (!digest->starts_with(kDigestPrefix) ||
+        !core::IsHex(std::string_view(*digest).substr(7), 64)) {
       return Fault("configuration", digest == &parsed.layer
                                         ? "it does not name its layer"
                                         : "it has no labels of \"belljar image build\"");

@@ -9,7 +9,6 @@
 
 #include <cerrno>
 #include <chrono>
-#include <system_error>
 #include <utility>
 
 namespace belljar::container::inside {
@@ -63,13 +62,7 @@ core::Result<void> EgressRelay::Start(core::UniqueFd listener) {
   const std::lock_guard lock(mutex_);
   wake_ = std::move(wake);
   traffic_.emplace(wire::EgressLedger::Side::kGuest, bounds_);
-  try {
-    thread_ = std::thread([this] { Run(); });
-  } catch (const std::system_error& error) {
-    return core::SystemErrorOf(error.code().value(),
-                               "start the thread of a container's egress proxy");
-  }
-  return {};
+  return thread_.Start("open the egress proxy of a container", [this] { Run(); });
 }
 
 void EgressRelay::Stop() {
@@ -78,7 +71,7 @@ void EgressRelay::Stop() {
     stopped_ = true;
     if (wake_) eventfd_write(wake_.get(), 1);
   }
-  if (thread_.joinable()) thread_.join();
+  thread_.Join();
 }
 
 void EgressRelay::Hold() {

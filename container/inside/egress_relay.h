@@ -15,13 +15,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "container/wire/channel.h"
 #include "container/wire/egress_traffic.h"
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 
 namespace belljar::container::inside {
 
@@ -69,7 +69,7 @@ class EgressRelay {
 
   std::vector<pollfd> watched_;  // from here on used only by the thread
   bool pauses_ = false;          // nothing could be accepted, and more may be waiting
-  std::thread thread_;
+  core::Thread thread_;
 };
 
 }  // namespace belljar::container::inside

@@ -3,7 +3,6 @@
 #include <sys/eventfd.h>
 
 #include <memory>
-#include <system_error>
 #include <utility>
 
 #include "container/inside/rehearsal.h"
@@ -16,12 +15,12 @@ core::Result<std::unique_ptr<HostListener>> HostListener::Start(const wire::Chan
   core::UniqueFd gone(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   core::UniqueFd stop(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
   if (!cancel || !gone || !stop) return core::SystemError("listen to the host");
-  try {
-    return std::unique_ptr<HostListener>(
-        new HostListener(channel, egress, std::move(cancel), std::move(gone), std::move(stop)));
-  } catch (const std::system_error& error) {
-    return core::SystemErrorOf(error.code().value(), "start the thread that listens to the host");
-  }
+  std::unique_ptr<HostListener> listener(
+      new HostListener(channel, egress, std::move(cancel), std::move(gone), std::move(stop)));
+  core::Result<void> started =
+      listener->thread_.Start("listen to the host", [own = listener.get()] { own->Listen(); });
+  if (!started) return started.error();
+  return listener;
 }
 
 HostListener::HostListener(const wire::Channel& channel, EgressRelay& egress, core::UniqueFd cancel,
@@ -32,12 +31,11 @@ HostListener::HostListener(const wire::Channel& channel, EgressRelay& egress, co
       stop_(std::move(stop)) {
   reader_.TakeEgressBy([&egress](const wire::Frame& frame) { return egress.Take(frame); });
   reader_.TakeAnswersBy([this](std::string answer) { return TakeAnswer(std::move(answer)); });
-  thread_ = std::thread([this] { Listen(); });
 }
 
 HostListener::~HostListener() {
   eventfd_write(stop_.get(), 1);
-  thread_.join();
+  thread_.Join();
 }
 
 void HostListener::Listen() {

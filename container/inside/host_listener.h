@@ -9,13 +9,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 
 #include "container/inside/egress_relay.h"
 #include "container/inside/host_reader.h"
 #include "container/wire/channel.h"
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 
 namespace belljar::container::inside {
 
@@ -73,7 +73,7 @@ class HostListener {
   bool gone_ = false;
   std::optional<core::Error> fault_;
 
-  std::thread thread_;
+  core::Thread thread_;
 };
 
 }  // namespace belljar::container::inside

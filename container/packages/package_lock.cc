@@ -4,6 +4,7 @@
 #include <limits>
 
 #include "container/wire/fields.h"
+#include "engine/core/text.h"
 #include "engine/host/beneath.h"
 #include "engine/host/digest.h"
 
@@ -17,10 +18,6 @@ constexpr size_t kMaxLockedName = 100;
 constexpr size_t kMaxVersion = 100;
 constexpr size_t kMaxLockedAddress = 2048;
 constexpr size_t kDigestSize = 64;
-
-bool IsDigest(std::string_view text) {
-  return text.size() == kDigestSize && text.find_first_not_of("0123456789abcdef") == text.npos;
-}
 
 // Displayed and written as "name==version".
 bool IsVersion(std::string_view text) {
@@ -46,7 +43,7 @@ LockedPackage ReadPackage(const json& form) {
   const bool is_wheel = package.file.ends_with(".whl") && !host::PathFault(package.file) &&
                         package.file.find('/') == package.file.npos;
   if (!is_wheel) throw wire::FormError("file is not the name of a wheel");
-  if (!IsDigest(package.sha256)) throw wire::FormError("sha256 is invalid");
+  if (!core::IsHex(package.sha256, kDigestSize)) throw wire::FormError("sha256 is invalid");
   return package;
 }
 
@@ -92,7 +89,8 @@ TreeFacts ReadTreeFacts(const json& form) {
   tree.modules = fields.TextsOrNull("modules", kMaxModules, host::kMaxPath)
                      .value_or(std::vector<std::string>());
   fields.End();
-  if (!IsDigest(tree.sha256)) throw wire::FormError("sha256 of the tree is invalid");
+  if (!core::IsHex(tree.sha256, kDigestSize))
+    throw wire::FormError("sha256 of the tree is invalid");
   if (!std::all_of(tree.modules.begin(), tree.modules.end(), IsModuleName)) {
     throw wire::FormError("modules has an invalid name");
   }

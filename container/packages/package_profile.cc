@@ -56,9 +56,7 @@ std::string BaseOfPackageProfile(const std::string& name) {
   const size_t at = name.rfind(kBetween);
   if (at == name.npos) return "";
   const std::string_view digits = std::string_view(name).substr(at + sizeof kBetween - 1);
-  const bool is_digest =
-      digits.size() == kDigits && digits.find_first_not_of("0123456789abcdef") == digits.npos;
-  if (!is_digest) return "";
+  if (!core::IsHex(digits, kDigits)) return "";
   std::string base = name.substr(0, at);
   std::replace(base.begin(), base.end(), '_', '+');
   return base;

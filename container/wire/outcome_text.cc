@@ -121,6 +121,9 @@ void CheckKillCause(const host::Outcome& outcome) {
        outcome.kill_cause != host::KillCause::kUnknown)) {
     throw FormError("its kill_cause is not allowed");
   }
+  if ((outcome.kill_cause == host::KillCause::kSignal) != (outcome.kill_signal != 0)) {
+    throw FormError("its kill_signal is not allowed");
+  }
 }
 
 void Read(const json& form, const OutcomeBounds& bounds, host::Outcome& outcome) {

@@ -12,7 +12,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <system_error>
 
 #include "engine/core/reaper.h"
 
@@ -76,17 +75,14 @@ bool Process::HoldByPid() {
   // A duplicate, since the owner may be moved in the meantime.
   const int raised = fcntl(ended_.get(), F_DUPFD_CLOEXEC, 0);
   if (raised < 0) return false;
-  try {
-    waiter_ = std::thread([pid = pid_, event = UniqueFd(raised)] {
-      // An error means that the child no longer exists.
-      siginfo_t ignored;
-      (void)AwaitEnd(P_PID, pid, WNOWAIT, &ignored, nullptr);
-      eventfd_write(event.get(), 1);
-    });
-  } catch (const std::system_error&) {
-    return false;
-  }
-  return true;
+  const Result<void> started =
+      waiter_.Start("wait for a child", [pid = pid_, event = UniqueFd(raised)] {
+        // An error means that the child no longer exists.
+        siginfo_t ignored;
+        (void)AwaitEnd(P_PID, pid, WNOWAIT, &ignored, nullptr);
+        eventfd_write(event.get(), 1);
+      });
+  return started.ok();
 }
 
 Process::Process(Process&& other) noexcept
@@ -142,7 +138,7 @@ ExitReport Process::Wait() {
   siginfo_t info{};
   rusage usage{};
   const bool by_pidfd = has_pidfd();
-  if (!by_pidfd) waiter_.join();
+  if (!by_pidfd) waiter_.Join();
   // A child held by pid has already ended here, so a reused pid is never waited for. The reaper
   // serves other children too and must not block.
   if (reaper_) AwaitReadable(ended_.get());

@@ -14,11 +14,11 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
-#include <thread>
 #include <utility>
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 
 struct clone_args;  // <linux/sched.h>
 
@@ -88,12 +88,12 @@ class Process {
  private:
   bool HoldByPid();
   bool Send(int signal) const;
-  bool has_pidfd() const { return !waiter_.joinable(); }
+  bool has_pidfd() const { return !waiter_; }
 
   pid_t pid_ = -1;
   UniqueFd ended_;                  // the pidfd, or an eventfd that the waiter signals
   std::shared_ptr<Reaper> reaper_;  // null: the parent is this process
-  std::thread waiter_;              // without a pidfd; returns once the child has ended
+  Thread waiter_;                   // without a pidfd; returns once the child has ended
 };
 
 }  // namespace belljar::core

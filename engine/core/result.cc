@@ -19,11 +19,16 @@ Error SystemError(std::string operation, std::string detail) {
 }
 
 Error SystemErrorOf(int error_number, std::string operation, std::string detail) {
-  return Error{std::move(operation), error_number, std::move(detail)};
+  return Error{std::move(operation), error_number, std::move(detail), Cause::kOther};
 }
 
 Error MakeError(std::string operation, std::string detail) {
-  return Error{std::move(operation), 0, std::move(detail)};
+  return SystemErrorOf(0, std::move(operation), std::move(detail));
+}
+
+Error WithCause(Cause cause, Error error) {
+  error.cause = cause;
+  return error;
 }
 
 bool IsExhaustion(int error_number) {

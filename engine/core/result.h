@@ -16,12 +16,25 @@
 
 namespace belljar::core {
 
+// What callers decide by where the errno does not say it. No code compares the texts of an error,
+// which are for people.
+enum class Cause {
+  kOther,
+  kStartOver,        // a run needs a module that its zygote has left out
+  kRefusedByKernel,  // a clone, without which the process that was to clone itself goes on
+  kNoTurn,           // a session is busy
+  kNoCheckpoint,     // a session has none of that name
+  kNoSuchCells,      // a session has not run so many, or cannot undo them
+  kWorkspace,        // what a guest has made there is in the way; not a failure of ours
+};
+
 // A failure of our own machine: the operation, the errno if a system call failed, and what the
 // reader can do about it.
 struct Error {
   std::string operation;
   int error_number = 0;
   std::string detail;
+  Cause cause = Cause::kOther;
 
   // "mount private root: Operation not permitted (EPERM): user namespaces are switched off"
   std::string ToString() const;
@@ -31,6 +44,7 @@ struct Error {
 Error SystemError(std::string operation, std::string detail = {});
 Error SystemErrorOf(int error_number, std::string operation, std::string detail = {});
 Error MakeError(std::string operation, std::string detail);
+Error WithCause(Cause cause, Error error);
 
 // Whether the errno means that the machine is out of descriptors or memory at the moment. It says
 // nothing about what the machine allows, and an immediate retry fails the same way.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 #include <cstdint>
 #include <cstdio>
 #include <cstring>
@@ -9,6 +10,8 @@
 
 namespace belljar::core {
 namespace {
+
+constexpr std::string_view kHexDigits = "0123456789abcdef";
 
 // For a well-formed sequence of at most three bytes; 0 if it is longer.
 uint32_t CodePoint(std::string_view sequence) {
@@ -206,13 +209,28 @@ std::string Joined(const std::vector<std::string>& names) {
 }
 
 std::string Hex(std::span<const unsigned char> bytes) {
-  constexpr char kDigits[] = "0123456789abcdef";
   std::string hex;
   for (const unsigned char byte : bytes) {
-    hex += kDigits[byte >> 4];
-    hex += kDigits[byte & 0xf];
+    hex += kHexDigits[byte >> 4];
+    hex += kHexDigits[byte & 0xf];
   }
   return hex;
+}
+
+bool IsHex(std::string_view text, size_t digits) {
+  return text.size() == digits && text.find_first_not_of(kHexDigits) == text.npos;
+}
+
+std::optional<std::string> DecodeHex(std::string_view text) {
+  if (text.size() % 2 != 0) return std::nullopt;
+  std::string bytes;
+  for (size_t i = 0; i < text.size(); i += 2) {
+    unsigned char byte = 0;
+    const char* const digits = text.data() + i;
+    if (std::from_chars(digits, digits + 2, byte, 16).ptr != digits + 2) return std::nullopt;
+    bytes += static_cast<char>(byte);
+  }
+  return bytes;
 }
 
 std::string UtcText(std::chrono::system_clock::time_point time, const char* format) {

@@ -4,6 +4,7 @@
 
 #include <chrono>
 #include <cstddef>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,6 +62,10 @@ std::string Joined(const std::vector<std::string>& names);
 
 // Two lower-case digits per byte.
 std::string Hex(std::span<const unsigned char> bytes);
+// Whether it is so many lower-case digits.
+bool IsHex(std::string_view text, size_t digits);
+// The bytes, of digits of either case; nullopt: it is something else.
+std::optional<std::string> DecodeHex(std::string_view text);
 
 // "2026-11-25 13:40:11 UTC", or as `format` says (strftime(3)), in at most 40 bytes.
 std::string UtcText(std::chrono::system_clock::time_point time,

@@ -2,8 +2,6 @@
 
 #include <fcntl.h>
 #include <netinet/tcp.h>
-#include <pthread.h>
-#include <signal.h>
 #include <sys/socket.h>
 
 #include <boost/asio/executor_work_guard.hpp>
@@ -13,9 +11,9 @@
 #include <chrono>
 #include <mutex>
 #include <system_error>
-#include <thread>
 #include <utility>
 
+#include "engine/core/thread.h"
 #include "engine/egress/run_network.h"
 #include "engine/egress/session.h"
 
@@ -39,18 +37,15 @@ class EgressService::Loop {
   explicit Loop(Lookup lookup)
       : io_(std::make_shared<asio::io_context>()),
         work_(io_->get_executor()),
-        resolver_(io_, std::move(lookup)) {
-    // Signals are for the program's own threads.
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { io_->run(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  }
+        resolver_(io_, std::move(lookup)) {}
 
   ~Loop() {
     io_->stop();
-    thread_.join();
+    thread_.Join();
+  }
+
+  core::Result<void> Start() {
+    return thread_.Start("start the egress proxy", [this] { io_->run(); });
   }
 
   asio::io_context& io() { return *io_; }
@@ -60,7 +55,7 @@ class EgressService::Loop {
   const std::shared_ptr<asio::io_context> io_;
   const asio::executor_work_guard<asio::io_context::executor_type> work_;
   Resolver resolver_;
-  std::thread thread_;
+  core::Thread thread_;
 };
 
 EgressService::EgressService(EgressRules rules, std::unique_ptr<Loop> loop)
@@ -70,12 +65,9 @@ EgressService::~EgressService() = default;
 
 core::Result<std::unique_ptr<EgressService>> EgressService::Start(EgressRules rules,
                                                                   Lookup lookup) {
-  try {
-    auto loop = std::make_unique<Loop>(std::move(lookup));
-    return std::unique_ptr<EgressService>(new EgressService(std::move(rules), std::move(loop)));
-  } catch (const std::system_error& error) {
-    return core::SystemErrorOf(error.code().value(), "start the egress proxy's thread");
-  }
+  auto loop = std::make_unique<Loop>(std::move(lookup));
+  if (core::Result<void> started = loop->Start(); !started) return started.error();
+  return std::unique_ptr<EgressService>(new EgressService(std::move(rules), std::move(loop)));
 }
 
 size_t EgressService::MaxOpen() const { return rules_->bounds.concurrent + kMaxPending; }

@@ -2,8 +2,6 @@
 
 #include <netdb.h>
 #include <netinet/in.h>
-#include <pthread.h>
-#include <signal.h>
 
 #include <boost/asio/ip/tcp.hpp>
 #include <boost/asio/post.hpp>
@@ -11,9 +9,9 @@
 #include <cstring>
 #include <deque>
 #include <mutex>
-#include <system_error>
-#include <thread>
 #include <utility>
+
+#include "engine/core/thread.h"
 
 namespace belljar::egress {
 namespace {
@@ -61,20 +59,15 @@ struct Resolver::Shared : std::enable_shared_from_this<Resolver::Shared> {
         });
   }
 
-  // Signals are for the program's own threads. False: no thread could be started.
-  bool StartThread() {
-    sigset_t all, before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    bool started = true;
-    try {
-      std::thread([self = shared_from_this()] { self->Work(); }).detach();
-      ++threads;
-    } catch (const std::system_error&) {
-      started = false;
-    }
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return started;
+  // If no thread can be started, the others do the work.
+  core::Result<void> StartThread() {
+    core::Thread thread;
+    core::Result<void> started =
+        thread.Start("look up a name", [self = shared_from_this()] { self->Work(); });
+    if (!started) return started;
+    thread.Detach();
+    ++threads;
+    return {};
   }
 
   const std::shared_ptr<boost::asio::io_context> io;
@@ -123,14 +116,17 @@ Resolver::~Resolver() {
 
 void Resolver::Resolve(std::string name, Callback callback) {
   const std::lock_guard lock(shared_->mutex);
-  const bool needs_thread = shared_->idle <= shared_->jobs.size();
-  const bool has_thread =
-      !needs_thread || shared_->threads >= kMaxThreads || shared_->StartThread();
-  if ((!has_thread && shared_->threads == 0) || shared_->jobs.size() >= kMaxWaiting) {
-    boost::asio::post(*shared_->io, [callback = std::move(callback)] {
-      callback({{}, "too many names are being looked up: try again later"});
+  const auto refuse = [&](std::string why) {
+    boost::asio::post(*shared_->io, [callback = std::move(callback), why = std::move(why)] {
+      callback({{}, why});
     });
-    return;
+  };
+  if (shared_->jobs.size() >= kMaxWaiting) {
+    return refuse("too many names are being looked up: try again later");
+  }
+  if (shared_->idle <= shared_->jobs.size() && shared_->threads < kMaxThreads) {
+    const core::Result<void> started = shared_->StartThread();
+    if (!started && shared_->threads == 0) return refuse(started.error().ToString());
   }
   shared_->jobs.push_back({std::move(name), std::move(callback)});
   shared_->changed.notify_one();

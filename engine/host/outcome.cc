@@ -1,5 +1,7 @@
 #include "engine/host/outcome.h"
 
+#include <string.h>
+
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -71,6 +73,7 @@ void SetStopped(Outcome& outcome, Status status, std::string type, std::string m
                 std::string hint) {
   outcome.status = status;
   outcome.kill_cause = KillCause::kUnknown;
+  outcome.kill_signal = 0;
   GuestError& error = outcome.error.emplace();
   error.type = std::move(type);
   error.message = std::move(message);
@@ -89,6 +92,11 @@ bool HoldsText(const Artifact& artifact) {
 }
 
 std::string_view StatusName(Status status) { return NameOf(status); }
+
+std::string SignalName(int signal) {
+  const char* const name = sigabbrev_np(signal);
+  return "SIG" + (name ? std::string(name) : std::to_string(signal));
+}
 
 std::string EncodingShown(const Artifact& artifact) {
   if (!artifact.content || !artifact.is_inline) return "";

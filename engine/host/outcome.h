@@ -23,6 +23,8 @@ enum class Status {
   kKilled,  // anything else that ended the worker: a signal, a forbidden system call, os._exit
 };
 std::string_view StatusName(Status status);
+// "SIGSEGV"; one without a name: "SIG64".
+std::string SignalName(int signal);
 
 // Why a run of status kKilled ended. Code must decide by this, not by the error text, which is for
 // people.
@@ -173,6 +175,7 @@ struct SessionReport {
 struct Outcome {
   Status status = Status::kKilled;
   KillCause kill_cause = KillCause::kUnknown;  // only with kKilled
+  int kill_signal = 0;                         // only with kSignal
   std::string execution_id;
   std::optional<int> exit_code;            // of sys.exit
   std::optional<std::string> result_json;  // valid JSON text

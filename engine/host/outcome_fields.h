@@ -39,6 +39,7 @@ inline constexpr uint64_t kMaxName = 200;     // in bytes, of a layer name and o
 inline constexpr uint64_t kMaxDetail = 4000;  // bytes
 inline constexpr uint64_t kMaxNote = 1000;    // bytes
 inline constexpr uint64_t kMaxEvents = 2000;
+inline constexpr uint64_t kMaxSignal = 64;
 inline constexpr size_t kMaxImports = 200;
 inline constexpr size_t kMaxImportBytes = 800;
 inline constexpr size_t kMaxCommentBytes = 800;
@@ -238,6 +239,7 @@ void VisitFields(TableOf<Outcome>, Visit visit) {
                                 "How the run ended. refused: by the language policy; nothing was "
                                 "run"));
   visit(Row<kInObservation>("kill_cause", &Outcome::kill_cause, "", {.max = kMaxName}));
+  visit(Row<kInObservation>("kill_signal", &Outcome::kill_signal, "", {.max = kMaxSignal}));
   visit(Row<kShown | kRequired>("execution_id", &Outcome::execution_id,
                                 "A UUID; empty if the call was cancelled before it ran"));
   visit(

@@ -16,9 +16,9 @@
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/memory_map.h"
 #include "engine/core/process.h"
 #include "engine/inside/huge_pages.h"
-#include "engine/inside/memory_map.h"
 #include "engine/inside/rehearsal.h"
 
 namespace belljar::inside {
@@ -37,14 +37,14 @@ constexpr size_t kMostConstants = size_t{64} << 10;
 
 // A mapping, and its pagemap words in the zygote and in a clone that has rehearsed.
 struct Used {
-  MemoryMapping mapping;
+  core::MemoryMapping mapping;
   std::vector<uint64_t> before;
   std::vector<uint64_t> after;
 };
 
-bool IsPresent(uint64_t page) { return (page & kPagePresent) != 0; }
+bool IsPresent(uint64_t page) { return (page & core::kPagePresent) != 0; }
 bool IsOwn(uint64_t page) {
-  return (page & kPageSwapped) || (IsPresent(page) && !(page & kPageOfFile));
+  return (page & core::kPageSwapped) || (IsPresent(page) && !(page & core::kPageOfFile));
 }
 
 void* At(uintptr_t address) {
@@ -52,7 +52,7 @@ void* At(uintptr_t address) {
 }
 
 // From here on fork copies the page table entries of `mapping`, of which none is left.
-core::Result<void> MakeCopied(int memory, const MemoryMapping& mapping) {
+core::Result<void> MakeCopied(int memory, const core::MemoryMapping& mapping) {
   // Written like a debugger's breakpoint, to memory that is not writable (proc_pid_mem(5)).
   const auto offset = static_cast<off_t>(mapping.begin);
   char byte = 0;
@@ -65,34 +65,34 @@ core::Result<void> MakeCopied(int memory, const MemoryMapping& mapping) {
   return {};
 }
 
-void Map(const MemoryMapping& mapping, const std::vector<uint64_t>& pages) {
+void Map(const core::MemoryMapping& mapping, const std::vector<uint64_t>& pages) {
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
     const bool is_present = IsPresent(pages[first]);
     while (next < pages.size() && IsPresent(pages[next]) == is_present) ++next;
     // Linux 5.14; else a worker takes the faults, as ever.
     if (is_present) {
-      (void)madvise(At(mapping.begin + first * kPageSize), (next - first) * kPageSize,
+      (void)madvise(At(mapping.begin + first * core::kPageSize), (next - first) * core::kPageSize,
                     MADV_POPULATE_READ);
     }
   }
 }
 
 core::Result<std::vector<Used>> UsedBy(const std::function<void()>& rehearse) {
-  core::Result<std::vector<MemoryMapping>> mappings = PrivateMappings();
+  core::Result<std::vector<core::MemoryMapping>> mappings = core::PrivateMappings();
   if (!mappings) return mappings.error();
-  const core::Result<core::UniqueFd> own = OpenPagemap("self");
+  const core::Result<core::UniqueFd> own = core::OpenPagemap("self");
   if (!own) return own.error();
   core::Result<core::Process> clone = Rehearse(rehearse);
   if (!clone) return clone.error();
-  const core::Result<core::UniqueFd> of_clone = OpenPagemap(std::to_string(clone->pid()));
+  const core::Result<core::UniqueFd> of_clone = core::OpenPagemap(std::to_string(clone->pid()));
   if (!of_clone) return of_clone.error();
   std::vector<Used> used;
-  for (const MemoryMapping& mapping : *mappings) {
-    if (mapping.size() > kLargestMapping || mapping.is_heap || mapping.is_stack) continue;
+  for (const core::MemoryMapping& mapping : *mappings) {
+    if (mapping.size() > core::kLargestMapping || mapping.is_heap || mapping.is_stack) continue;
     Used each{mapping, std::vector<uint64_t>(mapping.pages()),
               std::vector<uint64_t>(mapping.pages())};
-    core::Result<void> read = ReadPagemap(own->get(), mapping, each.before.data());
-    if (read) read = ReadPagemap(of_clone->get(), mapping, each.after.data());
+    core::Result<void> read = core::ReadPagemap(own->get(), mapping, each.before.data());
+    if (read) read = core::ReadPagemap(of_clone->get(), mapping, each.after.data());
     if (!read) return read.error();
     used.push_back(std::move(each));
   }
@@ -112,7 +112,7 @@ bool IsWorthMapping(const Used& each) {
 }
 
 // Of one file, without a gap.
-bool AreAdjacent(const MemoryMapping& first, const MemoryMapping& second) {
+bool AreAdjacent(const core::MemoryMapping& first, const core::MemoryMapping& second) {
   return first.end == second.begin && first.inode == second.inode;
 }
 
@@ -149,8 +149,8 @@ bool MoveToHugePage(uintptr_t region) {
 }
 
 Used PartOf(const Used& whole, uintptr_t begin, uintptr_t end) {
-  const auto first = static_cast<ptrdiff_t>((begin - whole.mapping.begin) / kPageSize);
-  const auto last = static_cast<ptrdiff_t>((end - whole.mapping.begin) / kPageSize);
+  const auto first = static_cast<ptrdiff_t>((begin - whole.mapping.begin) / core::kPageSize);
+  const auto last = static_cast<ptrdiff_t>((end - whole.mapping.begin) / core::kPageSize);
   Used part{whole.mapping,
             {whole.before.begin() + first, whole.before.begin() + last},
             {whole.after.begin() + first, whole.after.begin() + last}};
@@ -174,7 +174,7 @@ uintptr_t EndOfRegions(const std::vector<Used>& all, size_t i) {
 void MoveCodeToHugePages(std::vector<Used>& all) {
   const uintptr_t huge = HugePageSize();
   for (size_t i = 0; i < all.size(); ++i) {
-    const MemoryMapping mapping = all[i].mapping;
+    const core::MemoryMapping mapping = all[i].mapping;
     if (!mapping.is_executable || !IsAsInFile(all[i])) continue;
     const uintptr_t last = EndOfRegions(all, i);
     for (uintptr_t region = (mapping.begin + huge - 1) / huge * huge; region + huge <= last;
@@ -200,7 +200,7 @@ void MoveCodeToHugePages(std::vector<Used>& all) {
 // anonymous memory follows. `all` gets it as a mapping of its own, of the library's file.
 void SeparateBss(std::vector<Used>& all) {
   const auto up = [](uintptr_t address) {
-    return (address + kPageSize - 1) / kPageSize * kPageSize;
+    return (address + core::kPageSize - 1) / core::kPageSize * core::kPageSize;
   };
   std::map<uintptr_t, uintptr_t> bss;  // begin, end
   const auto collect = [&](const dl_phdr_info& library) {
@@ -216,7 +216,7 @@ void SeparateBss(std::vector<Used>& all) {
   };
   (void)dl_iterate_phdr(call, const_cast<void*>(static_cast<const void*>(&collect)));
   for (size_t i = 1; i < all.size(); ++i) {
-    const MemoryMapping& data = all[i - 1].mapping;
+    const core::MemoryMapping& data = all[i - 1].mapping;
     Used& after = all[i];
     const auto found = bss.find(after.mapping.begin);
     if (!data.is_file() || !data.is_writable || data.end != after.mapping.begin) continue;
@@ -248,30 +248,31 @@ std::set<uint64_t> UnusedFiles(const std::vector<Used>& all) {
 // The clone has written to it.
 bool IsWritten(const Used& each) {
   return std::ranges::any_of(each.after, [](uint64_t page) {
-    return (page & kPageSwapped) || (IsOwn(page) && (page & kPageMappedOnce));
+    return (page & core::kPageSwapped) || (IsOwn(page) && (page & core::kPageMappedOnce));
   });
 }
 
 bool HasOwnPages(const Used& each) { return std::ranges::any_of(each.before, IsOwn); }
 
-bool ArePartsOfOne(const MemoryMapping& first, const MemoryMapping& second) {
+bool ArePartsOfOne(const core::MemoryMapping& first, const core::MemoryMapping& second) {
   return AreAdjacent(first, second) && first.is_writable == second.is_writable &&
          !first.is_executable && !second.is_executable;
 }
 
 // The same content, of a file of its own that nothing can change.
-core::Result<void> MoveToFile(const MemoryMapping& mapping) {
+core::Result<void> MoveToFile(const core::MemoryMapping& mapping) {
   const core::UniqueFd file(memfd_create("belljar-library", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return core::SystemError("create memory file");
   if (ftruncate(file.get(), static_cast<off_t>(mapping.size())) != 0) {
     return core::SystemError("size a memory file");
   }
-  for (uintptr_t page = mapping.begin; page < mapping.end; page += kPageSize) {
-    const std::string_view content(static_cast<const char*>(At(page)), kPageSize);
+  for (uintptr_t page = mapping.begin; page < mapping.end; page += core::kPageSize) {
+    const std::string_view content(static_cast<const char*>(At(page)), core::kPageSize);
     // Of a .bss mostly: the file has a hole there.
     if (content.find_first_not_of('\0') == content.npos) continue;
     const auto offset = static_cast<off_t>(page - mapping.begin);
-    if (pwrite(file.get(), content.data(), kPageSize, offset) != static_cast<ssize_t>(kPageSize)) {
+    if (pwrite(file.get(), content.data(), core::kPageSize, offset) !=
+        static_cast<ssize_t>(core::kPageSize)) {
       return core::SystemError("write a library's data to a memory file");
     }
   }
@@ -292,7 +293,7 @@ core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all,
       if (!ArePartsOfOne(all[next - 1].mapping, all[next].mapping)) break;
     }
     // Not anonymous memory, where an allocator expects zeros after MADV_DONTNEED.
-    MemoryMapping mapping = all[first].mapping;
+    core::MemoryMapping mapping = all[first].mapping;
     if (!mapping.is_file() || !unused.contains(mapping.inode)) continue;
     if (IsAsInFile(all[first]) && mapping.size() > kMostConstants) ++first;
     const std::span parts = std::span(all).subspan(first, next - first);

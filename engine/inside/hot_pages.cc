@@ -13,8 +13,8 @@
 #include <vector>
 
 #include "engine/core/mapping.h"
+#include "engine/core/memory_map.h"
 #include "engine/inside/huge_pages.h"
-#include "engine/inside/memory_map.h"
 #include "engine/inside/rehearsal.h"
 
 namespace belljar::inside {
@@ -35,13 +35,13 @@ uintptr_t EndOf(const iovec& part) { return BeginOf(part) + part.iov_len; }
 // make those pages look as if the rehearsal had written to them.
 class PageMap {
  public:
-  static core::Result<PageMap> Prepare(std::vector<MemoryMapping> mappings) {
+  static core::Result<PageMap> Prepare(std::vector<core::MemoryMapping> mappings) {
     PageMap map;
-    core::Result<core::UniqueFd> file = OpenPagemap("self");
+    core::Result<core::UniqueFd> file = core::OpenPagemap("self");
     if (!file) return file.error();
     map.file_ = std::move(*file);
     size_t pages = 0;
-    for (const MemoryMapping& range : mappings) pages += range.pages();
+    for (const core::MemoryMapping& range : mappings) pages += range.pages();
     core::Result<core::UniqueFd> memory =
         core::CreateSealedMemory("belljar-pagemap", pages * sizeof(uint64_t));
     if (!memory) return memory.error();
@@ -54,8 +54,8 @@ class PageMap {
 
   core::Result<void> Read() const {
     auto* to = reinterpret_cast<uint64_t*>(words_.data());
-    for (const MemoryMapping& range : mappings_) {
-      if (core::Result<void> done = ReadPagemap(file_.get(), range, to); !done) return done;
+    for (const core::MemoryMapping& range : mappings_) {
+      if (core::Result<void> done = core::ReadPagemap(file_.get(), range, to); !done) return done;
       to += range.pages();
     }
     return {};
@@ -66,9 +66,10 @@ class PageMap {
   std::vector<uintptr_t> OwnPages() const {
     std::vector<uintptr_t> own;
     const auto* word = reinterpret_cast<const uint64_t*>(words_.data());
-    for (const MemoryMapping& range : mappings_) {
-      for (uintptr_t page = range.begin; page < range.end; page += kPageSize, ++word) {
-        if (!(*word & kPagePresent) || (*word & kPageOfFile) || !(*word & kPageMappedOnce))
+    for (const core::MemoryMapping& range : mappings_) {
+      for (uintptr_t page = range.begin; page < range.end; page += core::kPageSize, ++word) {
+        if (!(*word & core::kPagePresent) || (*word & core::kPageOfFile) ||
+            !(*word & core::kPageMappedOnce))
           continue;
         own.push_back(page);
       }
@@ -79,24 +80,26 @@ class PageMap {
  private:
   core::UniqueFd file_;
   core::Mapping words_;
-  std::vector<MemoryMapping> mappings_;
+  std::vector<core::MemoryMapping> mappings_;
 };
 
 // Adds a page to ranges whose last one ends before it.
 void Append(uintptr_t page, std::vector<iovec>& ranges) {
   if (!ranges.empty() && EndOf(ranges.back()) == page) {
-    ranges.back().iov_len += kPageSize;
+    ranges.back().iov_len += core::kPageSize;
   } else {
     // NOLINTNEXTLINE(performance-no-int-to-ptr): an address that the kernel has listed
-    ranges.push_back({reinterpret_cast<void*>(page), kPageSize});
+    ranges.push_back({reinterpret_cast<void*>(page), core::kPageSize});
   }
 }
 
 // The pages that `rehearse` writes to in a clone, ascending.
 core::Result<std::vector<uintptr_t>> WrittenBy(const std::function<void()>& rehearse) {
-  core::Result<std::vector<MemoryMapping>> mappings = WritableMappings();
+  core::Result<std::vector<core::MemoryMapping>> mappings = core::WritableMappings();
   if (!mappings) return mappings.error();
-  std::erase_if(*mappings, [](const MemoryMapping& each) { return each.size() > kLargestMapping; });
+  std::erase_if(*mappings, [](const core::MemoryMapping& each) {
+    return each.size() > core::kLargestMapping;
+  });
   core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
   if (!map) return map.error();
   core::Result<core::Process> clone = Rehearse(rehearse);
@@ -138,7 +141,7 @@ core::Result<core::UniqueFd> Pin(const std::vector<iovec>& pages) {
 // kernel may say so (seen with Linux 6.18), and each spare would copy all of it.
 void EraseWholeRegions(std::vector<uintptr_t>& pages) {
   const size_t region = HugePageSize();
-  const size_t whole = region / kPageSize;
+  const size_t whole = region / core::kPageSize;
   auto kept = pages.begin();
   for (auto first = pages.begin(), next = first; first != pages.end(); first = next) {
     next = std::find_if(first, pages.end(),
@@ -175,7 +178,7 @@ core::Result<void> FindWarmPages(const std::function<void()>& rehearse) {
     });
   }
   EraseWholeRegions(*pages);
-  if (pages->size() * kPageSize > kMaxBytes) {
+  if (pages->size() * core::kPageSize > kMaxBytes) {
     return core::MakeError("find warm pages", "more are written to than a spare should hold");
   }
   std::vector<iovec> joined;

@@ -5,8 +5,8 @@
 
 #include <vector>
 
+#include "engine/core/memory_map.h"
 #include "engine/core/result.h"
-#include "engine/inside/memory_map.h"
 
 #ifndef MADV_COLLAPSE
 #define MADV_COLLAPSE 25
@@ -40,11 +40,11 @@ bool CollapseRegion(uintptr_t region) {
 }
 
 size_t CollapseIntoHugePages() {
-  const core::Result<std::vector<MemoryMapping>> mappings = WritableMappings();
+  const core::Result<std::vector<core::MemoryMapping>> mappings = core::WritableMappings();
   if (!mappings) return 0;
   size_t moved = 0;
-  for (const MemoryMapping& mapping : *mappings) {
-    if (mapping.is_file() || mapping.is_stack || mapping.size() > kLargestMapping) continue;
+  for (const core::MemoryMapping& mapping : *mappings) {
+    if (mapping.is_file() || mapping.is_stack || mapping.size() > core::kLargestMapping) continue;
     moved += Collapse(mapping.begin, mapping.end);
   }
   return moved;

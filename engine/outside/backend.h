@@ -64,10 +64,6 @@ struct RunOptions {
   std::chrono::milliseconds queue_timeout{90'000};
 };
 
-// Error.operation of a run that needs a module which its zygote has left out
-// (SandboxOptions::named_modules).
-inline constexpr char kStartOver[] = "run with some modules only";
-
 // The outcome of a run that was cancelled before it had a worker.
 host::Outcome CancelledBefore(const host::Request& request, std::string mode, std::string language);
 

@@ -2,8 +2,6 @@
 
 #include <utility>
 
-#include "engine/outside/start_thread.h"
-
 namespace belljar::outside {
 namespace {
 
@@ -13,10 +11,11 @@ constexpr size_t kMostThreads = 16;
 
 core::Result<std::unique_ptr<BackgroundTasks>> BackgroundTasks::Start(std::string operation) {
   std::unique_ptr<BackgroundTasks> tasks(new BackgroundTasks);
-  core::Result<std::thread> thread =
-      StartThread(std::move(operation), [tasks = tasks.get()] { tasks->Work(); });
-  if (!thread) return thread.error();
-  tasks->threads_.push_back(std::move(*thread));
+  core::Thread thread;
+  core::Result<void> started =
+      thread.Start(std::move(operation), [tasks = tasks.get()] { tasks->Work(); });
+  if (!started) return started.error();
+  tasks->threads_.push_back(std::move(thread));
   return tasks;
 }
 
@@ -27,15 +26,16 @@ BackgroundTasks::~BackgroundTasks() {
   }
   changed_.notify_all();
   // None is added any more.
-  for (std::thread& thread : threads_) thread.join();
+  for (core::Thread& thread : threads_) thread.Join();
 }
 
 // Requires mutex_. A thread for each queued task: an idle one may already be needed for another. If
 // none can be started, the others do the work.
 void BackgroundTasks::NeedThread() {
   if (idle_ >= tasks_.size() || threads_.size() >= kMostThreads || is_ending_) return;
-  core::Result<std::thread> thread = StartThread("work in the background", [this] { Work(); });
-  if (thread) threads_.push_back(std::move(*thread));
+  core::Thread thread;
+  const core::Result<void> started = thread.Start("work in the background", [this] { Work(); });
+  if (started) threads_.push_back(std::move(thread));
 }
 
 void BackgroundTasks::Add(std::function<void()> task) {

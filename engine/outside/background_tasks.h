@@ -10,11 +10,11 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/core/thread.h"
 
 namespace belljar::outside {
 
@@ -41,7 +41,7 @@ class BackgroundTasks {
   std::multimap<core::Deadline, std::function<void()>> timed_;
   bool is_ending_ = false;
   size_t idle_ = 0;  // threads that wait for a task
-  std::vector<std::thread> threads_;
+  std::vector<core::Thread> threads_;
 };
 
 }  // namespace belljar::outside

@@ -67,11 +67,6 @@ std::string InputsText(const host::Request& request) {
   return text + "}";
 }
 
-std::string SignalName(int signal) {
-  const char* name = sigabbrev_np(signal);
-  return name ? "SIG" + std::string(name) : "signal " + std::to_string(signal);
-}
-
 }  // namespace
 
 Execution::Execution(Worker worker, const host::Request& request, const RunOptions& options,
@@ -108,7 +103,9 @@ core::Result<host::Outcome> Execution::Run() {
   core::Result<End> end = Watch();
   if (!end) return end.error();
   if (*end == End::kStartOver) {
-    return core::MakeError(kStartOver, "the program needs another one");
+    return core::WithCause(
+        core::Cause::kStartOver,
+        core::MakeError("run with some modules only", "the program needs another one"));
   }
   return Collect(*end);
 }
@@ -361,10 +358,12 @@ void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome
   if (!exit.known) {
     return host::SetKilled(outcome, host::KillCause::kUnknown, "ended for an unknown reason");
   }
+  const bool is_sigkill = exit.signal == SIGKILL;
   host::SetKilled(
-      outcome, exit.signal == SIGKILL ? host::KillCause::kSigkill : host::KillCause::kSignal,
-      "killed by " + SignalName(exit.signal),
+      outcome, is_sigkill ? host::KillCause::kSigkill : host::KillCause::kSignal,
+      "killed by " + host::SignalName(exit.signal),
       exit.signal == SIGSEGV ? "often caused by recursion too deep for the C stack" : "");
+  if (!is_sigkill) outcome.kill_signal = exit.signal;
 }
 
 }  // namespace belljar::outside

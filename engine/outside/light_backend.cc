@@ -40,7 +40,7 @@ core::Result<host::Outcome> LightBackend::Run(const host::Request& request,
   const Runner named = [&](const RunOptions& through) {
     core::Result<host::Outcome> outcome = light->Run(request, through);
     // Whatever is wrong with it, such as a zygote that is killed and does not start again.
-    if (!outcome) outcome = core::MakeError(kStartOver, outcome.error().ToString());
+    if (!outcome) outcome = core::WithCause(core::Cause::kStartOver, outcome.error());
     return outcome;
   };
   return RunNamedOrComplete(

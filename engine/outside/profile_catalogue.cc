@@ -7,6 +7,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/profile_names.h"
 
 namespace belljar::outside {
 
@@ -52,7 +53,7 @@ std::vector<std::string> ProfileCatalogue::Names() const {
 }
 
 core::Result<core::Profile> ProfileCatalogue::Choose(const std::string& name_or_file) const {
-  if (name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".toml")) {
+  if (profiles::IsProfileFile(name_or_file)) {
     if (name_or_file.find('+') != std::string::npos && access(name_or_file.c_str(), F_OK) != 0) {
       return core::MakeError(
           "there is no file " + core::Quoted(name_or_file) +

@@ -23,7 +23,8 @@ Session::Session(const SessionOptions& options)
 core::Result<void> Session::AwaitTurn(std::unique_lock<std::mutex>& lock, TakerQueue<Token>& takers,
                                       const Patience& patience, const RunOptions& run) {
   if (!patience.waits) {
-    return core::SystemErrorOf(EBUSY, kUseSession, "it is busy with another call");
+    return core::WithCause(core::Cause::kNoTurn,
+                           core::SystemErrorOf(EBUSY, kUseSession, "it is busy with another call"));
   }
   InterruptCheck interrupts(run.interrupted);
   const int cancel_fd = run.cancel_fd >= 0 ? run.cancel_fd : patience.cancel_fd;
@@ -31,7 +32,9 @@ core::Result<void> Session::AwaitTurn(std::unique_lock<std::mutex>& lock, TakerQ
                   run.interrupted ? &interrupts : nullptr};
   const core::Result<Token> token = takers.Take(
       lock, wait, kUseSession, [] { return "it was busy with other calls all the time"; });
-  return token ? core::Result<void>() : token.error();
+  if (token) return {};
+  const bool is_late = token.error().error_number == ETIMEDOUT;
+  return is_late ? core::WithCause(core::Cause::kNoTurn, token.error()) : token.error();
 }
 
 core::Error Session::ErrorOfClosed(const std::string& why) {

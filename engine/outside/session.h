@@ -104,7 +104,7 @@ struct Patience {
   int cancel_fd = -1;  // borrowed; once it is readable: ECANCELED
 };
 
-// Error.operation of calls that could not have their turn.
+// The operation of errors of a session that cannot be used.
 inline constexpr char kUseSession[] = "use a session";
 
 class Session : public std::enable_shared_from_this<Session> {

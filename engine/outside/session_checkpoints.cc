@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "engine/core/text.h"
+#include "engine/core/thread.h"
 #include "engine/outside/branching_session.h"
 #include "engine/outside/branching_session_state.h"
 #include "engine/outside/observe.h"
-#include "engine/outside/start_thread.h"
 
 namespace belljar::outside {
 namespace {
@@ -174,15 +174,15 @@ core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_
       }
     }
   };
-  std::vector<std::thread> threads;
+  std::vector<core::Thread> threads;
   const size_t most = std::min<size_t>(count / 2, std::thread::hardware_concurrency());
   while (threads.size() + 1 < most) {
-    core::Result<std::thread> thread = StartThread("branch a session", wake_some);
-    if (!thread) break;
-    threads.push_back(std::move(*thread));
+    core::Thread thread;
+    if (!thread.Start("branch a session", wake_some)) break;
+    threads.push_back(std::move(thread));
   }
   wake_some();
-  for (std::thread& thread : threads) thread.join();
+  for (core::Thread& thread : threads) thread.Join();
   if (!done) return done.error();
   return workers;
 }
@@ -307,20 +307,17 @@ core::Result<std::shared_ptr<BranchingSession::Held>> BranchingSession::Find(
           checkpoint.data() + checkpoint.size();
   std::string known;
   for (const auto& held : held_) known += (known.empty() ? "" : ", ") + held->id;
+  std::string why = "there is no " + core::Quoted(checkpoint) + " in this session";
   if (is_name && number < shared_->checkpoints) {
     const auto dropped = std::ranges::find(dropped_, checkpoint, &Dropped::id);
-    return core::SystemErrorOf(
-        ENOENT, kFind,
-        std::string(checkpoint) + " is no longer held: " +
-            (dropped == dropped_.end()
-                 ? "the oldest go first when there are too many or their memory is needed"
-                 : "it was dropped at " + core::UtcText(dropped->when) + ", when " + dropped->why +
-                       " and it was the oldest") +
-            "; held are " + known);
+    why = std::string(checkpoint) + " is no longer held: " +
+          (dropped == dropped_.end()
+               ? "the oldest go first when there are too many or their memory is needed"
+               : "it was dropped at " + core::UtcText(dropped->when) + ", when " + dropped->why +
+                     " and it was the oldest");
   }
-  return core::SystemErrorOf(
-      ENOENT, kFind,
-      "there is no " + core::Quoted(checkpoint) + " in this session; held are " + known);
+  return core::WithCause(core::Cause::kNoCheckpoint,
+                         core::SystemErrorOf(ENOENT, kFind, why + "; held are " + known));
 }
 
 core::Result<std::string> BranchingSession::Checkpoint(std::string label, Patience patience) {
@@ -369,13 +366,18 @@ core::Result<void> BranchingSession::Undo(size_t cells, Patience patience) {
   // A state that is not held is a step of its own.
   for (size_t step = is_at_base_ ? 0 : 1; held && step < cells; ++step) {
     if (held->parent.empty()) {
-      return core::MakeError("undo cells", "only " + std::to_string(step) + " have run");
+      return core::WithCause(
+          core::Cause::kNoSuchCells,
+          core::MakeError("undo cells", "only " + std::to_string(step) + " have run"));
     }
     core::Result<std::shared_ptr<Held>> parent = Find(held->parent);
     if (!parent) return parent.error();
     held = std::move(*parent);
   }
-  if (!held) return core::MakeError("undo cells", "there is no checkpoint");
+  if (!held) {
+    return core::WithCause(core::Cause::kNoSuchCells,
+                           core::MakeError("undo cells", "there is no checkpoint"));
+  }
   core::Result<void> done = GoBack(std::move(held));
   After(std::move(*turn), nullptr);
   return done;

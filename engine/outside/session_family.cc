@@ -170,7 +170,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   const std::lock_guard lock(mutex_);
   if (strangers_may_live_) KillStrangers();
   core::Result<void> copied = OrderCopy(from, hot, std::move(pair->second));
-  bool is_sound = copied || (copied.error().operation == kCopy && copied.error().error_number != 0);
+  bool is_sound = copied || copied.error().cause == core::Cause::kRefusedByKernel;
   if (copied) {
     reserved.Reset();
     copied = AdoptCopy(copy);
@@ -188,7 +188,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   return copied.error();
 }
 
-// Requires mutex_. Of kCopy with an error number: the kernel refused it.
+// Requires mutex_.
 core::Result<void> SessionFamily::OrderCopy(Worker& from, const std::vector<core::PageRange>& hot,
                                             core::UniqueFd copys_socket) {
   const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
@@ -208,7 +208,10 @@ core::Result<void> SessionFamily::OrderCopy(Worker& from, const std::vector<core
   if (answer->kind != core::WorkerSignal::kCopied) {
     return core::MakeError(kCopy, "it sent something else");
   }
-  if (answer->value != 0) return core::SystemErrorOf(static_cast<int>(answer->value), kCopy);
+  if (answer->value != 0) {
+    return core::WithCause(core::Cause::kRefusedByKernel,
+                           core::SystemErrorOf(static_cast<int>(answer->value), kCopy));
+  }
   return {};
 }
 

@@ -1,23 +1,15 @@
 #include "engine/outside/session_pages.h"
 
-#include <fcntl.h>
-#include <unistd.h>
-
 #include <algorithm>
-#include <cstdio>
 #include <iterator>
 #include <string>
-#include <string_view>
 
 #include "engine/core/fd.h"
-#include "engine/core/text.h"
+#include "engine/core/memory_map.h"
 
 namespace belljar::outside {
 namespace {
 
-// On aarch64 4, 16 or 64 KiB, as the kernel was built.
-const auto kPageSize = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
-constexpr size_t kMaxMapsSize = 1 << 20;
 // Reservations that are mostly unused, or data that no cell writes to as a whole.
 constexpr uint64_t kMaxMapping = uint64_t{64} << 20;
 // Every checkpoint holds as much.
@@ -26,36 +18,22 @@ constexpr size_t kMaxHotBytes = 4 << 20;
 constexpr int kWatched = 4;
 constexpr int kInterval = 64;
 
-// /proc/<pid>/pagemap, one word per page (Documentation/admin-guide/mm/pagemap.rst).
-constexpr uint64_t kPresent = uint64_t{1} << 63;
-constexpr uint64_t kFileOrShared = uint64_t{1} << 61;
-constexpr uint64_t kMappedByUsAlone = uint64_t{1} << 56;
-
 // Of private writable mappings; ordered. None if they cannot be read.
 std::vector<uint64_t> OwnPages(pid_t pid) {
-  const std::string folder = "/proc/" + std::to_string(pid);
-  const core::Result<std::string> maps = core::ReadFile(folder + "/maps", kMaxMapsSize);
-  const core::UniqueFd pagemap(open((folder + "/pagemap").c_str(), O_RDONLY | O_CLOEXEC));
+  const std::string process = std::to_string(pid);
+  const auto mappings = core::WritableMappings(process);
+  const core::Result<core::UniqueFd> pagemap = core::OpenPagemap(process);
   std::vector<uint64_t> own;
-  if (!maps || !pagemap) return own;
+  if (!mappings || !pagemap) return own;
+  constexpr uint64_t kBits = core::kPagePresent | core::kPageOfFile | core::kPageMappedOnce;
   std::vector<uint64_t> words;
-  for (const std::string_view each : core::SplitAt(*maps, '\n')) {
-    const std::string line(each);
-    unsigned long begin = 0;
-    unsigned long end = 0;
-    char permissions[5] = {};
-    if (sscanf(line.c_str(), "%lx-%lx %4s", &begin, &end, permissions) != 3) continue;
-    if (permissions[1] != 'w' || permissions[3] != 'p' || end - begin > kMaxMapping) continue;
-    words.resize((end - begin) / kPageSize);
-    const size_t size = words.size() * sizeof(uint64_t);
-    const auto from = static_cast<off_t>(begin / kPageSize * sizeof(uint64_t));
-    if (pread(pagemap.get(), words.data(), size, from) != static_cast<ssize_t>(size)) continue;
+  for (const core::MemoryMapping& mapping : *mappings) {
+    if (mapping.size() > kMaxMapping) continue;
+    words.resize(mapping.pages());
+    if (!core::ReadPagemap(pagemap->get(), mapping, words.data())) continue;
     for (size_t i = 0; i < words.size(); ++i) {
-      const uint64_t word = words[i];
-      if ((word & kPresent) == 0 || (word & kFileOrShared) != 0 || (word & kMappedByUsAlone) == 0) {
-        continue;
-      }
-      own.push_back(begin + i * kPageSize);
+      const bool is_own = (words[i] & kBits) == (core::kPagePresent | core::kPageMappedOnce);
+      if (is_own) own.push_back(mapping.begin + i * core::kPageSize);
     }
   }
   return own;
@@ -65,9 +43,9 @@ std::vector<core::PageRange> Ranges(const std::vector<uint64_t>& pages) {
   std::vector<core::PageRange> ranges;
   for (const uint64_t page : pages) {
     if (!ranges.empty() && ranges.back().begin + ranges.back().size == page) {
-      ranges.back().size += kPageSize;
+      ranges.back().size += core::kPageSize;
     } else if (ranges.size() < core::kMaxHotRanges) {
-      ranges.push_back({page, kPageSize});
+      ranges.push_back({page, core::kPageSize});
     }
   }
   return ranges;
@@ -87,7 +65,7 @@ void SessionPages::Learn(pid_t worker) {
     std::ranges::set_intersection(last_, own, std::back_inserter(both));
     std::vector<uint64_t> all;
     std::ranges::set_union(pages_, both, std::back_inserter(all));
-    if (all.size() * kPageSize <= kMaxHotBytes) pages_ = std::move(all);
+    if (all.size() * core::kPageSize <= kMaxHotBytes) pages_ = std::move(all);
   }
   last_ = std::move(own);
   hot_ = watched + 1 < kWatched ? std::vector<core::PageRange>() : Ranges(pages_);

@@ -11,7 +11,6 @@
 
 #include "engine/core/wire.h"
 #include "engine/outside/observe.h"
-#include "engine/outside/start_thread.h"
 
 namespace belljar::outside {
 namespace {
@@ -51,9 +50,8 @@ core::Result<std::unique_ptr<SparePool>> SparePool::Start(SparePoolOptions optio
   core::Result<Event> wake = Event::Create(kStart);
   if (!wake) return wake.error();
   std::unique_ptr<SparePool> pool(new SparePool(std::move(options), std::move(*wake)));
-  core::Result<std::thread> keeper = StartThread(kStart, [pool = pool.get()] { pool->Keep(); });
-  if (!keeper) return keeper.error();
-  pool->keeper_ = std::move(*keeper);
+  core::Result<void> started = pool->keeper_.Start(kStart, [pool = pool.get()] { pool->Keep(); });
+  if (!started) return started.error();
   return pool;
 }
 
@@ -64,7 +62,7 @@ SparePool::~SparePool() {
     FailTakers(core::MakeError(kTake, "the sandbox is closing"));
   }
   wake_.Raise();
-  if (keeper_.joinable()) keeper_.join();
+  keeper_.Join();
   std::unique_lock lock(mutex_);
   for (Shelf& shelf : shelves_) shelf.takers.AwaitEmpty(lock);
 }
@@ -263,7 +261,7 @@ void SparePool::StartFailed(core::Error error) {
 }
 
 // Fails all waiting takers, and those that come before the next attempt.
-void SparePool::GiveUp(core::Error error, const Backoff& backoff) {
+void SparePool::GiveUp(core::Error error, const host::Backoff& backoff) {
   {
     const std::lock_guard lock(mutex_);
     FailTakers(error);
@@ -379,7 +377,7 @@ void SparePool::ReceiveRequested() {
   core::Result<core::Process> process = zygote_->ReceiveWorker();
   if (!process) {
     // If the kernel refused the clone, the zygote is unaffected; any other error is fatal for it.
-    if (process.error().operation == kCloneRefused && !requested_.empty()) {
+    if (process.error().cause == core::Cause::kRefusedByKernel && !requested_.empty()) {
       requested_.pop_front();
     } else {
       DropZygote();
@@ -418,7 +416,7 @@ void SparePool::DropZygote() {
   // the socket may come late: a worker holds the zygote's side of it until it is sealed.
   while (core::WaitReadable(zygote_->control_fd(), core::Clock::now() + kSettleTimeout)) {
     core::Result<core::Process> answered = zygote_->ReceiveWorker();
-    if (!answered && answered.error().operation != kCloneRefused) break;
+    if (!answered && answered.error().cause != core::Cause::kRefusedByKernel) break;
     if (!requested_.empty()) requested_.pop_front();
   }
   zygote_.reset();

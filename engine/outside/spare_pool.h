@@ -32,13 +32,13 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/core/thread.h"
+#include "engine/host/backoff.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/backoff.h"
 #include "engine/outside/event.h"
 #include "engine/outside/observe.h"
 #include "engine/outside/taker_queue.h"
@@ -102,7 +102,7 @@ class SparePool {
   uint64_t zygote_starts_failed() const { return zygote_starts_failed_; }
 
  private:
-  static constexpr Backoff kBackoff{std::chrono::milliseconds(50), std::chrono::seconds(5)};
+  static constexpr host::Backoff kBackoff{std::chrono::milliseconds(50), std::chrono::seconds(5)};
 
   // A worker that has not yet reported that it is sealed.
   struct PendingWorker {
@@ -151,7 +151,7 @@ class SparePool {
   core::Result<void> TakeWorkerResources(core::Descriptors descriptors, Worker& worker) const;
   core::Result<void> FinishSpawn(Worker& worker);
   core::Result<OwnSeal> ReadOwnSeal() const;
-  void GiveUp(core::Error error, const Backoff& backoff);
+  void GiveUp(core::Error error, const host::Backoff& backoff);
   void WorkerFailed(core::Error error);  // gives up after a few in a row
   size_t Missing(WorkerUse use) const;
   std::optional<WorkerUse> NextMissing() const;
@@ -173,10 +173,10 @@ class SparePool {
   uint64_t spawned_by_zygote_ = 0;
   int workers_failed_in_a_row_ = 0;
   core::Deadline rotate_at_{};
-  core::Deadline start_deadline_{};    // for starting_
-  bool zygote_proven_ = false;         // a worker has been sealed since the last zygote started
-  Backoff start_backoff_ = kBackoff;   // for zygotes
-  Backoff refill_backoff_ = kBackoff;  // for workers
+  core::Deadline start_deadline_{};  // for starting_
+  bool zygote_proven_ = false;       // a worker has been sealed since the last zygote started
+  host::Backoff start_backoff_ = kBackoff;   // for zygotes
+  host::Backoff refill_backoff_ = kBackoff;  // for workers
 
   mutable std::mutex mutex_;
   mutable std::optional<OwnSeal> own_seal_;
@@ -192,7 +192,7 @@ class SparePool {
   std::atomic<uint64_t> keeper_wakeups_ = 0;
   std::atomic<uint64_t> zygote_starts_failed_ = 0;
 
-  std::thread keeper_;
+  core::Thread keeper_;
 };
 
 }  // namespace belljar::outside

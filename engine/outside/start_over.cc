@@ -60,7 +60,7 @@ core::Result<host::Outcome> RunNamedOrComplete(const RunOptions& run, const Runn
   RunOptions through = run;
   if (run.sink) through.sink = &output.emplace(*run.sink).sink();
   core::Result<host::Outcome> outcome = named(through);
-  if (outcome || outcome.error().operation != kStartOver) return outcome;
+  if (outcome || outcome.error().cause != core::Cause::kStartOver) return outcome;
   if (output) output->StartOver();
   return complete(through);
 }

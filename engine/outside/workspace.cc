@@ -89,8 +89,10 @@ const char* ObstacleOf(int error_number) {
 core::Error NotChanged(const char* what, const std::string& path, const core::Error& error) {
   const char* const obstacle = ObstacleOf(error.error_number);
   if (!obstacle) return error;
-  return core::MakeError(kChangeFiles,
-                         "file " + core::Quoted(path) + " cannot be " + what + ": " + obstacle);
+  return core::WithCause(
+      core::Cause::kWorkspace,
+      core::MakeError("change the files of a session",
+                      "file " + core::Quoted(path) + " cannot be " + what + ": " + obstacle));
 }
 
 // --- output files -------------------------------------------------------------------------------

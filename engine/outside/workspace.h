@@ -35,10 +35,8 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
 // Precondition: CheckFiles. The files are owned by the guest and have mode 0600, directories 0700.
 core::Result<void> PutFiles(int workspace, const std::vector<host::InputFile>& files);
 
-// Error.operation of the next two if the state of the workspace does not allow it: a folder or a
-// link in the way, no space. The guest has made that, so it is no failure of ours: the error has no
-// number, and its detail says what to do.
-inline constexpr char kChangeFiles[] = "change the files of a session";
+// The next two have an error of kWorkspace if the state of the workspace does not allow it: a
+// folder or a link in the way, no space. Its detail says what to do.
 
 // The same in a session's workspace: what is a file or a link there already is replaced.
 core::Result<void> ReplaceFiles(int workspace, const std::vector<host::InputFile>& files);

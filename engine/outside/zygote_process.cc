@@ -27,6 +27,8 @@
 namespace belljar::outside {
 namespace {
 
+constexpr char kClone[] = "clone a worker";
+
 // What the child of the clone needs. All of it is prepared in advance, since between clone and exec
 // only async-signal-safe calls are allowed (the host has threads). Nor may they be
 // ThreadSanitizer's versions of such calls: their locks may be held by threads that the child does
@@ -360,14 +362,19 @@ core::Result<core::Process> ZygoteProcess::ReceiveWorker() {
     // No descriptor was left for the pidfd. The worker is still our child, and its pid is not
     // reused before it is reaped.
     core::KillAndReap(reply.pid, reaper_.get());
-    return core::SystemErrorOf(EMFILE, kCloneRefused, "no descriptor is available for it");
+    return core::WithCause(
+        core::Cause::kRefusedByKernel,
+        core::SystemErrorOf(EMFILE, kClone, "no descriptor is available for it"));
   }
   if (!message) return message.error();
   if (message->bytes.size() != sizeof reply) {
     return core::MakeError("spawn worker", "the zygote has died");
   }
   memcpy(&reply, message->bytes.data(), sizeof reply);
-  if (reply.error_number != 0) return core::SystemErrorOf(reply.error_number, kCloneRefused);
+  if (reply.error_number != 0) {
+    return core::WithCause(core::Cause::kRefusedByKernel,
+                           core::SystemErrorOf(reply.error_number, kClone));
+  }
   if (message->descriptors.size() != 1)
     return core::MakeError("spawn worker",
                            "this kernel has no pidfds (gVisor of 2022): only a single run is "

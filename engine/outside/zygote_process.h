@@ -23,9 +23,6 @@
 
 namespace belljar::outside {
 
-// Error.operation if the kernel refused the clone (EAGAIN, ENOMEM, …): the zygote is still usable.
-inline constexpr char kCloneRefused[] = "clone a worker";
-
 struct ZygoteOptions {
   Installation installation;
   std::string profile_document;           // JSON

@@ -1,7 +1,5 @@
 #include "engine/profiles/loader.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
@@ -15,6 +13,7 @@
 #include "engine/core/text.h"
 #include "engine/host/limit_fields.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/toml_text.h"
 
 namespace belljar::profiles {
 namespace {
@@ -127,12 +126,9 @@ T Unwrap(core::Result<T> result, const toml::node& where) {
 toml::table Parse(const std::string& file) {
   core::Result<std::string> text = core::ReadFile(file, 4 << 20);
   if (!text) throw std::runtime_error(text.error().ToString());
-  try {
-    return toml::parse(*text, file);
-  } catch (const toml::parse_error& error) {
-    throw std::runtime_error(file + ":" + std::to_string(error.source().begin.line) + ": " +
-                             std::string(error.description()));
-  }
+  core::Result<toml::table> root = ParseToml(*text, file);
+  if (!root) throw std::runtime_error(root.error().ToString());
+  return std::move(*root);
 }
 
 // --- seccomp.toml -----------------------------------------------------------------------------

@@ -8,6 +8,10 @@
 
 namespace belljar::profiles {
 
+bool IsProfileFile(std::string_view written) {
+  return written.find('/') != written.npos || written.ends_with(".toml");
+}
+
 std::vector<std::string> PartsOf(std::string_view name) {
   const std::vector<std::string_view> parts = core::SplitAt(name, '+');
   return {parts.begin(), parts.end()};

@@ -1,12 +1,9 @@
 #include "server/audit/audit_log.h"
 
-#include <signal.h>
-
 #include <algorithm>
 
 #include "engine/core/text.h"
 #include "server/audit/entry.h"
-#include "server/core/thread.h"
 
 namespace belljar::server::audit {
 namespace {
@@ -29,21 +26,6 @@ std::string TooLong(size_t bytes) {
   return MembersOf(entry);
 }
 
-// Signals are for the threads that wait for them.
-class BlockedSignals {
- public:
-  BlockedSignals() {
-    sigset_t all;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before_);
-  }
-  ~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  BlockedSignals(const BlockedSignals&) = delete;
-
- private:
-  sigset_t before_;
-};
-
 }  // namespace
 
 core::Result<std::unique_ptr<AuditLog>> AuditLog::Open(const AuditConfig& config,
@@ -60,11 +42,9 @@ core::Result<std::unique_ptr<AuditLog>> AuditLog::Open(const AuditConfig& config
                     "the server before was ended before it could sign its log; belljar "
                     "audit verify tells whether more is wrong"}}});
   }
-  const BlockedSignals blocked;
-  core::Result<std::thread> thread =
-      StartThread("open the audit log", [own = log.get()] { own->Work(); });
-  if (!thread) return thread.error();
-  log->thread_ = std::move(*thread);
+  core::Result<void> started =
+      log->thread_.Start("open the audit log", [own = log.get()] { own->Work(); });
+  if (!started) return started.error();
   return log;
 }
 
@@ -107,13 +87,13 @@ bool AuditLog::Flush(std::chrono::milliseconds patience) {
 }
 
 void AuditLog::Close() {
-  if (!thread_.joinable()) return;
+  if (!thread_) return;
   {
     const std::lock_guard lock(mutex_);
     closing_ = Clock::now() + kGrace;
   }
   wake_.notify_one();
-  thread_.join();
+  thread_.Join();
   const Figures now = figures();
   if (now.lost > 0) {
     notify_({true, "audit_lost", {{"entries", std::to_string(now.lost)}}});

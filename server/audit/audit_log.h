@@ -20,11 +20,11 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 #include "server/audit/segment_writer.h"
 #include "server/core/config.h"
 
@@ -110,7 +110,7 @@ class AuditLog {
   Clock::time_point next_retention_;
   bool gave_up_ = false;
 
-  std::thread thread_;
+  core::Thread thread_;
 };
 
 }  // namespace belljar::server::audit

@@ -6,6 +6,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/profile_names.h"
 #include "server/config/values.h"
 #include "server/events/http_post.h"
 
@@ -42,10 +43,6 @@ bool IsEnabled(const std::string& name, const Strings& enabled) {
          });
 }
 
-bool IsOwnFile(const std::string& profile) {
-  return profile.find('/') != std::string::npos || profile.ends_with(".toml");
-}
-
 void MakePathsAbsolute(Loading& loading) {
   Draft& draft = loading.draft;
   if (!draft.token_file.empty()) {
@@ -66,16 +63,18 @@ void MakePathsAbsolute(Loading& loading) {
     audit.key_file = AbsolutePath(audit.key_file, loading.OriginOf("audit.key_file"));
   }
   std::string& profile = draft.config.execution.profile;
-  if (IsOwnFile(profile)) profile = AbsolutePath(profile, loading.OriginOf("execution.profile"));
+  if (profiles::IsProfileFile(profile))
+    profile = AbsolutePath(profile, loading.OriginOf("execution.profile"));
   FrontsConfig& fronts = draft.config.fronts;
   for (const auto& [name, key] : {std::pair(&fronts.sandbox_fusion, "fronts.sandbox_fusion"),
                                   {&fronts.piston, "fronts.piston"},
                                   {&fronts.judge0, "fronts.judge0"}}) {
-    if (IsOwnFile(*name)) *name = AbsolutePath(*name, loading.OriginOf(key));
+    if (profiles::IsProfileFile(*name)) *name = AbsolutePath(*name, loading.OriginOf(key));
   }
   if (!draft.profiles) return;
   for (std::string& name : *draft.profiles) {
-    if (IsOwnFile(name)) name = AbsolutePath(name, loading.OriginOf("execution.profiles"));
+    if (profiles::IsProfileFile(name))
+      name = AbsolutePath(name, loading.OriginOf("execution.profiles"));
   }
 }
 

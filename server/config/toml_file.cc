@@ -1,7 +1,5 @@
 #include "server/config/toml_file.h"
 
-#include <toml++/toml.h>
-
 #include <algorithm>
 #include <charconv>
 #include <cmath>
@@ -12,6 +10,7 @@
 #include "engine/core/limits.h"
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/toml_text.h"
 #include "server/config/values.h"
 
 namespace belljar::server::config {
@@ -346,7 +345,9 @@ void Reader::ReadWebhooks(const toml::node& node, TomlFile& file) const {
 TomlFile Reader::Read() {
   const core::Result<std::string> text = core::ReadFile(path_, kMaxTomlFile);
   if (!text) throw Malformed("configuration: " + text.error().ToString());
-  const toml::table root = toml::parse(*text, path_);
+  const core::Result<toml::table> parsed = profiles::ParseToml(*text, path_);
+  if (!parsed) throw Malformed(parsed.error().ToString());
+  const toml::table& root = *parsed;
   Strings known = Sections();
   known.push_back(kTokens);
   known.push_back(kWebhooks);
@@ -375,11 +376,6 @@ core::Result<TomlFile> ReadTomlFile(const std::string& path) {
     return Reader(path).Read();
   } catch (const Malformed& malformed) {
     return core::MakeError(malformed.what(), "");
-  } catch (const toml::parse_error& error) {
-    const toml::source_position at = error.source().begin;
-    return core::MakeError(
-        core::Printable(path) + ":" + std::to_string(at.line) + ":" + std::to_string(at.column),
-        core::Printable(error.description()));
   } catch (const std::exception& failure) {
     return core::MakeError("read configuration " + core::Printable(path),
                            core::Printable(failure.what()));

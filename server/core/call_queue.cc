@@ -8,7 +8,12 @@ namespace belljar::server {
 
 CallQueue::CallQueue(Options options) : options_(options) {
   threads_.reserve(options.running);
-  for (size_t i = 0; i < options.running; ++i) threads_.emplace_back([this] { Work(); });
+  while (threads_.size() < options.running && !start_error_) {
+    core::Thread thread;
+    const core::Result<void> started = thread.Start("run calls", [this] { Work(); });
+    if (!started) start_error_ = started.error();
+    threads_.push_back(std::move(thread));
+  }
 }
 
 void CallQueue::Stop() {
@@ -21,9 +26,7 @@ void CallQueue::Stop() {
   wake_.notify_all();
   idle_.notify_all();
   dropped.clear();  // without the mutex: what calls hold may use the queue at its end
-  for (std::thread& thread : threads_) {
-    if (thread.joinable()) thread.join();
-  }
+  for (core::Thread& thread : threads_) thread.Join();
 }
 
 std::chrono::seconds CallQueue::RetryAfter() const {

@@ -1,6 +1,7 @@
 // CallQueue: a bounded number of running calls and of waiting calls; further calls are refused.
 //
 //   CallQueue queue({.running = 4, .waiting = 64});
+//   if (queue.start_error()) return *queue.start_error();
 //   if (auto refusal = queue.Submit("team-a", 8, [] { … })) return TryAgain(refusal->retry_after);
 #ifndef BELLJAR_SERVER_CORE_CALL_QUEUE_H_
 #define BELLJAR_SERVER_CORE_CALL_QUEUE_H_
@@ -14,8 +15,9 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
+
+#include "engine/core/thread.h"
 
 namespace belljar::server {
 
@@ -37,7 +39,7 @@ class CallQueue {
     std::chrono::seconds retry_after{1};  // derived from recent call durations
   };
 
-  // Makes its threads.
+  // Starts its threads.
   explicit CallQueue(Options options);
   ~CallQueue() { Stop(); }
   CallQueue(const CallQueue&) = delete;
@@ -52,6 +54,9 @@ class CallQueue {
   void SetOptions(Options options);
   Options options() const;
   size_t threads() const { return threads_.size(); }
+
+  // Why there are fewer threads than options().running. Do not use the queue then.
+  const std::optional<core::Error>& start_error() const { return start_error_; }
 
   // Refuses new calls from now on and waits for the calls already accepted. False: some were still
   // running at `deadline`.
@@ -83,7 +88,8 @@ class CallQueue {
   bool draining_ = false;
   bool closing_ = false;
   std::chrono::duration<double> mean_time_{0.01};  // exponential moving average per call
-  std::vector<std::thread> threads_;
+  std::optional<core::Error> start_error_;
+  std::vector<core::Thread> threads_;
 };
 
 }  // namespace belljar::server

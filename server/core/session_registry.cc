@@ -8,7 +8,6 @@
 #include "engine/core/fd.h"
 #include "engine/core/limits.h"
 #include "engine/core/text.h"
-#include "server/core/thread.h"
 
 namespace belljar::server {
 namespace {
@@ -74,7 +73,7 @@ SessionRegistry::~SessionRegistry() {
     stops_ = true;
   }
   wake_.notify_all();
-  if (thread_.joinable()) thread_.join();
+  thread_.Join();
   CloseAll("the server was stopped");
 }
 
@@ -396,7 +395,7 @@ void SessionRegistry::RemoveDue() {
 // Leaves it to the thread, if there is one. Otherwise unlocks the mutex meanwhile.
 void SessionRegistry::CloseRemoved(std::unique_lock<std::mutex>& lock) {
   if (removed_.empty()) return;
-  if (thread_.joinable() && !stops_) {
+  if (thread_ && !stops_) {
     wake_.notify_all();
     return;
   }
@@ -423,10 +422,7 @@ void SessionRegistry::CloseDue() {
 }
 
 core::Result<void> SessionRegistry::Start() {
-  core::Result<std::thread> thread = StartThread("watch the sessions", [this] { Watch(); });
-  if (!thread) return thread.error();
-  thread_ = std::move(*thread);
-  return {};
+  return thread_.Start("watch the sessions", [this] { Watch(); });
 }
 
 // The thread.

@@ -24,11 +24,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 #include "server/core/config.h"
 
 namespace belljar::server {
@@ -208,7 +208,7 @@ class SessionRegistry {
   };
   std::deque<Removed> removed_;  // to be closed, without the mutex
   bool stops_ = false;
-  std::thread thread_;
+  core::Thread thread_;
 };
 
 }  // namespace belljar::server

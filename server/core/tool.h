@@ -10,6 +10,7 @@
 
 #include "engine/core/result.h"
 #include "engine/host/deferred_tasks.h"
+#include "engine/host/outcome.h"
 #include "server/core/caller.h"
 #include "server/core/cancellation.h"
 #include "server/core/content.h"
@@ -55,6 +56,9 @@ struct ToolResult {
   // reported as an Error instead.
   bool is_error = false;
   Fault fault = Fault::kNone;
+  // As in the outcome: for what tells ends apart that have one status. No code reads the text.
+  host::KillCause kill_cause = host::KillCause::kUnknown;
+  int kill_signal = 0;
   // In the order in which clients see it, after the text.
   std::vector<Content> contents;
 };

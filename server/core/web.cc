@@ -9,13 +9,6 @@
 namespace belljar::server {
 namespace {
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
 std::optional<std::string> DecodeForm(std::string_view text) {
   std::string spaced(text);
   std::replace(spaced.begin(), spaced.end(), '+', ' ');
@@ -43,10 +36,9 @@ std::optional<std::string> DecodeUrlText(std::string_view text) {
       decoded += text[at];
       continue;
     }
-    if (text.size() - at < 3) return std::nullopt;
-    const int high = HexDigit(text[at + 1]), low = HexDigit(text[at + 2]);
-    if (high < 0 || low < 0) return std::nullopt;
-    decoded += static_cast<char>(high * 16 + low);
+    const std::optional<std::string> byte = core::DecodeHex(text.substr(at + 1, 2));
+    if (!byte || byte->empty()) return std::nullopt;
+    decoded += *byte;
     at += 2;
   }
   if (core::HasControls(decoded)) return std::nullopt;

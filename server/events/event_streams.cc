@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "engine/core/text.h"
-#include "server/core/thread.h"
 
 namespace belljar::server::events {
 namespace {
@@ -78,17 +77,14 @@ EventStreams::~EventStreams() {
     ends_ = stops_ = true;
   }
   hub_.Wake();
-  if (thread_.joinable()) thread_.join();
+  thread_.Join();
   for (auto* streams : {&new_, &streams_}) {
     for (const auto& stream : *streams) Remove(*stream);
   }
 }
 
 core::Result<void> EventStreams::Start() {
-  core::Result<std::thread> thread = StartThread("serve events", [this] { Serve(); });
-  if (!thread) return thread.error();
-  thread_ = std::move(*thread);
-  return {};
+  return thread_.Start("serve events", [this] { Serve(); });
 }
 
 const std::vector<WebRoute>& EventStreams::routes() const {

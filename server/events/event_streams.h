@@ -20,10 +20,10 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 #include "server/core/web.h"
 #include "server/events/event_hub.h"
 
@@ -82,7 +82,7 @@ class EventStreams : public WebHandler {
   bool stops_ = false;  // the thread ends
   std::atomic<size_t> open_ = 0;
   std::list<std::unique_ptr<Stream>> streams_;  // of the thread
-  std::thread thread_;
+  core::Thread thread_;
 };
 
 }  // namespace belljar::server::events

@@ -7,14 +7,17 @@
 #include <functional>
 #include <mutex>
 #include <string>
-#include <thread>
 #include <utility>
 
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
+#include "engine/host/backoff.h"
 #include "server/core/cancellation.h"
-#include "server/core/thread.h"
 
 namespace belljar::server::events {
+
+// Between two attempts.
+inline constexpr host::Backoff kBackoff{std::chrono::milliseconds(500), std::chrono::minutes(1)};
 
 // Whoever owns it calls Stop before it is destroyed.
 class SenderThread {
@@ -34,23 +37,18 @@ class SenderThread {
   void Stop() {
     stop_.Cancel();
     Finish();
-    if (thread_.joinable()) thread_.join();
+    thread_.Join();
   }
 
  protected:
   // `operation` is that of the error.
   core::Result<void> Run(std::string operation, std::function<void()> work) {
-    core::Result<std::thread> thread =
-        StartThread(std::move(operation), [this, work = std::move(work)] {
-          BlockSigpipe();
-          work();
-          const std::lock_guard lock(mutex_);
-          is_done_ = true;
-          changed_.notify_all();
-        });
-    if (!thread) return thread.error();
-    thread_ = std::move(*thread);
-    return {};
+    return thread_.Start(std::move(operation), [this, work = std::move(work)] {
+      work();
+      const std::lock_guard lock(mutex_);
+      is_done_ = true;
+      changed_.notify_all();
+    });
   }
 
   // Between two attempts. False: it ends; one that fails while the server waits for it is not
@@ -67,7 +65,7 @@ class SenderThread {
 
  private:
   bool is_done_ = false;
-  std::thread thread_;
+  core::Thread thread_;
 };
 
 }  // namespace belljar::server::events

@@ -1,6 +1,5 @@
 #include "server/events/trace_context.h"
 
-#include <algorithm>
 #include <span>
 
 #include "engine/core/text.h"
@@ -10,11 +9,6 @@ namespace belljar::server::events {
 namespace {
 
 constexpr size_t kLength = 55;  // "00-" 32 "-" 16 "-" 2
-
-bool IsHex(std::string_view text) {
-  return std::all_of(text.begin(), text.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
-}
 
 bool IsZero(std::string_view text) { return text.find_first_not_of('0') == text.npos; }
 
@@ -28,7 +22,9 @@ std::optional<TraceContext> TraceContext::Parse(std::string_view text) {
   const bool is_whole =
       text.size() == kLength || (version != "00" && text.substr(kLength).starts_with('-'));
   if (!is_whole || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;
-  if (!IsHex(version) || !IsHex(trace) || !IsHex(parent) || !IsHex(flags)) return std::nullopt;
+  for (const std::string_view part : {version, trace, parent, flags}) {
+    if (!core::IsHex(part, part.size())) return std::nullopt;
+  }
   if (version == "ff" || IsZero(trace) || IsZero(parent)) return std::nullopt;
   const char low = flags[1];
   const int bits = low <= '9' ? low - '0' : low - 'a' + 10;

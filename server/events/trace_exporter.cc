@@ -9,7 +9,6 @@
 #include <utility>
 
 #include "engine/host/version.h"
-#include "server/events/backoff.h"
 #include "server/events/http_post.h"
 #include "server/events/sender_thread.h"
 
@@ -196,6 +195,7 @@ class TraceExporter::Worker : public SenderThread {
   }
 
   bool Export(const std::string& body) {
+    host::Backoff backoff = kBackoff;
     for (unsigned attempt = 1;; ++attempt) {
       const core::Result<unsigned> status =
           post_.Send({{"Content-Type", "application/json"},
@@ -208,7 +208,8 @@ class TraceExporter::Worker : public SenderThread {
         on_failure_(WhyFailed(status), attempt, is_lost);
       }
       if (is_lost) return false;
-      if (!Sleep(backoff_.After(attempt))) return false;
+      backoff.Fail(Clock::now());
+      if (!Sleep(backoff.RandomWait())) return false;
     }
   }
 
@@ -216,7 +217,6 @@ class TraceExporter::Worker : public SenderThread {
   const std::string instance_;
   const FailureListener on_failure_;
   HttpPost post_;
-  Backoff backoff_;
 
   std::map<std::string, Span> open_;  // by execution
   std::deque<Span> waiting_;

@@ -9,7 +9,6 @@
 #include "engine/host/base64.h"
 #include "engine/host/digest.h"
 #include "engine/host/version.h"
-#include "server/events/backoff.h"
 #include "server/events/http_post.h"
 #include "server/events/sender_thread.h"
 
@@ -105,6 +104,7 @@ class Webhooks::Endpoint : public SenderThread {
   // False: there is no point in going on.
   bool Deliver(const std::string& id, const Event& event) {
     const std::string body = ToJson(event);
+    host::Backoff backoff = kBackoff;
     for (unsigned attempt = 1;; ++attempt) {
       const core::Result<unsigned> status = Attempt(id, body);
       if (status && IsDelivered(*status)) {
@@ -118,7 +118,8 @@ class Webhooks::Endpoint : public SenderThread {
       Note(event, WhyFailed(status), attempt, dropped, is_gone);
       if (is_gone) return false;
       if (dropped) return true;
-      if (!Sleep(backoff_.After(attempt))) return false;
+      backoff.Fail(Clock::now());
+      if (!Sleep(backoff.RandomWait())) return false;
     }
   }
 
@@ -156,7 +157,6 @@ class Webhooks::Endpoint : public SenderThread {
   const std::string epoch_;
   const FailureListener on_failure_;
   HttpPost post_;
-  Backoff backoff_;
   uint64_t number_ = 0;
 
   std::deque<std::shared_ptr<const Event>> waiting_;

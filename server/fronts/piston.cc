@@ -33,24 +33,6 @@ WebAnswer Message(unsigned status, const std::string& message) {
   return JsonAnswer({{"message", message}}, status);
 }
 
-int HexDigit(char c) {
-  if (c >= '0' && c <= '9') return c - '0';
-  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
-  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
-  return -1;
-}
-
-std::optional<std::string> DecodeHex(std::string_view text) {
-  if (text.size() % 2 != 0) return std::nullopt;
-  std::string bytes;
-  for (size_t i = 0; i < text.size(); i += 2) {
-    const int high = HexDigit(text[i]), low = HexDigit(text[i + 1]);
-    if (high < 0 || low < 0) return std::nullopt;
-    bytes += static_cast<char>(high << 4 | low);
-  }
-  return bytes;
-}
-
 struct PistonFile {
   std::string name;
   std::string content;  // decoded
@@ -68,7 +50,7 @@ std::optional<PistonFile> Decoded(const nlohmann::json& file, size_t index) {
   decoded.is_text = encoding != "base64" && encoding != "hex";
   if (decoded.is_text) return decoded;
   std::optional<std::string> bytes =
-      encoding == "hex" ? DecodeHex(decoded.content) : host::DecodeBase64(decoded.content);
+      encoding == "hex" ? core::DecodeHex(decoded.content) : host::DecodeBase64(decoded.content);
   if (!bytes) return std::nullopt;
   decoded.content = std::move(*bytes);
   return decoded;
@@ -97,7 +79,7 @@ Json RunStage(const RunReport& report) {
       message = "Memory limit exceeded: " + report.note;
       break;
     case RunReport::End::kSignal:
-      signal = SignalName(report.signal);
+      signal = host::SignalName(report.signal);
       status = "SG";
       message = report.note;
       break;

@@ -16,18 +16,6 @@ namespace {
 // The value in an outcome is the program's, and may be nested as deep as the engine lets it.
 constexpr host::JsonBounds kOutcomeBounds = {.depth = 10'000};
 
-struct SignalRow {
-  int number;
-  std::string_view name;
-};
-constexpr SignalRow kSignals[] = {
-    {SIGABRT, "SIGABRT"}, {SIGALRM, "SIGALRM"}, {SIGBUS, "SIGBUS"},   {SIGFPE, "SIGFPE"},
-    {SIGHUP, "SIGHUP"},   {SIGILL, "SIGILL"},   {SIGINT, "SIGINT"},   {SIGKILL, "SIGKILL"},
-    {SIGPIPE, "SIGPIPE"}, {SIGQUIT, "SIGQUIT"}, {SIGSEGV, "SIGSEGV"}, {SIGSYS, "SIGSYS"},
-    {SIGTERM, "SIGTERM"}, {SIGTRAP, "SIGTRAP"}, {SIGUSR1, "SIGUSR1"}, {SIGUSR2, "SIGUSR2"},
-    {SIGXCPU, "SIGXCPU"}, {SIGXFSZ, "SIGXFSZ"},
-};
-
 constexpr char kNotRun[] = "the server could not run the code; call again";
 
 std::string TextAt(const nlohmann::json& object, const char* name) {
@@ -82,15 +70,6 @@ void AddException(const nlohmann::json& error, RunReport& report) {
   report.exception = std::move(exception);
 }
 
-// The outcome names the signal only in its sentence: "killed by SIGSEGV".
-int SignalIn(std::string_view message) {
-  constexpr std::string_view kBefore = "killed by ";
-  if (!message.starts_with(kBefore)) return 0;
-  message.remove_prefix(kBefore.size());
-  const auto found = std::ranges::find(kSignals, message, &SignalRow::name);
-  return found == std::end(kSignals) ? 0 : found->number;
-}
-
 // From 1 to 255: a program that ended by sys.exit(256) has failed, whatever a shell makes of it.
 int FailedCode(const nlohmann::json& outcome) {
   const auto code = outcome.find("exit_code");
@@ -99,24 +78,25 @@ int FailedCode(const nlohmann::json& outcome) {
   return low == 0 ? 1 : low;
 }
 
-void SetKilledEnd(const nlohmann::json& error, RunReport& report) {
-  const std::string& message = report.note;
-  const std::string type = TextAt(error, "type");
+void SetKilledEnd(host::KillCause cause, int signal, RunReport& report) {
   report.end = RunReport::End::kSignal;
-  report.signal = SIGKILL;
-  if (type == "Cancelled" || message.starts_with("the container")) {
-    report.end = RunReport::End::kLost;
-  } else if (message.starts_with("the process exited")) {
-    report.end = RunReport::End::kExited;
-    report.exit_code = 1;
-  } else if (message.starts_with("killed for a hostile")) {
-    report.signal = SIGSYS;
-  } else if (const int signal = SignalIn(message)) {
-    report.signal = signal;
+  switch (cause) {
+    case host::KillCause::kCancelled:
+    case host::KillCause::kContainerEnded: report.end = RunReport::End::kLost; break;
+    case host::KillCause::kExit:
+      report.end = RunReport::End::kExited;
+      report.exit_code = 1;
+      return;
+    case host::KillCause::kSystemCall: report.signal = SIGSYS; return;
+    case host::KillCause::kSignal: report.signal = signal; return;
+    case host::KillCause::kUnknown:
+    case host::KillCause::kUnreadable:
+    case host::KillCause::kSigkill: break;
   }
+  report.signal = SIGKILL;
 }
 
-void SetEnd(const nlohmann::json& outcome, RunReport& report) {
+void SetEnd(const nlohmann::json& outcome, const ToolResult& result, RunReport& report) {
   const nlohmann::json& error = MemberAt(outcome, "error");
   if (report.status == "ok") {
     report.end = RunReport::End::kExited;
@@ -152,7 +132,7 @@ void SetEnd(const nlohmann::json& outcome, RunReport& report) {
     // For graders that search for it.
     report.error_text = "MemoryError: " + report.note + "\n";
   } else {
-    SetKilledEnd(error, report);
+    SetKilledEnd(result.kill_cause, result.kill_signal, report);
   }
 }
 
@@ -186,11 +166,6 @@ void AddOutputs(const nlohmann::json& outcome, const std::vector<Content>& conte
 
 }  // namespace
 
-std::string SignalName(int number) {
-  const auto found = std::ranges::find(kSignals, number, &SignalRow::number);
-  return found == std::end(kSignals) ? "SIG" + std::to_string(number) : std::string(found->name);
-}
-
 std::string RunReport::WholeStandardError() const {
   std::string text = standard_error;
   if (!text.empty() && !text.ends_with('\n') && !error_text.empty()) text += '\n';
@@ -222,7 +197,7 @@ RunEnd EndOf(core::Result<ToolResult> result) {
   report.wall_seconds = NumberAt(usage, "wall_time");
   report.cpu_seconds = NumberAt(usage, "cpu_time");
   report.memory_bytes = static_cast<uint64_t>(NumberAt(usage, "max_rss_bytes"));
-  SetEnd(*outcome, report);
+  SetEnd(*outcome, *result, report);
   AddOutputs(*outcome, result->contents, report);
   return report;
 }

@@ -75,9 +75,6 @@ using RunEnd = std::variant<RunReport, RunFailure>;
 // Of a call of execute_code in full detail.
 RunEnd EndOf(core::Result<ToolResult> result);
 
-// "SIGSEGV".
-std::string SignalName(int number);
-
 // A source that Python does not read: with NUL, or not UTF-8. To a grader this is an error of the
 // program, although the tool refuses such an argument.
 std::optional<RunReport> UnreadableSource(std::string_view code);

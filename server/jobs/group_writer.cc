@@ -23,8 +23,14 @@ core::Error InDoubt(core::Error error) {
 
 }  // namespace
 
-GroupWriter::GroupWriter(std::unique_ptr<Database> database, StepHook step)
-    : database_(std::move(database)), step_(std::move(step)), thread_([this] { Work(); }) {}
+core::Result<std::unique_ptr<GroupWriter>> GroupWriter::Start(std::unique_ptr<Database> database,
+                                                              StepHook step) {
+  std::unique_ptr<GroupWriter> writer(new GroupWriter(std::move(database), std::move(step)));
+  core::Result<void> started =
+      writer->thread_.Start("write to the database of jobs", [own = writer.get()] { own->Work(); });
+  if (!started) return started.error();
+  return writer;
+}
 
 GroupWriter::~GroupWriter() {
   {
@@ -32,7 +38,7 @@ GroupWriter::~GroupWriter() {
     closing_ = true;
   }
   wake_.notify_all();
-  thread_.join();
+  thread_.Join();
 }
 
 core::Result<void> GroupWriter::Write(GroupedWrite write) {

@@ -11,9 +11,10 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
+#include <utility>
 
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 #include "server/jobs/database.h"
 #include "server/jobs/job_store.h"
 
@@ -31,7 +32,8 @@ struct GroupedWrite {
 
 class GroupWriter {
  public:
-  GroupWriter(std::unique_ptr<Database> database, StepHook step);
+  static core::Result<std::unique_ptr<GroupWriter>> Start(std::unique_ptr<Database> database,
+                                                          StepHook step);
   // Writes what has been asked for.
   ~GroupWriter();
   GroupWriter(const GroupWriter&) = delete;
@@ -40,6 +42,9 @@ class GroupWriter {
   core::Result<void> Write(GroupedWrite write);
 
  private:
+  GroupWriter(std::unique_ptr<Database> database, StepHook step)
+      : database_(std::move(database)), step_(std::move(step)) {}
+
   static constexpr size_t kMostInGroup = 256;
   // Of a group that is written one by one: so many in a row wait for others' locks in vain.
   static constexpr size_t kMostLocked = 2;
@@ -64,7 +69,7 @@ class GroupWriter {
   std::condition_variable wake_;
   Group waiting_;
   bool closing_ = false;
-  std::thread thread_;
+  core::Thread thread_;
 };
 
 }  // namespace belljar::server::jobs

@@ -22,8 +22,6 @@ std::optional<JobState> JobStateNamed(std::string_view name) {
 
 std::string NewJobId() { return core::Hex(host::RandomBytes()); }
 
-bool IsJobId(std::string_view text) {
-  return text.size() == 32 && text.find_first_not_of("0123456789abcdef") == std::string_view::npos;
-}
+bool IsJobId(std::string_view text) { return core::IsHex(text, 32); }
 
 }  // namespace belljar::server::jobs

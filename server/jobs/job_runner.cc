@@ -6,7 +6,6 @@
 #include "engine/host/deferred_tasks.h"
 #include "engine/host/json_reader.h"
 #include "server/core/execution.h"
-#include "server/core/thread.h"
 #include "server/core/tool_calls.h"
 
 namespace belljar::server::jobs {
@@ -32,7 +31,7 @@ JobRunner::~JobRunner() {
     claiming_ = false;
   }
   wake_.notify_all();
-  if (upkeep_.joinable()) upkeep_.join();
+  upkeep_.Join();
 }
 
 core::Result<void> JobRunner::Start() {
@@ -43,10 +42,7 @@ core::Result<void> JobRunner::Start() {
     std::lock_guard lock(mutex_);
     claiming_ = true;
   }
-  core::Result<std::thread> thread = StartThread("run jobs", [this] { Upkeep(); });
-  if (!thread) return thread.error();
-  upkeep_ = std::move(*thread);
-  return {};
+  return upkeep_.Start("run jobs", [this] { Upkeep(); });
 }
 
 void JobRunner::Report(const core::Error& error) const {

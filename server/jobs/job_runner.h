@@ -19,11 +19,11 @@
 #include <mutex>
 #include <optional>
 #include <string>
-#include <thread>
 #include <utility>
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 #include "server/core/call_queue.h"
 #include "server/core/caller.h"
 #include "server/core/cancellation.h"
@@ -102,7 +102,7 @@ class JobRunner {
   bool is_woken_ = false;                   // by Wake, since a turn looked for a job
   std::map<std::string, Running> running_;  // by id
   std::vector<std::pair<Job, JobEnd>> unfinished_;
-  std::thread upkeep_;
+  core::Thread upkeep_;
 };
 
 }  // namespace belljar::server::jobs

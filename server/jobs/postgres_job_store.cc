@@ -454,8 +454,7 @@ core::Result<std::unique_ptr<JobStore>> OpenPostgresJobStore(const PostgresJobOp
   if (core::Result<void> migrated = (*writes)->Migrate(); !migrated) return migrated.error();
   core::Result<std::unique_ptr<PostgresDatabase>> reads = ConnectTo(**pq, options, *destination);
   if (!reads) return reads.error();
-  return std::unique_ptr<JobStore>(std::make_unique<SqlJobStore>(
-      std::move(*writes), std::move(*reads), options.limits, options.step));
+  return SqlJobStore::Open(std::move(*writes), std::move(*reads), options.limits, options.step);
 }
 
 }  // namespace belljar::server::jobs

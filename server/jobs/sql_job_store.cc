@@ -51,19 +51,24 @@ std::string SubmissionFault(const Submission& submission) {
 
 }  // namespace
 
-SqlJobStore::SqlJobStore(std::unique_ptr<Database> writes, std::unique_ptr<Database> reads,
-                         JobLimits limits, StepHook step)
-    : limits_(limits), reads_(std::move(reads)), writer_(std::move(writes), std::move(step)) {}
+core::Result<std::unique_ptr<JobStore>> SqlJobStore::Open(std::unique_ptr<Database> writes,
+                                                          std::unique_ptr<Database> reads,
+                                                          JobLimits limits, StepHook step) {
+  core::Result<std::unique_ptr<GroupWriter>> writer =
+      GroupWriter::Start(std::move(writes), std::move(step));
+  if (!writer) return writer.error();
+  return std::unique_ptr<JobStore>(new SqlJobStore(std::move(*writer), std::move(reads), limits));
+}
 
 SqlJobStore::~SqlJobStore() {
   // A failure leaves the lease to run out.
-  (void)writer_.Write({.locks = {}, .run = [this](Database& database, bool) -> core::Result<void> {
-                         if (server_ == 0) return {};
-                         const auto deleted =
-                             database.Run("DELETE FROM servers WHERE id = ?1", {server_});
-                         if (!deleted) return deleted.error();
-                         return {};
-                       }});
+  (void)writer_->Write({.locks = {}, .run = [this](Database& database, bool) -> core::Result<void> {
+                          if (server_ == 0) return {};
+                          const auto deleted =
+                              database.Run("DELETE FROM servers WHERE id = ?1", {server_});
+                          if (!deleted) return deleted.error();
+                          return {};
+                        }});
 }
 
 core::Result<Submitted> SqlJobStore::Submit(const Submission& submission) {
@@ -76,14 +81,14 @@ core::Result<Submitted> SqlJobStore::Submit(const Submission& submission) {
   const std::string batch = submission.batch || ids.size() > 1 ? NewJobId() : std::string();
   Submitted submitted;
   const core::Result<void> written =
-      writer_.Write({.locks = {.submits = true, .all_owners = false, .owners = {submission.owner}},
-                     .run = [&](Database& database, bool again) -> core::Result<void> {
-                       core::Result<Submitted> added =
-                           AddJobs(database, submission, limits_, ids, batch, again);
-                       if (!added) return added.error();
-                       submitted = std::move(*added);
-                       return {};
-                     }});
+      writer_->Write({.locks = {.submits = true, .all_owners = false, .owners = {submission.owner}},
+                      .run = [&](Database& database, bool again) -> core::Result<void> {
+                        core::Result<Submitted> added =
+                            AddJobs(database, submission, limits_, ids, batch, again);
+                        if (!added) return added.error();
+                        submitted = std::move(*added);
+                        return {};
+                      }});
   if (!written) return written.error();
   return submitted;
 }
@@ -166,15 +171,15 @@ core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
     claimed.clear();
   };
   const core::Result<void> written =
-      writer_.Write({.locks = {}, .run = [&](Database& database, bool) -> core::Result<void> {
-                       forget();
-                       core::Result<void> held = HoldLease(database, kCheckLease);
-                       if (!held) return held;
-                       core::Result<void> done = ClaimInTurn(database, most, claimed);
-                       const std::lock_guard lock(held_mutex_);
-                       for (const Job& job : claimed) held_.insert(AttemptOf(job));
-                       return done;
-                     }});
+      writer_->Write({.locks = {}, .run = [&](Database& database, bool) -> core::Result<void> {
+                        forget();
+                        core::Result<void> held = HoldLease(database, kCheckLease);
+                        if (!held) return held;
+                        core::Result<void> done = ClaimInTurn(database, most, claimed);
+                        const std::lock_guard lock(held_mutex_);
+                        for (const Job& job : claimed) held_.insert(AttemptOf(job));
+                        return done;
+                      }});
   if (!written) {
     // If they were claimed nevertheless, Renew finds them.
     forget();
@@ -185,7 +190,7 @@ core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
 
 core::Result<Renewal> SqlJobStore::Renew() {
   Renewal renewal;
-  const core::Result<void> written = writer_.Write(
+  const core::Result<void> written = writer_->Write(
       {.locks = {},
        .run = [&](Database& database, bool) -> core::Result<void> {
          renewal = {};
@@ -221,7 +226,7 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
   const Expected expected{
       .state = JobState::kRunning, .server = claimed.server, .attempts = claimed.attempts};
   bool finished = false;
-  const core::Result<void> written = writer_.Write(
+  const core::Result<void> written = writer_->Write(
       {.locks = {.submits = false, .all_owners = false, .owners = {claimed.owner}},
        .run = [&](Database& database, bool again) -> core::Result<void> {
          if (end.state == JobState::kInterrupted) {
@@ -275,7 +280,7 @@ core::Result<Cancellation> SqlJobStore::CancelKnown(Database& database, const Jo
 core::Result<Cancellation> SqlJobStore::Cancel(const std::string& owner, const std::string& id) {
   Cancellation cancellation;
   if (!IsJobId(id)) return cancellation;
-  const core::Result<void> written = writer_.Write(
+  const core::Result<void> written = writer_->Write(
       {.locks = {.submits = false, .all_owners = false, .owners = {owner}},
        .run = [&](Database& database, bool) -> core::Result<void> {
          cancellation = {};
@@ -303,7 +308,7 @@ core::Result<std::optional<std::pair<uint64_t, uint64_t>>> SqlJobStore::CancelBa
   while (true) {
     std::pair<uint64_t, uint64_t> part;
     int64_t last = after;
-    const core::Result<void> written = writer_.Write(
+    const core::Result<void> written = writer_->Write(
         {.locks = {.submits = false, .all_owners = false, .owners = {owner}},
          .run = [&](Database& database, bool) -> core::Result<void> {
            part = {};

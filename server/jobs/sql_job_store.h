@@ -30,8 +30,9 @@ namespace belljar::server::jobs {
 class SqlJobStore : public JobStore {
  public:
   // Connections to a database that has the tables of job_schema.h.
-  SqlJobStore(std::unique_ptr<Database> writes, std::unique_ptr<Database> reads, JobLimits limits,
-              StepHook step);
+  static core::Result<std::unique_ptr<JobStore>> Open(std::unique_ptr<Database> writes,
+                                                      std::unique_ptr<Database> reads,
+                                                      JobLimits limits, StepHook step);
   // Jobs that run are interrupted by the next Recover.
   ~SqlJobStore() override;
 
@@ -54,6 +55,10 @@ class SqlJobStore : public JobStore {
   core::Result<JobCounters> Counters() override;
 
  private:
+  SqlJobStore(std::unique_ptr<GroupWriter> writer, std::unique_ptr<Database> reads,
+              JobLimits limits)
+      : limits_(limits), reads_(std::move(reads)), writer_(std::move(writer)) {}
+
   // So many jobs are changed in one transaction by what may change any number of them: others write
   // in between.
   static constexpr size_t kPart = 200;
@@ -96,7 +101,7 @@ class SqlJobStore : public JobStore {
   std::mutex held_mutex_;
   std::set<Attempt> held_;  // what Claim has returned, or is about to, until it is finished
 
-  GroupWriter writer_;  // last: its thread uses the rest
+  const std::unique_ptr<GroupWriter> writer_;  // last: its thread uses the rest
 };
 
 }  // namespace belljar::server::jobs

@@ -20,7 +20,7 @@ core::Result<Recovered> SqlJobStore::Recover() {
   while (true) {
     Recovered part;
     size_t found = 0;
-    const core::Result<void> written = writer_.Write(
+    const core::Result<void> written = writer_->Write(
         {.locks = {.submits = false, .all_owners = true, .owners = {}},
          .run = [&](Database& database, bool) -> core::Result<void> {
            part = {};
@@ -64,7 +64,7 @@ core::Result<Recovered> SqlJobStore::Recover() {
 
 core::Result<size_t> SqlJobStore::ExpirePart(Removed& removed) {
   std::vector<JobName> part;
-  const core::Result<void> written = writer_.Write(
+  const core::Result<void> written = writer_->Write(
       {.locks = {.submits = false, .all_owners = true, .owners = {}},
        .run = [&](Database& database, bool) -> core::Result<void> {
          part.clear();
@@ -103,7 +103,7 @@ core::Result<size_t> SqlJobStore::RemovePart(
     SqlLocks locks, Removed& removed,
     const std::function<core::Result<void>(Database&, Removed&)>& remove) {
   Removed part;
-  const core::Result<void> written = writer_.Write(
+  const core::Result<void> written = writer_->Write(
       {.locks = std::move(locks), .run = [&](Database& database, bool) -> core::Result<void> {
          part = {};
          return remove(database, part);

@@ -501,8 +501,7 @@ core::Result<std::unique_ptr<JobStore>> OpenSqliteJobStore(const SqliteJobOption
   if (const core::Result<int64_t> set = Pragma(**reads, "query_only = ON"); !set) {
     return set.error();
   }
-  return std::unique_ptr<JobStore>(std::make_unique<SqlJobStore>(
-      std::move(*writes), std::move(*reads), options.limits, options.step));
+  return SqlJobStore::Open(std::move(*writes), std::move(*reads), options.limits, options.step);
 }
 
 }  // namespace belljar::server::jobs

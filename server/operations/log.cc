@@ -11,8 +11,8 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/core/thread.h"
 #include "engine/host/known_names.h"
-#include "server/core/thread.h"
 #include "server/operations/log_sink.h"
 
 namespace belljar::server::operations {
@@ -191,9 +191,6 @@ std::string EventOf(const SessionRecord& record) {
 
 // spdlog's queue and thread, with our own sink.
 struct Log::Queue {
-  explicit Queue(size_t entries)
-      : pool(std::make_shared<spdlog::details::thread_pool>(entries, 1, BlockSigpipe)) {}
-
   std::shared_ptr<spdlog::details::thread_pool> pool;
   std::shared_ptr<PatientSink> sink;
   std::shared_ptr<spdlog::async_logger> logger;
@@ -209,10 +206,13 @@ core::Result<std::unique_ptr<Log>> Log::Open(const LogConfig& config, int fd) {
 }
 
 core::Result<void> Log::StartWriting(int fd) {
+  queue_ = std::make_unique<Queue>();
   try {
-    queue_ = std::make_unique<Queue>(code_ ? kMaxWaitingWithCode : kMaxWaiting);
+    const core::BlockedSignals blocked;
+    queue_->pool = std::make_shared<spdlog::details::thread_pool>(
+        code_ ? kMaxWaitingWithCode : kMaxWaiting, 1);
   } catch (const std::system_error& error) {
-    return core::SystemErrorOf(error.code().value(), "open the log", "no thread could be started");
+    return core::NoThread(error.code().value(), "open the log");
   }
   core::Result<std::shared_ptr<PatientSink>> sink = PatientSink::Create(
       fd, [pool = queue_->pool.get()] { return pool->overrun_counter(); },

@@ -1,7 +1,6 @@
 #include "server/rest/audit_service.h"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <charconv>
 #include <optional>
 #include <utility>
@@ -95,9 +94,12 @@ WebAnswer PageAnswer(const audit::SearchPage& page) {
 
 AuditService::AuditService(std::string folder, const audit::ReceiptStore& receipts,
                            const audit::SigningKey& key)
-    : folder_(std::move(folder)), receipts_(receipts), key_(key) {}
+    : folder_(std::move(folder)),
+      receipts_(receipts),
+      key_(key),
+      searches_({.running = 1, .waiting = kMaxWaiting}) {}
 
-AuditService::~AuditService() { thread_.join(); }
+AuditService::~AuditService() { searches_.Drain(std::chrono::steady_clock::time_point::max()); }
 
 void AuditService::Search(const WebRequest& request, std::shared_ptr<WebReply> reply) {
   core::Result<AuditTerms> terms = AuditTermsOf(request.query);
@@ -109,21 +111,18 @@ void AuditService::Search(const WebRequest& request, std::shared_ptr<WebReply> r
     }
     terms->query.caller = caller.name;
   }
-  if (++waiting_ > kMaxWaiting) {
-    --waiting_;
-    return reply->Finish(
-        Problem(429, "too many searches of the audit log are waiting", "Retry-After: 1\r\n"));
-  }
-  boost::asio::post(thread_, [this, terms = std::move(*terms), reply = std::move(reply),
-                              gone = request.peer_gone] {
-    --waiting_;
+  const auto search = [this, terms = std::move(*terms), reply, gone = request.peer_gone] {
     if (gone->cancelled()) return;
     const core::Result<audit::SearchPage> page =
         audit::SearchBackwards(folder_, terms.query, terms.before, terms.limit, kSearchWork);
     // The operator can read where it is; others need not.
     if (!page) return reply->Finish(Problem(500, "the audit log cannot be read"));
     reply->Finish(PageAnswer(*page));
-  });
+  };
+  if (searches_.Submit(caller.name, 0, search)) {
+    reply->Finish(
+        Problem(429, "too many searches of the audit log are waiting", "Retry-After: 1\r\n"));
+  }
 }
 
 WebAnswer AuditService::Receipt(const WebRequest& request) const {

@@ -3,14 +3,14 @@
 #ifndef BELLJAR_SERVER_REST_AUDIT_SERVICE_H_
 #define BELLJAR_SERVER_REST_AUDIT_SERVICE_H_
 
-#include <atomic>
-#include <boost/asio/thread_pool.hpp>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "server/audit/receipt_store.h"
 #include "server/audit/search.h"
 #include "server/audit/signing_key.h"
+#include "server/core/call_queue.h"
 #include "server/core/web.h"
 
 namespace belljar::server::rest {
@@ -24,6 +24,9 @@ class AuditService {
   // Waits for the request that is being answered.
   ~AuditService();
 
+  // As of a CallQueue.
+  const std::optional<core::Error>& start_error() const { return searches_.start_error(); }
+
   void Search(const WebRequest& request, std::shared_ptr<WebReply> reply);
   // Of the execution that the first parameter names.
   WebAnswer Receipt(const WebRequest& request) const;
@@ -32,8 +35,7 @@ class AuditService {
   const std::string folder_;
   const audit::ReceiptStore& receipts_;
   const audit::SigningKey& key_;
-  std::atomic<size_t> waiting_ = 0;
-  boost::asio::thread_pool thread_{1};
+  CallQueue searches_;
 };
 
 }  // namespace belljar::server::rest

@@ -1,7 +1,6 @@
 #include "server/rest/job_service.h"
 
 #include <algorithm>
-#include <boost/asio/post.hpp>
 #include <cerrno>
 #include <charconv>
 #include <optional>
@@ -11,6 +10,7 @@
 #include "engine/core/text.h"
 #include "server/core/resource_store.h"
 #include "server/rest/batch.h"
+#include "server/rest/failure.h"
 #include "server/rest/idempotency.h"
 
 namespace belljar::server::rest {
@@ -20,6 +20,7 @@ using JobJson = nlohmann::ordered_json;
 
 // Submissions that wait at the same time are written to the disk together.
 constexpr size_t kThreads = 8;
+constexpr size_t kMaxRequests = 1 << 20;  // there are never as many connections
 constexpr size_t kUsualPage = 50, kMaxPage = 1000;
 constexpr std::chrono::seconds kMaxDeadline = std::chrono::hours(24 * 30);
 
@@ -173,13 +174,17 @@ bool PrefersAsync(const WebHeaders& headers) {
 }
 
 JobService::JobService(jobs::JobStore& store, jobs::JobRunner& runner)
-    : store_(store), runner_(runner), threads_(kThreads) {}
+    : store_(store), runner_(runner), requests_({.running = kThreads, .waiting = kMaxRequests}) {}
 
-JobService::~JobService() { threads_.join(); }
+JobService::~JobService() { requests_.Drain(std::chrono::steady_clock::time_point::max()); }
 
 void JobService::Answer(WebRequest request, std::shared_ptr<WebReply> reply, Answerer answer) {
-  boost::asio::post(threads_, [request = std::move(request), reply = std::move(reply),
-                               answer = std::move(answer)] { reply->Finish(answer(request)); });
+  const std::string caller = request.caller.name;
+  const auto refusal = requests_.Submit(
+      caller, 0, [request = std::move(request), reply, answer = std::move(answer)] {
+        reply->Finish(answer(request));
+      });
+  if (refusal) reply->Finish(ProblemOf(*refusal));
 }
 
 WebAnswer JobService::SubmitAll(const WebRequest& request, std::vector<std::string> executions,

@@ -4,13 +4,14 @@
 #ifndef BELLJAR_SERVER_REST_JOB_SERVICE_H_
 #define BELLJAR_SERVER_REST_JOB_SERVICE_H_
 
-#include <boost/asio/thread_pool.hpp>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "server/core/call_queue.h"
 #include "server/core/web.h"
 #include "server/jobs/job_runner.h"
 #include "server/jobs/job_store.h"
@@ -30,6 +31,9 @@ class JobService {
   JobService(jobs::JobStore& store, jobs::JobRunner& runner);
   // Waits for requests that are being answered.
   ~JobService();
+
+  // As of a CallQueue.
+  const std::optional<core::Error>& start_error() const { return requests_.start_error(); }
 
   // One execution with these arguments.
   void Submit(const nlohmann::json& arguments, WebRequest request, std::shared_ptr<WebReply> reply);
@@ -51,7 +55,7 @@ class JobService {
 
   jobs::JobStore& store_;
   jobs::JobRunner& runner_;
-  boost::asio::thread_pool threads_;
+  CallQueue requests_;
 };
 
 }  // namespace belljar::server::rest

@@ -8,8 +8,9 @@
 
 #include <condition_variable>
 #include <mutex>
-#include <thread>
 #include <utility>
+
+#include "engine/core/thread.h"
 
 namespace belljar::server::stdio {
 namespace {
@@ -52,10 +53,13 @@ class StdioTransport::Output {
   explicit Output(int fd)
       : is_socket_(KindOf(fd) == S_IFSOCK),
         own_(KindOf(fd) == S_IFIFO ? Unblocked(fd) : core::UniqueFd()),
-        fd_(own_ ? own_.get() : fd),
-        writer_([this] { WriteWaiting(); }) {}
+        fd_(own_ ? own_.get() : fd) {}
 
   ~Output() { Close(); }
+
+  core::Result<void> Start() {
+    return writer_.Start("serve stdio", [this] { WriteWaiting(); });
+  }
 
   void Line(std::string text) {
     text += '\n';
@@ -96,7 +100,7 @@ class StdioTransport::Output {
       const std::lock_guard lock(mutex_);
       CloseLocked();
     }
-    if (writer_.joinable()) writer_.join();
+    writer_.Join();
   }
 
  private:
@@ -156,7 +160,7 @@ class StdioTransport::Output {
   std::string waiting_;
   size_t sent_ = 0;  // bytes of waiting_
   bool closed_ = false;
-  std::thread writer_;
+  core::Thread writer_;
 };
 
 // Replies to one message; all replies share one output.
@@ -182,6 +186,7 @@ StdioTransport::~StdioTransport() {
 }
 
 core::Result<StdioTransport::End> StdioTransport::Run(int stop_fd) {
+  if (core::Result<void> started = output_->Start(); !started) return started.error();
   std::string buffer(kReadSize, '\0');
   for (;;) {
     pollfd watched[] = {{input_, POLLIN, 0}, {stop_fd, POLLIN, 0}, {output_->fd(), 0, 0}};

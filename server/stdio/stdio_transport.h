@@ -32,8 +32,8 @@ class StdioTransport {
   ~StdioTransport();
 
   // Reads messages and passes them to the handler until the end. When the client disconnects, all
-  // its calls are cancelled. Replies are accepted on any thread until this object is destroyed;
-  // later ones are dropped.
+  // its calls are cancelled. Call once. Replies are accepted on any thread until this object is
+  // destroyed; later ones are dropped.
   core::Result<End> Run(int stop_fd);
 
  private:

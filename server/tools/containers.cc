@@ -24,15 +24,17 @@ Containers::Containers(ContainerConfig config, size_t max_profiles, MakeOptions 
                                    : std::string(kContainersNotEnabled) + kOtherWays;
 }
 
-Containers::~Containers() {
-  if (warming_.joinable()) warming_.join();
-}
+Containers::~Containers() { warming_.Join(); }
 
 void Containers::WarmUp(const core::Profile& default_profile) {
   default_profile_ = default_profile.name;
   if (!config_.enabled) return;
   // Failures are recorded in state() and reported to calls that request a container.
-  warming_ = std::thread([this, profile = default_profile] { (void)Get(profile); });
+  const core::Result<void> started = warming_.Start(
+      "start a container", [this, profile = default_profile] { (void)Get(profile); });
+  if (started) return;
+  const std::lock_guard lock(mutex_);
+  state_.message = started.error().ToString();
 }
 
 std::shared_ptr<Containers::Slot> Containers::Use(const std::string& profile) {

@@ -14,9 +14,9 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <thread>
 
 #include "engine/core/result.h"
+#include "engine/core/thread.h"
 #include "engine/outside/sandbox.h"
 #include "server/core/config.h"
 
@@ -73,7 +73,7 @@ class Containers {
   mutable std::mutex mutex_;
   std::list<std::shared_ptr<Slot>> slots_;  // most recently used first
   State state_;
-  std::thread warming_;
+  core::Thread warming_;
 };
 
 }  // namespace belljar::server::tools

@@ -238,6 +238,8 @@ ToolResult ExecuteCode::ResultOf(host::Outcome& outcome, const Plan& plan,
   }
   ToolResult result;
   result.is_error = !outcome.success();
+  result.kill_cause = outcome.kill_cause;
+  result.kill_signal = outcome.kill_signal;
   if (plan.is_full) {
     result.contents = TakeContents(outcome, kFullContents, caller.name, resources_);
     result.structured = host::OutcomeToJson(outcome);

@@ -5,6 +5,7 @@
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/profile_names.h"
 #include "engine/profiles/wanted_profiles.h"
 #include "server/tools/tiers.h"
 
@@ -17,9 +18,7 @@ bool Contains(const std::vector<std::string>& list, const std::string& value) {
 
 // The form used by catalogues: a name with hyphens, or the unchanged path of a file.
 std::string Canonical(const std::string& name_or_file) {
-  const bool is_file =
-      name_or_file.find('/') != std::string::npos || name_or_file.ends_with(".toml");
-  return is_file ? name_or_file : ProfileName(name_or_file);
+  return profiles::IsProfileFile(name_or_file) ? name_or_file : ProfileName(name_or_file);
 }
 
 bool IsBelow(const std::string& name, const std::string& package) {

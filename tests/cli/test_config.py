@@ -225,6 +225,8 @@ def test_a_dot_env_is_read_only_when_asked_for(settings, tmp_path):
         ("[log\n", "{file}:1:"),
         ("x = '\ud800'", "{file}:1:"),
         ("x = '\x00'", "{file}:1:"),
+        # Its half a million tables would overflow the stack when they are destroyed.
+        ("a." * 500_000 + "b = 1", "{file}:1: a key of more than 32 names"),
         (
             "[[tokens]]\nname = 'a'\nsecret = 'hunter2'",
             "{file}:3: tokens.secret: do not put a secret",

@@ -321,6 +321,9 @@ def test_own_profile(belljar, tmp_path):
     done = belljar("run", "--profile", "./own.toml", "-c", "1", cwd=tmp_path)
     assert done.code == 2
     assert 'unknown key "nmae"; did you mean "name"?' in done.stderr
+    (tmp_path / "own.toml").write_text("a." * 500_000 + "b = 1\n")
+    done = belljar("run", "--profile", "./own.toml", "-c", "1", cwd=tmp_path)
+    assert (done.code, "own.toml:1: a key of more than 32 names" in done.stderr) == (2, True)
 
 
 @pytest.mark.parametrize("profile", ["basic", "full"])

@@ -15,8 +15,8 @@
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/memory_map.h"
 #include "engine/inside/huge_pages.h"
-#include "engine/inside/memory_map.h"
 #include "engine/inside/rehearsal.h"
 #include "tests/inside/file_pages_library.h"
 
@@ -36,7 +36,7 @@ constexpr size_t kFirstUsed = 100, kUsed = 4;
 // copies.
 core::UniqueFd MakeFile() {
   core::UniqueFd file(memfd_create("belljar-file-pages", MFD_CLOEXEC));
-  const std::string content(kPages * kPageSize, 'a');
+  const std::string content(kPages * core::kPageSize, 'a');
   EXPECT_EQ(write(file.get(), content.data(), content.size()),
             static_cast<ssize_t>(content.size()));
   return file;
@@ -54,21 +54,21 @@ class MappedFile {
   MappedFile& operator=(const MappedFile&) = delete;
   ~MappedFile() { munmap(memory_, size()); }
 
-  static size_t size() { return kPages * kPageSize; }
-  volatile char* page(size_t index) const { return memory_ + index * kPageSize; }
+  static size_t size() { return kPages * core::kPageSize; }
+  volatile char* page(size_t index) const { return memory_ + index * core::kPageSize; }
   void Protect(int protection) { EXPECT_EQ(mprotect(memory_, size(), protection), 0); }
 
   // Of this process.
   size_t PagesMapped() const {
-    const core::Result<core::UniqueFd> pagemap = OpenPagemap("self");
+    const core::Result<core::UniqueFd> pagemap = core::OpenPagemap("self");
     if (!pagemap) return kPages + 1;
     std::vector<uint64_t> words(kPages);
-    MemoryMapping mapping;
+    core::MemoryMapping mapping;
     mapping.begin = reinterpret_cast<uintptr_t>(memory_);
     mapping.end = mapping.begin + size();
-    if (!ReadPagemap(pagemap->get(), mapping, words.data())) return kPages + 1;
-    return static_cast<size_t>(
-        std::ranges::count_if(words, [](uint64_t word) { return (word & kPagePresent) != 0; }));
+    if (!core::ReadPagemap(pagemap->get(), mapping, words.data())) return kPages + 1;
+    return static_cast<size_t>(std::ranges::count_if(
+        words, [](uint64_t word) { return (word & core::kPagePresent) != 0; }));
   }
 
   size_t PagesMappedInAClone() const {
@@ -202,7 +202,7 @@ class LargeCode {
   explicit LargeCode(size_t constants = 0) {
     file_.Reset(memfd_create("belljar-file-pages", MFD_CLOEXEC));
     std::string content(kSize, '\0');
-    for (size_t i = 0; i < kSize; ++i) content[i] = static_cast<char>(i / kPageSize % 251);
+    for (size_t i = 0; i < kSize; ++i) content[i] = static_cast<char>(i / core::kPageSize % 251);
     EXPECT_EQ(write(file_.get(), content.data(), kSize), static_cast<ssize_t>(kSize));
     void* const room =
         mmap(nullptr, kSize + HugePageSize(), PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -224,11 +224,11 @@ class LargeCode {
   volatile char* aligned() const { return begin_ + kBefore; }
   volatile char* after() const { return aligned() + HugePageSize(); }
   void Use(size_t pages) const {
-    for (size_t i = 0; i < pages; ++i) (void)aligned()[i * kPageSize];
+    for (size_t i = 0; i < pages; ++i) (void)aligned()[i * core::kPageSize];
   }
   bool IsAsWritten() const {
     for (size_t i = 0; i < kSize; i += 64) {
-      if (begin_[i] != static_cast<char>(i / kPageSize % 251)) return false;
+      if (begin_[i] != static_cast<char>(i / core::kPageSize % 251)) return false;
     }
     return true;
   }
@@ -307,8 +307,8 @@ class LoadedLibrary {
     get_parts_ = reinterpret_cast<tests::LibraryParts (*)()>(dlsym(handle_, "file_pages_parts"));
     parts = get_parts_();
     const auto end = reinterpret_cast<uintptr_t>(parts.bss) + tests::kLibraryBss;
-    void* const after = At((end + kPageSize - 1) / kPageSize * kPageSize);
-    neighbour = static_cast<char*>(mmap(after, kPageSize, PROT_READ | PROT_WRITE,
+    void* const after = At((end + core::kPageSize - 1) / core::kPageSize * core::kPageSize);
+    neighbour = static_cast<char*>(mmap(after, core::kPageSize, PROT_READ | PROT_WRITE,
                                         MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED_NOREPLACE, -1, 0));
     EXPECT_EQ(neighbour, after);
     *neighbour = 'n';
@@ -317,7 +317,7 @@ class LoadedLibrary {
   LoadedLibrary(const LoadedLibrary&) = delete;
   LoadedLibrary& operator=(const LoadedLibrary&) = delete;
   ~LoadedLibrary() {
-    munmap(neighbour, kPageSize);
+    munmap(neighbour, core::kPageSize);
     dlclose(handle_);
   }
 
@@ -394,7 +394,7 @@ TEST_F(FilePages, WhatFollowsABssStaysAnonymousMemory) {
   ASSERT_TRUE(done) << done.error().ToString();
   EXPECT_EQ(unused.mappings(), 4u);
   EXPECT_EQ(*unused.neighbour, 'n');
-  ASSERT_EQ(madvise(unused.neighbour, kPageSize, MADV_DONTNEED), 0);
+  ASSERT_EQ(madvise(unused.neighbour, core::kPageSize, MADV_DONTNEED), 0);
   EXPECT_EQ(*unused.neighbour, 0) << "an allocator expects zeros";
 }
 

@@ -22,7 +22,9 @@ class FakeBackend : public Backend {
   core::Result<host::Outcome> Run(const host::Request&, const RunOptions& options) override {
     ++runs;
     if (options.sink) options.sink->on_stdout("once\n");
-    if (starts_over) return core::MakeError(kStartOver, "it needs another one");
+    if (starts_over)
+      return core::WithCause(core::Cause::kStartOver,
+                             core::MakeError("run", "it needs another one"));
     if (fails) return core::MakeError("start a zygote", "it was killed");
     host::Outcome outcome;
     outcome.stdout_stream.text = name_;

@@ -36,7 +36,7 @@ core::Result<host::Outcome> RunWith(StringList named, SandboxOptions options,
 }
 
 bool StartsOver(const core::Result<host::Outcome>& outcome) {
-  return !outcome && outcome.error().operation == kStartOver;
+  return !outcome && outcome.error().cause == core::Cause::kStartOver;
 }
 
 core::Result<host::Outcome> RunOnceShowing(tests::Shown& shown, const char* source) {

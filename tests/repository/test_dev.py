@@ -1,11 +1,14 @@
 """./dev as its user meets it, without building anything."""
 
 import hashlib
+import json
 import os
 import subprocess
 from pathlib import Path
 
 import pytest
+
+from tests.machine import need_program
 
 ROOT = Path(__file__).parents[2]
 
@@ -157,3 +160,31 @@ def test_the_host_program_has_no_python_in_it():
     needed = subprocess.run(["ldd", program], capture_output=True, text=True, check=True).stdout
     assert "libc.so" in needed
     assert "libpython" not in needed
+
+
+def test_presets_stay_in_their_build_folder(tmp_path):
+    """With BELLJAR_BUILD_DIR the sanitized tests use the zygote beside them, not ./build's."""
+    presets = json.loads((ROOT / "CMakePresets.json").read_text())["configurePresets"]
+    texts = [text for preset in presets for text in preset.get("cacheVariables", {}).values()]
+    assert not [text for text in texts if "${sourceDir}" in text]
+    (tsan,) = [preset for preset in presets if preset["name"] == "tsan"]
+    script = tmp_path / "resolve.cmake"
+    lines = (ROOT / "CMakeLists.txt").read_text().splitlines(keepends=True)
+    begin = next(i for i, line in enumerate(lines) if line.startswith("if(BELLJAR_PROGRAMS)"))
+    script.write_text("".join(lines[begin : begin + 3]) + 'message("${BELLJAR_PROGRAMS}")\n')
+    need_program("cmake", "cmake")
+    tree = tmp_path / "mine/tsan"
+    tree.mkdir(parents=True)
+    told = subprocess.run(
+        [
+            "cmake",
+            f"-DBELLJAR_PROGRAMS={tsan['cacheVariables']['BELLJAR_PROGRAMS']}",
+            "-P",
+            script,
+        ],
+        cwd=tree,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert told.stderr.strip() == f"{tmp_path}/mine/release"

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -108,6 +109,16 @@ Death InChild(const std::function<int()>& body) {
   int status = 0;
   waitpid(pid, &status, 0);
   return WIFEXITED(status) ? Exited(WEXITSTATUS(status)) : KilledBy(WTERMSIG(status));
+}
+
+Death WithThreads(unsigned most, const std::function<int()>& body) {
+  return InChild([&] {
+    // Of nobody else, as processes of other tests would count.
+    const uid_t user = 20'000 + static_cast<uid_t>(getpid()) % 40'000;
+    const rlimit limit{most + 1, most + 1};
+    if (setresuid(user, user, user) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0) return 99;
+    return body();
+  });
 }
 
 std::vector<ProcessEntry> Processes() {

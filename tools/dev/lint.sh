@@ -34,6 +34,7 @@ check_shell() {
   (cd -- "$ROOT" && shellcheck -x dev .ci/run tools/containers tools/action/*.sh tools/arm64/* tools/wheels/*.sh)
 }
 check_includes() { "$PYTHON" -I "$ROOT/tools/check_includes.py" "$ROOT"; }
+check_threads() { "$PYTHON" -I "$ROOT/tools/check_threads.py" "$ROOT"; }
 check_types() {
   (cd -- "$ROOT/python" &&
     "$VENV_DEV/bin/python" -m mypy --config-file "$ROOT/pyproject.toml" \
@@ -60,6 +61,7 @@ word_lint() {
   check "Python style and format" check_ruff
   check "shell" check_shell
   check "includes" check_includes
+  check "threads" check_threads
   check "types" check_types
   check "types on other systems" check_types_elsewhere
   ((LINT_STATUS == 0)) || die 1 "lint found problems; ./dev fmt fixes the format"

@@ -39,10 +39,10 @@
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/memory_map.h"
 #include "engine/inside/hot_blocks.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
-#include "engine/inside/memory_map.h"
 #include "engine/outside/installation.h"
 #include "engine/profiles/loader.h"
 
@@ -186,7 +186,7 @@ void AddWithoutThread(const Range& range, std::vector<Range>& heap) {
 // The C library's heap and Python's arenas.
 std::vector<Range> Heap() {
   std::vector<Range> heap;
-  for (const inside::MemoryMapping& mapping : OrFail(inside::WritableMappings())) {
+  for (const core::MemoryMapping& mapping : OrFail(core::WritableMappings())) {
     const bool is_arena = !mapping.is_file() && !mapping.is_stack &&
                           mapping.size() >= kLeastArena && mapping.size() <= kMostArenas;
     if (is_arena || mapping.is_heap) AddWithoutThread({mapping.begin, mapping.end}, heap);

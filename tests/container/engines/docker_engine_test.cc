@@ -354,6 +354,23 @@ TEST(DockerEngineLife, IdsThatAreNoneNeverReachAPath) {
   EXPECT_THAT(fake.requests(), IsEmpty());
 }
 
+// Podman answers 500 if there is nothing left to kill.
+TEST(DockerEngineLife, AKillThatFailedIsDoneIfNothingRuns) {
+  const auto killed = [](const std::string& words, const std::string& state) {
+    const tests::FakeEngine fake(After([=](const tests::FakeRequest& request, int) {
+      return IsFor(request, "/kill") ? tests::HttpAnswer(500, R"({"message":")" + words + "\"}")
+                                     : tests::HttpAnswer(200, state);
+    }));
+    return EngineAt(fake.socket()).Kill(kId).ok();
+  };
+  constexpr char kImproper[] = "container state improper";
+  EXPECT_TRUE(killed("it has stopped", R"({"State":{"Running":false}})"));
+  EXPECT_FALSE(killed(kImproper, R"({"State":{"Running":true}})"));
+  for (const char* unknown : {R"({"State":{}})", R"({"State":{"Running":"no"}})", "{}", "no"}) {
+    EXPECT_FALSE(killed(kImproper, unknown)) << unknown;
+  }
+}
+
 TEST(DockerEngineLife, ReferencesAreEncoded) {
   const tests::FakeEngine fake(Always(404, "{}"));
   ASSERT_TRUE(EngineAt(fake.socket()).FindImage("a/b:1?x=/../\r\nEvil: 1"));

@@ -1,6 +1,7 @@
 // What goes over the channel to a container, and what its readers refuse: every byte from a
 // container is hostile.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <cerrno>
 #include <cstring>
@@ -505,10 +506,12 @@ TEST(GuestReader, EveryKillCauseOfAGuestComesThrough) {
         host::KillCause::kSignal}) {
     host::Outcome sent;
     host::SetKilled(sent, cause, "killed");
+    if (cause == host::KillCause::kSignal) sent.kill_signal = SIGSEGV;
     Running running;
     ASSERT_TRUE(running.reader.Take(OutcomeBytes(OutcomeToText(sent), "")));
     EXPECT_EQ(running.reader.outcome().status, host::Status::kKilled);
     EXPECT_EQ(running.reader.outcome().kill_cause, cause) << host::NameOf(cause);
+    EXPECT_EQ(running.reader.outcome().kill_signal, sent.kill_signal);
   }
 }
 
@@ -619,6 +622,21 @@ TEST(GuestReader, AKillCauseBelongsToAKill) {
   form = json::parse(OutcomeToText({.status = host::Status::kOk}));
   form["kill_cause"] = "sigkill";
   EXPECT_TRUE(Refuses(form.dump())) << "of a run that was not killed";
+}
+
+TEST(GuestReader, OnlyASignalHasANumber) {
+  host::Outcome killed;
+  host::SetKilled(killed, host::KillCause::kSignal, "killed");
+  killed.kill_signal = SIGSEGV;
+  json form = json::parse(OutcomeToText(killed));
+  EXPECT_FALSE(Refuses(form.dump())) << "the control";
+  for (const json& number : {json(0), json(65), json(-11), json("SIGSEGV"), json()}) {
+    form["kill_signal"] = number;
+    EXPECT_TRUE(Refuses(form.dump())) << number;
+  }
+  form["kill_signal"] = SIGSEGV;
+  form["kill_cause"] = "sigkill";
+  EXPECT_TRUE(Refuses(form.dump())) << "of another cause";
 }
 
 TEST(GuestReader, ArtifactsAreHeldToTheProfile) {

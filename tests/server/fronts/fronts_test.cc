@@ -1,6 +1,7 @@
 // The APIs of other services, with a tool that runs nothing: what they ask of it, and what they
 // make of its outcome.
 #include <gtest/gtest.h>
+#include <signal.h>
 
 #include <condition_variable>
 #include <deque>
@@ -11,6 +12,7 @@
 
 #include "engine/host/base64.h"
 #include "engine/host/outcome.h"
+#include "engine/host/outcome_fields.h"
 #include "server/fronts/fronts.h"
 #include "server/fronts/judge0_submission.h"
 #include "server/fronts/piston.h"
@@ -113,9 +115,10 @@ host::Outcome Stopped(host::Status status, std::string message) {
   return outcome;
 }
 
-host::Outcome Killed(host::KillCause cause, std::string message) {
+host::Outcome Killed(host::KillCause cause, std::string message, int signal = 0) {
   host::Outcome outcome = OutcomeOf(host::Status::kKilled, "before\n");
   host::SetKilled(outcome, cause, std::move(message));
+  outcome.kill_signal = signal;
   return outcome;
 }
 
@@ -158,6 +161,8 @@ class FrontsTest : public testing::Test {
     }
     result.structured = host::OutcomeToJson(outcome);
     result.is_error = !outcome.success();
+    result.kill_cause = outcome.kill_cause;
+    result.kill_signal = outcome.kill_signal;
     return result;
   }
 
@@ -335,8 +340,8 @@ TEST_F(FrontsTest, FusionTellsHowAProgramEnded) {
        "cpu_limit", "", "stopped after 1s"},
       {Stopped(host::Status::kMemoryLimit, "stopped at 256m of memory"), "Failed", "Finished", -9,
        "memory_limit", "MemoryError: stopped at 256m", "stopped at 256m"},
-      {Killed(host::KillCause::kSignal, "killed by SIGSEGV"), "Failed", "Finished", -11, "killed",
-       "", "SIGSEGV"},
+      {Killed(host::KillCause::kSignal, "killed by SIGSEGV", SIGSEGV), "Failed", "Finished", -11,
+       "killed", "", "SIGSEGV"},
       {Killed(host::KillCause::kSystemCall, "killed for a hostile system call"), "Failed",
        "Finished", -31, "killed", "", "hostile"},
       {Killed(host::KillCause::kExit, "the process exited with code 0"), "Failed", "Finished", 1,
@@ -632,7 +637,7 @@ TEST_F(FrontsTest, PistonTellsHowAProgramEnded) {
       {Refused(), 1, nullptr, "RE"},
       {Stopped(host::Status::kTimeout, "x"), nullptr, "SIGKILL", "TO"},
       {Stopped(host::Status::kMemoryLimit, "x"), nullptr, "SIGKILL", "SG"},
-      {Killed(host::KillCause::kSignal, "killed by SIGSEGV"), nullptr, "SIGSEGV", "SG"},
+      {Killed(host::KillCause::kSignal, "killed by SIGSEGV", SIGSEGV), nullptr, "SIGSEGV", "SG"},
       {Killed(host::KillCause::kCancelled, "cancelled"), nullptr, "SIGKILL", "XX"},
   };
   for (const auto& [outcome, code, signal, status] : cases) {
@@ -738,6 +743,48 @@ TEST_F(FrontsTest, Judge0JudgesWhileTheClientWaits) {
             (Json{{"stdout", "hello\n"}, {"status_id", 3}}));
 }
 
+// Each verdict follows the cause, whatever the sentence says: here that of another end.
+TEST_F(FrontsTest, NoVerdictDependsOnWords) {
+  using Cause = host::KillCause;
+  struct Case {
+    host::Outcome outcome;
+    int judge0;
+    Json exit_code, signal;  // Judge0's
+    const char* piston;
+    Json piston_signal;
+    Json fusion;  // its return code
+  };
+  const Json null = nullptr;
+  constexpr char kSegv[] = "killed by SIGSEGV", kExit[] = "the process exited with code 0",
+                 kSystemCall[] = "killed for a hostile system call",
+                 kContainer[] = "the container ended";
+  const Case cases[] = {
+      {Killed(Cause::kUnknown, kSegv), 12, null, 9, "SG", "SIGKILL", -9},
+      {Killed(Cause::kCancelled, kSegv), 13, null, null, "XX", "SIGKILL", null},
+      {Killed(Cause::kSystemCall, kContainer), 12, null, 31, "SG", "SIGSYS", -31},
+      {Killed(Cause::kUnreadable, kExit), 12, null, 9, "SG", "SIGKILL", -9},
+      {Killed(Cause::kExit, kSegv), 11, 1, null, "RE", null, 1},
+      {Killed(Cause::kSigkill, kExit), 12, null, 9, "SG", "SIGKILL", -9},
+      {Killed(Cause::kSignal, kSystemCall, SIGFPE), 9, null, 8, "SG", "SIGFPE", -8},
+      {Killed(Cause::kSignal, "", SIGXFSZ), 8, null, 25, "SG", "SIGXFSZ", -25},
+      {Killed(Cause::kContainerEnded, kSegv), 13, null, null, "XX", "SIGKILL", null},
+      {Raised("SystemError", kSegv), 11, 1, null, "RE", null, 1},
+      {OutcomeOf(host::Status::kOk, kSegv, kSegv), 3, 0, null, "", null, 0},
+  };
+  for (const Case& each : cases) {
+    SCOPED_TRACE(std::string(host::NameOf(each.outcome.kill_cause)));
+    outcomes_ = {each.outcome};
+    const Json submission = Submit().body;
+    EXPECT_EQ(submission["status"]["id"], each.judge0);
+    EXPECT_EQ(submission["exit_code"], each.exit_code);
+    EXPECT_EQ(submission["exit_signal"], each.signal);
+    const Json run = RunPiston().body["run"];
+    EXPECT_EQ(run["status"].is_null() ? "" : run["status"].get<std::string>(), each.piston);
+    EXPECT_EQ(run["signal"], each.piston_signal);
+    EXPECT_EQ(RunCode().body["run_result"]["return_code"], each.fusion);
+  }
+}
+
 TEST_F(FrontsTest, Judge0HasAStatusForEachEnd) {
   host::Outcome busy = OutcomeOf(host::Status::kOk);
   busy.usage.cpu_time = std::chrono::seconds(7);  // more than 5 and 1
@@ -750,10 +797,10 @@ TEST_F(FrontsTest, Judge0HasAStatusForEachEnd) {
       {Stopped(host::Status::kCpuLimit, "x"), 5, nullptr, nullptr},
       {busy, 5, nullptr, nullptr},
       {Stopped(host::Status::kMemoryLimit, "x"), 12, nullptr, 9},
-      {Killed(host::KillCause::kSignal, "killed by SIGSEGV"), 7, nullptr, 11},
-      {Killed(host::KillCause::kSignal, "killed by SIGXFSZ"), 8, nullptr, 25},
-      {Killed(host::KillCause::kSignal, "killed by SIGFPE"), 9, nullptr, 8},
-      {Killed(host::KillCause::kSignal, "killed by SIGABRT"), 10, nullptr, 6},
+      {Killed(host::KillCause::kSignal, "killed by SIGSEGV", SIGSEGV), 7, nullptr, 11},
+      {Killed(host::KillCause::kSignal, "killed by SIGXFSZ", SIGXFSZ), 8, nullptr, 25},
+      {Killed(host::KillCause::kSignal, "killed by SIGFPE", SIGFPE), 9, nullptr, 8},
+      {Killed(host::KillCause::kSignal, "killed by SIGABRT", SIGABRT), 10, nullptr, 6},
       {Killed(host::KillCause::kSigkill, "killed by SIGKILL"), 12, nullptr, 9},
       {Killed(host::KillCause::kCancelled, "cancelled"), 13, nullptr, nullptr},
   };

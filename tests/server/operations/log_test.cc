@@ -408,11 +408,7 @@ TEST(Log, NoDescriptorIsAnErrorOfOpening) {
 
 TEST(Log, NoThreadIsAnErrorOfOpening) {
   if (geteuid() != 0) BELLJAR_SKIP_OR_FAIL("needs root, to become somebody else");
-  const tests::Death death = tests::InChild([] {
-    constexpr uid_t kNobodyElse = 54341;
-    if (setresuid(kNobodyElse, kNobodyElse, kNobodyElse) != 0) return 3;
-    const rlimit only_us{1, 1};
-    setrlimit(RLIMIT_NPROC, &only_us);
+  const tests::Death death = tests::WithThreads(0, [] {
     const auto log = Log::Open({}, 2);
     if (log) return 1;
     return log.error().error_number == EAGAIN && log.error().operation == "open the log" ? 0 : 2;

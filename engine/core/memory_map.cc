@@ -1,4 +1,4 @@
-#include "engine/inside/memory_map.h"
+#include "engine/core/memory_map.h"
 
 #include <fcntl.h>
 #include <unistd.h>
@@ -10,18 +10,18 @@
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 
-namespace belljar::inside {
+namespace belljar::core {
 namespace {
 
 constexpr size_t kMaxMapsText = 4 << 20;
 
 }  // namespace
 
-core::Result<std::vector<MemoryMapping>> PrivateMappings() {
-  core::Result<std::string> maps = core::ReadFile("/proc/self/maps", kMaxMapsText);
+Result<std::vector<MemoryMapping>> PrivateMappings(const std::string& process) {
+  Result<std::string> maps = ReadFile("/proc/" + process + "/maps", kMaxMapsText);
   if (!maps) return maps.error();
   std::vector<MemoryMapping> mappings;
-  for (const std::string_view each : core::SplitAt(*maps, '\n')) {
+  for (const std::string_view each : SplitAt(*maps, '\n')) {
     const std::string line(each);
     MemoryMapping mapping;
     char permissions[5] = {};
@@ -40,8 +40,8 @@ core::Result<std::vector<MemoryMapping>> PrivateMappings() {
   return mappings;
 }
 
-core::Result<std::vector<MemoryMapping>> WritableMappings() {
-  core::Result<std::vector<MemoryMapping>> mappings = PrivateMappings();
+Result<std::vector<MemoryMapping>> WritableMappings(const std::string& process) {
+  Result<std::vector<MemoryMapping>> mappings = PrivateMappings(process);
   if (mappings) {
     std::erase_if(*mappings, [](const MemoryMapping& each) {
       return !each.is_writable || each.is_executable;
@@ -50,20 +50,20 @@ core::Result<std::vector<MemoryMapping>> WritableMappings() {
   return mappings;
 }
 
-core::Result<core::UniqueFd> OpenPagemap(const std::string& process) {
+Result<UniqueFd> OpenPagemap(const std::string& process) {
   const std::string path = "/proc/" + process + "/pagemap";
-  core::UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return core::SystemError("open " + path);
+  UniqueFd file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (!file) return SystemError("open " + path);
   return file;
 }
 
-core::Result<void> ReadPagemap(int pagemap, const MemoryMapping& mapping, uint64_t* words) {
+Result<void> ReadPagemap(int pagemap, const MemoryMapping& mapping, uint64_t* words) {
   const size_t size = mapping.pages() * sizeof(uint64_t);
   const auto from = static_cast<off_t>(mapping.begin / kPageSize * sizeof(uint64_t));
   if (pread(pagemap, words, size, from) != static_cast<ssize_t>(size)) {
-    return core::SystemError("read a pagemap");
+    return SystemError("read a pagemap");
   }
   return {};
 }
 
-}  // namespace belljar::inside
+}  // namespace belljar::core

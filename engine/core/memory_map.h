@@ -1,6 +1,6 @@
-// The mappings of this process, from /proc/self/maps (proc_pid_maps(5)).
-#ifndef BELLJAR_ENGINE_INSIDE_MEMORY_MAP_H_
-#define BELLJAR_ENGINE_INSIDE_MEMORY_MAP_H_
+// The mappings of a process, from /proc/PID/maps (proc_pid_maps(5)). `process`: a pid, or "self".
+#ifndef BELLJAR_ENGINE_CORE_MEMORY_MAP_H_
+#define BELLJAR_ENGINE_CORE_MEMORY_MAP_H_
 
 #include <unistd.h>
 
@@ -12,7 +12,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 
-namespace belljar::inside {
+namespace belljar::core {
 
 // Larger mappings are reservations that are mostly unused, such as AddressSanitizer's 15 TiB of
 // shadow memory. Reading their pagemap took two thirds of the time of sanitized tests.
@@ -45,17 +45,17 @@ struct MemoryMapping {
 };
 
 // Those that are private and can be read, by address.
-core::Result<std::vector<MemoryMapping>> PrivateMappings();
+Result<std::vector<MemoryMapping>> PrivateMappings(const std::string& process = "self");
 
 // Of these the ones that can be written to, and hold no code.
-core::Result<std::vector<MemoryMapping>> WritableMappings();
+Result<std::vector<MemoryMapping>> WritableMappings(const std::string& process = "self");
 
-// The pagemap of a process: a pid, or "self".
-core::Result<core::UniqueFd> OpenPagemap(const std::string& process);
+// Its pagemap.
+Result<UniqueFd> OpenPagemap(const std::string& process);
 
 // Its words for `mapping`, to `words`, which has room for them.
-core::Result<void> ReadPagemap(int pagemap, const MemoryMapping& mapping, uint64_t* words);
+Result<void> ReadPagemap(int pagemap, const MemoryMapping& mapping, uint64_t* words);
 
-}  // namespace belljar::inside
+}  // namespace belljar::core
 
-#endif  // BELLJAR_ENGINE_INSIDE_MEMORY_MAP_H_
+#endif  // BELLJAR_ENGINE_CORE_MEMORY_MAP_H_

@@ -1,13 +1,14 @@
-// Backoff: the wait after a failure, which grows with each consecutive failure.
-#ifndef BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
-#define BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
+// Backoff: the wait after a failure, which doubles with each consecutive failure.
+#ifndef BELLJAR_ENGINE_HOST_BACKOFF_H_
+#define BELLJAR_ENGINE_HOST_BACKOFF_H_
 
 #include <algorithm>
 #include <chrono>
 
 #include "engine/core/socket.h"
+#include "engine/host/random.h"
 
-namespace belljar::outside {
+namespace belljar::host {
 
 class Backoff {
  public:
@@ -25,6 +26,13 @@ class Backoff {
   core::Deadline until() const { return until_; }
   bool IsOver(core::Deadline now) const { return now >= until_; }
 
+  // Between half of the wait and all of it, so that clients that have failed at the same time do
+  // not come back at the same time.
+  std::chrono::milliseconds RandomWait() const {
+    const auto bytes = RandomBytes();
+    return wait_ / 2 + wait_ / 2 * (bytes[0] << 8 | bytes[1]) / 0xffff;
+  }
+
  private:
   std::chrono::milliseconds first_;
   std::chrono::milliseconds max_;
@@ -32,6 +40,6 @@ class Backoff {
   core::Deadline until_{};
 };
 
-}  // namespace belljar::outside
+}  // namespace belljar::host
 
-#endif  // BELLJAR_ENGINE_OUTSIDE_BACKOFF_H_
+#endif  // BELLJAR_ENGINE_HOST_BACKOFF_H_
