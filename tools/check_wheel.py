@@ -30,6 +30,21 @@ from pathlib import Path
 MB = 1_000_000
 GREATEST_SIZE = 8 * MB
 SHARE = "belljar/_installation/share/belljar/"
+# What a wheel consists of: the first pattern that fits a file's name, and the compressed bytes of
+# its files when docs/packaging.md, "Size", was last written.
+PARTS = {
+    "the command": (r"\.data/scripts/belljar$", 3_600_000),
+    "the Python extension": (r"^belljar/_host\.", 1_500_000),
+    "the guest of containers": (r"/libexec/belljar/belljar-guest$", 930_000),
+    "the zygote": (r"/libexec/belljar/", 320_000),
+    "the policy": (rf"^{SHARE}policy/", 820_000),
+    "the runner": (rf"^{SHARE}runner/", 225_000),
+    "hot blocks": (rf"^{SHARE}hot_blocks/", 70_000),
+    "profiles": (rf"^{SHARE}profiles/", 80_000),
+    "RestrictedPython": (rf"^{SHARE}site-packages/", 70_000),
+    "metadata and licences": (r"^[^/]+\.dist-info/", 100_000),
+    "the rest": (r"", 140_000),
+}
 # What programs of a published wheel may need of a system. Every CPython needs the first ones too.
 SYSTEM_LIBRARIES = {
     *("libc.so.6", "libm.so.6", "libpthread.so.0", "libdl.so.2", "librt.so.1", "libgcc_s.so.1"),
@@ -193,9 +208,24 @@ def licences(archive: zipfile.ZipFile) -> list[str]:
     return wrong
 
 
-def size(path: Path) -> list[str]:
-    got = path.stat().st_size
-    return [] if got <= GREATEST_SIZE else [f"it has {got / MB:.2f} MB, more than 8"]
+def size(archive: zipfile.ZipFile, got: int) -> list[str]:
+    """At most GREATEST_SIZE; beyond it, which of PARTS have grown, the most first."""
+    if got <= GREATEST_SIZE:
+        return []
+    sizes = dict.fromkeys(PARTS, 0)
+    for each in archive.infolist():
+        part = next(name for name, (of, _) in PARTS.items() if re.search(of, each.filename))
+        sizes[part] += each.compress_size
+    grown = sorted(((sizes[part] - was, part) for part, (_, was) in PARTS.items()), reverse=True)
+    shown = [
+        f"{part} by {more / 1000:.0f} kB to {sizes[part] / 1000:.0f}"
+        for more, part in grown
+        if more > 0
+    ]
+    return [
+        f"it has {got / MB:.2f} MB, more than {GREATEST_SIZE / MB:g}; since its size was last "
+        f"written down these have grown: {', '.join(shown) or 'none'}"
+    ]
 
 
 def main() -> None:
@@ -210,7 +240,8 @@ def main() -> None:
         if epoch := os.environ.get("SOURCE_DATE_EPOCH"):
             wrong += times(archive, int(epoch))
         if options.for_others:
-            wrong += libraries(archive) + command(archive) + licences(archive) + size(options.wheel)
+            wrong += libraries(archive) + command(archive) + licences(archive)
+            wrong += size(archive, options.wheel.stat().st_size)
             wrong += modules(archive, options.wheel.name)
     for each in wrong:
         print(f"check_wheel: {each}", file=sys.stderr)

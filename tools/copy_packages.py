@@ -10,19 +10,17 @@ version other than the reviewed one.
 
 import argparse
 import importlib.metadata
-import re
 import shutil
 import sys
 from pathlib import Path
 
-from stage_share import compile_ahead
-
-PIN = re.compile(r"([A-Za-z0-9._-]+)==([^\s;]+)")
+from stage_share import compile_ahead, pins_of
 
 
 def pins(requirements: str) -> dict[str, str]:
-    """Name -> version from a file written by pip-compile: each at the beginning of a line."""
-    return dict(match.groups() for line in requirements.splitlines() if (match := PIN.match(line)))
+    """Name -> version from a file written by pip-compile."""
+    found = (line.partition(" ") for line in pins_of(requirements, "requirements").splitlines())
+    return {name: version for name, _, version in found}
 
 
 def copy_package(name: str, version: str, target: Path) -> None:

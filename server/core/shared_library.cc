@@ -6,12 +6,16 @@
 
 namespace belljar::server {
 
-core::Result<SharedLibrary> SharedLibrary::Open(std::string name, const std::string& needed_for) {
-  void* const handle = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
-  if (handle != nullptr) return SharedLibrary(std::move(name), handle);
-  const char* const why = dlerror();  // NOLINT(concurrency-mt-unsafe): thread-local in glibc
-  return core::MakeError("open " + name,
-                         needed_for + ": " + (why != nullptr ? why : "unknown error"));
+core::Result<SharedLibrary> SharedLibrary::Open(std::initializer_list<const char*> names,
+                                                const std::string& needed_for) {
+  std::string why;
+  for (const char* const name : names) {
+    void* const handle = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    if (handle != nullptr) return SharedLibrary(name, handle);
+    const char* const each = dlerror();  // NOLINT(concurrency-mt-unsafe): thread-local in glibc
+    if (why.empty()) why = each != nullptr ? each : "unknown error";
+  }
+  return core::MakeError(std::string("open ") + *names.begin(), needed_for + ": " + why);
 }
 
 core::Error SharedLibrary::Lacks(const std::string& what) const {

@@ -3,6 +3,7 @@
 #ifndef BELLJAR_SERVER_CORE_SHARED_LIBRARY_H_
 #define BELLJAR_SERVER_CORE_SHARED_LIBRARY_H_
 
+#include <initializer_list>
 #include <string>
 #include <utility>
 
@@ -12,8 +13,10 @@ namespace belljar::server {
 
 class SharedLibrary {
  public:
-  // `needed_for` is for the error: what needs the library, and where it comes from.
-  static core::Result<SharedLibrary> Open(std::string name, const std::string& needed_for);
+  // The first of `names` that can be opened. `needed_for` is for the error: what needs the library,
+  // and where it comes from.
+  static core::Result<SharedLibrary> Open(std::initializer_list<const char*> names,
+                                          const std::string& needed_for);
 
   // False: the library has no such function. Functions stay valid until the process ends.
   template <typename Function>

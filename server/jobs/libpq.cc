@@ -8,7 +8,7 @@ namespace {
 core::Result<const LibPq*> LoadLibPq() {
   static LibPq functions;
   const core::Result<SharedLibrary> library = SharedLibrary::Open(
-      "libpq.so.5", "jobs in PostgreSQL need its client library, Debian's package libpq5");
+      {"libpq.so.5"}, "jobs in PostgreSQL need its client library, Debian's package libpq5");
   if (!library) return library.error();
 #define BELLJAR_LOAD(name)                                          \
   if (!library->Find(#name, functions.name)) {                      \

@@ -176,6 +176,25 @@ def test_a_module_for_another_processor_is_found(tmp_path):
         assert check_wheel.modules(archive, other) == [f"{name}: is for x86_64"]
 
 
+def test_what_makes_a_wheel_too_large_is_named(tmp_path):
+    command, guest = "belljar-1.data/scripts/belljar", "belljar/_installation/libexec/belljar/"
+    path = tmp_path / "wheel.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr(command, bytes(check_wheel.GREATEST_SIZE))
+        assert check_wheel.size(archive, check_wheel.GREATEST_SIZE) == []
+        archive.writestr(f"{guest}belljar-guest", bytes(1_000_000))
+        archive.writestr(f"{check_wheel.SHARE}policy/small.py", b"pass")
+    (wrong,) = check_wheel.size(archive, path.stat().st_size)
+    limit, before = check_wheel.GREATEST_SIZE, check_wheel.PARTS
+    assert f"more than {limit / check_wheel.MB:g};" in wrong
+    command_by = (limit - before["the command"][1]) // 1000
+    guest_by = (1_000_000 - before["the guest of containers"][1]) // 1000
+    assert wrong.endswith(
+        f": the command by {command_by} kB to {limit // 1000}, "
+        f"the guest of containers by {guest_by} kB to 1000"
+    )
+
+
 # --- versions -------------------------------------------------------------------------------------
 
 

@@ -25,7 +25,7 @@ COMPOSE = yaml.safe_load((ROOT / "deploy/compose.yaml").read_text())
 NGINX = (ROOT / "deploy/nginx.conf").read_text()
 SERVER, GATEWAY = COMPOSE["services"]["server"], COMPOSE["services"]["gateway"]
 # Loaded by no program of ours, or there wherever Debian is.
-DATA_PACKAGES = {"tzdata", "ca-certificates", "python3", "libpq5", "libssl3"}
+DATA_PACKAGES = {"tzdata", "ca-certificates", "python3", "libpq5", "libcurl4"}
 BASE_PACKAGES = {"libc6"}
 
 

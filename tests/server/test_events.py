@@ -1,9 +1,12 @@
 """Events of a real server: streams that are cut and resumed, webhooks that a library of theirs
 verifies, and traces that messages of OpenTelemetry accept."""
 
+import ctypes.util
 import http.server
 import json
+import os
 import re
+import shutil
 import signal
 import ssl
 import subprocess
@@ -12,6 +15,7 @@ import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
+from unittest import mock
 
 import httpx
 import pytest
@@ -21,6 +25,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.clients.server import BELLJAR, TOKEN, HttpServer, environment
+from tests.machine import need
 from tests.network import certificates
 
 OTHER_TOKEN = TOKEN[::-1]
@@ -449,6 +454,7 @@ def authority(tmp_path: Path, monkeypatch) -> list[str | Path]:
     """The options with which openssl makes certificates that the server trusts."""
     options = certificates.make_authority(tmp_path, "authority")
     monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "authority.pem"))
+    monkeypatch.delenv("SSL_CERT_DIR", raising=False)
     return options
 
 
@@ -468,14 +474,17 @@ def post_without_verification(url: str) -> None:
     urllib.request.urlopen(url, b"{}", timeout=TIMEOUT, context=context).close()
 
 
-@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
-def test_webhooks_and_traces_go_over_tls(tmp_path, authority, host):
+def check_webhooks_and_traces(
+    tmp_path: Path, host: str, authority: list[str | Path], **variables: str
+) -> None:
+    """They arrive over TLS from a server with these variables."""
     receiver = Receiver(tls=tls_context(tmp_path, "DNS:localhost,IP:127.0.0.1", *authority))
     url = receiver.url.replace("127.0.0.1", host)
     file = webhook_config(tmp_path, receiver)
     text = file.read_text().replace(receiver.url, url)
     file.write_text(f'{text}[tracing]\nendpoint = "{url}"\n')
-    server = HttpServer(tmp_path / "log", arguments=["--config", str(file)])
+    with mock.patch.dict(os.environ, variables):
+        server = HttpServer(tmp_path / "log", arguments=["--config", str(file)])
     try:
         execute(server, "print('x' * 100)")
         posts = receiver.get(2)
@@ -488,19 +497,59 @@ def test_webhooks_and_traces_go_over_tls(tmp_path, authority, host):
     assert headers["Host"] == url.removeprefix("https://")
 
 
+@pytest.mark.parametrize("host", ["127.0.0.1", "localhost"])
+def test_webhooks_and_traces_go_over_tls(tmp_path, authority, host):
+    check_webhooks_and_traces(tmp_path, host, authority)
+
+
+def test_the_roots_may_be_in_a_folder(tmp_path, authority, monkeypatch):
+    roots = tmp_path / "roots"
+    roots.mkdir()
+    shutil.copy(tmp_path / "authority.pem", roots)
+    subprocess.run(["openssl", "rehash", roots], check=True)
+    monkeypatch.delenv("SSL_CERT_FILE")
+    check_webhooks_and_traces(tmp_path, "localhost", authority, SSL_CERT_DIR=str(roots))
+
+
+def test_tls_needs_no_certain_openssl(tmp_path, authority):
+    """A wheel is for systems with OpenSSL 1.1, too. Here there is none at all, only GnuTLS."""
+    need(ctypes.util.find_library("curl-gnutls"), "there is no libcurl3-gnutls")
+    broken = tmp_path / "broken"
+    broken.mkdir()
+    for name in ("libssl.so.3", "libssl.so.1.1", "libcurl.so.4"):
+        (broken / name).touch()
+    check_webhooks_and_traces(tmp_path, "localhost", authority, LD_LIBRARY_PATH=str(broken))
+
+
+def test_without_libcurl_the_server_says_what_to_install(tmp_path, receiver):
+    for name in ("libcurl.so.4", "libcurl-gnutls.so.4"):
+        (tmp_path / name).touch()
+    done = subprocess.run(
+        [BELLJAR, "serve", "--check", "--config", webhook_config(tmp_path, receiver)],
+        capture_output=True,
+        text=True,
+        env=environment(LD_LIBRARY_PATH=str(tmp_path)),
+        timeout=TIMEOUT,
+        check=False,
+    )
+    assert done.returncode == 2, done
+    assert "webhooks and traces need libcurl: Debian's and Ubuntu's package libcurl4" in done.stderr
+
+
 @pytest.mark.filterwarnings("ignore:ssl.TLSVersion")
 @pytest.mark.parametrize(
     ("kind", "why"),
     [
-        ("another name", "hostname mismatch"),
-        ("the name of another address", "IP address mismatch"),
+        ("another name", "no alternative certificate subject name matches"),
+        ("the name of another address", "no alternative certificate subject name matches"),
         ("self-signed", "self-signed certificate"),
         ("another authority", "unable to get local issuer certificate"),
+        ("no authority", "unable to get local issuer certificate"),
         ("old protocol", "protocol"),
         ("plain HTTP", "wrong version number"),
     ],
 )
-def test_nothing_is_sent_without_verified_tls(tmp_path, authority, kind, why):
+def test_nothing_is_sent_without_verified_tls(tmp_path, authority, monkeypatch, kind, why):
     host = "127.0.0.1" if kind == "the name of another address" else "localhost"
     names = {
         "another name": "DNS:elsewhere.test,IP:127.0.0.1",
@@ -509,6 +558,8 @@ def test_nothing_is_sent_without_verified_tls(tmp_path, authority, kind, why):
     signed = [] if kind == "self-signed" else authority
     if kind == "another authority":
         signed = certificates.make_authority(tmp_path, "nobody's")
+    if kind == "no authority":  # but those of this machine
+        monkeypatch.delenv("SSL_CERT_FILE")
     context = tls_context(tmp_path, names, *signed)
     if kind == "old protocol":
         context.set_ciphers("ALL:@SECLEVEL=0")
@@ -534,6 +585,7 @@ def test_nothing_is_sent_without_verified_tls(tmp_path, authority, kind, why):
     entries = [json.loads(line) for line in log.read_text().splitlines()]
     failed = [entry for entry in entries if entry["event"] == "delivery_failed"]
     assert why in failed[0]["why"], failed
+    assert "webhook-" not in log.read_text()
 
 
 @pytest.mark.parametrize(

@@ -42,8 +42,10 @@ endif()
 # Jobs of the server. The archive needs no other library than libc and libm.
 find_library(BELLJAR_LIBSQLITE NAMES libsqlite3.a)
 find_path(BELLJAR_LIBSQLITE_INCLUDE NAMES sqlite3.h)
-# Only the headers: the library is opened when jobs are kept in PostgreSQL.
+# Only the headers: these libraries are opened when jobs are kept in PostgreSQL, and where there are
+# webhooks or traces.
 find_path(BELLJAR_LIBPQ_INCLUDE NAMES libpq-fe.h PATH_SUFFIXES postgresql)
+find_path(BELLJAR_LIBCURL_INCLUDE NAMES curl/curl.h)
 
 # found, under which name, in which Debian package
 set(missing "")
@@ -68,6 +70,7 @@ belljar_need(BELLJAR_LIBZ zlib1g-dev)
 belljar_need(edit_FOUND libedit-dev)
 belljar_need(BELLJAR_LIBSQLITE libsqlite3-dev)
 belljar_need(BELLJAR_LIBPQ_INCLUDE libpq-dev)
+belljar_need(BELLJAR_LIBCURL_INCLUDE libcurl4-openssl-dev)
 if(missing)
   list(JOIN missing " " missing)
   message(FATAL_ERROR "Belljar is compiled from source, and these system libraries are missing. "

@@ -29,7 +29,7 @@ readonly BOOST=libboost1.74-dev
 readonly LINKED=(linux-libc-dev libstdc++-12-dev "$BOOST" libboost-dev nlohmann-json3-dev
   libtomlplusplus-dev libcli11-dev libspdlog-dev libfmt-dev prometheus-cpp-dev libpugixml-dev
   libseccomp-dev libssl-dev libsodium-dev zlib1g-dev libelf-dev libedit-dev libbsd-dev libncurses-dev
-  libsqlite3-dev libpq-dev)
+  libsqlite3-dev libpq-dev libcurl4-openssl-dev)
 
 # shellcheck source=tools/wheels/debian.sh
 source "$here/debian.sh"
@@ -145,9 +145,9 @@ collect_licences() {
   cp "$sysroot/usr/share/doc/libc6-dev/copyright" "$folder/libc6-dev"
   # Boost's licence asks for no notices in programs: its text, without the 46,000 lines before it.
   sed -n '/^ Boost Software License - Version 1\.0/,$p' "/usr/share/doc/$BOOST/copyright" >"$folder/$BOOST"
-  # Only names of packages, numbers of the kernel's interface, and declarations of a library that is
+  # Only names of packages, numbers of the kernel's interface, and declarations of libraries that are
   # opened at run time.
-  rm "$folder/libboost-dev" "$folder/linux-libc-dev" "$folder/libpq-dev"
+  rm "$folder/libboost-dev" "$folder/linux-libc-dev" "$folder/libpq-dev" "$folder/libcurl4-openssl-dev"
   grep -ohE '/usr/share/common-licenses/[A-Za-z0-9.+-]*[A-Za-z0-9]' "$folder"/* | grep -v /GFDL | sort -u |
     while read -r name; do cp --no-dereference "$name" "$folder/$(basename -- "$name")"; done
   # A name without a version is a link to the newest.

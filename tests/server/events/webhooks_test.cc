@@ -2,8 +2,10 @@
 // and what happens when it does not arrive.
 #include "server/events/webhooks.h"
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <thread>
 
 #include "engine/core/text.h"
@@ -54,6 +56,11 @@ class Receiver {
   std::string url(const std::string& path = "/hook") const {
     return "http://127.0.0.1:" + std::to_string(port_) + path;
   }
+  // Connections stay open after the answer, as long as this object.
+  void KeepOpen() {
+    const std::lock_guard lock(mutex_);
+    keeps_open_ = true;
+  }
   // What is answered to the request of this number, from 1; "silence": nothing.
   using Answers = std::function<std::string(size_t number)>;
   void Answer(Answers answers) {
@@ -101,13 +108,21 @@ class Receiver {
         std::this_thread::sleep_for(milliseconds(500));
         continue;
       }
-      (void)!send(client.get(), reply.data(), reply.size(), MSG_NOSIGNAL);
+      for (std::string_view left = reply; !left.empty();) {
+        const ssize_t sent = send(client.get(), left.data(), left.size(), MSG_NOSIGNAL);
+        if (sent <= 0) break;
+        left.remove_prefix(static_cast<size_t>(sent));
+      }
+      const std::lock_guard lock(mutex_);
+      if (keeps_open_) open_.push_back(std::move(client));
     }
   }
   core::UniqueFd fd_;
   uint16_t port_ = 0;
   std::mutex mutex_;
   std::vector<Arrived> arrived_;
+  bool keeps_open_ = false;
+  std::vector<core::UniqueFd> open_;
   Answers answers_ = [](size_t) { return "HTTP/1.1 204 No Content\r\n\r\n"; };
   std::thread thread_;
 };
@@ -402,6 +417,148 @@ TEST(HttpTargets, AStoppedAttemptEndsAtOnce) {
   stopper.join();
   ASSERT_FALSE(status);
   EXPECT_EQ(status.error().error_number, ECANCELED);
+}
+
+// --- what libcurl must not do --------------------------------------------------------------------
+
+core::Result<unsigned> SendTo(const std::string& url, milliseconds timeout = seconds(20)) {
+  HttpPost post(*HttpTarget::Parse(url, {}));
+  return post.Send({{"Content-Type", "application/json"}}, "{}", steady_clock::now() + timeout, {});
+}
+
+std::string Repeated(std::string_view text, size_t count) {
+  std::string all;
+  for (size_t i = 0; i < count; ++i) all += text;
+  return all;
+}
+
+class Variable {
+ public:
+  Variable(const char* name, const std::string& value) : name_(name) {
+    setenv(name, value.c_str(), 1);
+  }
+  Variable(const Variable&) = delete;
+  ~Variable() { unsetenv(name_); }
+
+ private:
+  const char* const name_;
+};
+
+TEST(HttpPosts, AddNoHeaderOfTheLibrarysOwn) {
+  Receiver receiver;
+  ASSERT_EQ(*SendTo(receiver.url("/a/../b?c=%2F")), 204u);
+  const std::string host = receiver.url("").substr(std::string("http://").size());
+  EXPECT_EQ(receiver.Get(1)[0].head,
+            "POST /a/../b?c=%2F HTTP/1.1\r\nHost: " + host +
+                "\r\nConnection: close\r\nContent-Type: application/json\r\n"
+                "Content-Length: 2\r\n");
+}
+
+TEST(HttpPosts, RedirectsToOtherProtocolsAreNotFollowed) {
+  for (const char* location : {"file:///etc/hostname", "ftp://127.0.0.1/", "gopher://127.0.0.1/"}) {
+    Receiver receiver;
+    receiver.Answer([location](size_t) {
+      return std::string("HTTP/1.1 302 Found\r\nLocation: ") + location + "\r\n\r\n";
+    });
+    EXPECT_EQ(*SendTo(receiver.url()), 302u);
+    EXPECT_EQ(receiver.count(), 1u);
+  }
+}
+
+TEST(HttpPosts, AProxyOfTheEnvironmentIsNotUsed) {
+  Receiver proxy, receiver;
+  const Variable http("http_proxy", proxy.url("")), all("ALL_PROXY", proxy.url("")),
+      none("no_proxy", "");
+  EXPECT_EQ(*SendTo(receiver.url()), 204u);
+  EXPECT_EQ(receiver.count(), 1u);
+  EXPECT_EQ(proxy.count(), 0u);
+}
+
+TEST(HttpPosts, ABodyIsNotWaitedFor) {
+  Receiver receiver;
+  receiver.KeepOpen();
+  for (const char* fields : {"Content-Length: 1000000000000\r\n", "Transfer-Encoding: chunked\r\n",
+                             "Content-Encoding: gzip\r\n", ""}) {
+    receiver.Answer([fields](size_t) {
+      return std::string("HTTP/1.1 200 OK\r\n") + fields + "\r\n" + std::string(100'000, 'x');
+    });
+    EXPECT_EQ(*SendTo(receiver.url()), 200u) << fields;
+  }
+}
+
+TEST(HttpPosts, AHeadWithoutAnEndIsRefused) {
+  Receiver receiver;
+  receiver.Answer([](size_t number) {
+    return number == 1   ? "HTTP/1.1 200 OK\r\n" + Repeated("X: y\r\n", 200'000)
+           : number == 2 ? Repeated("HTTP/1.1 103 Early Hints\r\n\r\n", 50'000)
+                         : "HTTP/1.1 200 OK\r\nX: " + Repeated("x", 1 << 20);
+  });
+  for (int i = 0; i < 2; ++i) {
+    const core::Result<unsigned> status = SendTo(receiver.url());
+    ASSERT_FALSE(status) << *status;
+    EXPECT_EQ(status.error().ToString(), "read the response: it is not one of HTTP/1.1");
+  }
+  // A line beyond 100 kB, which libcurl itself refuses, each version in its own words.
+  EXPECT_FALSE(SendTo(receiver.url()));
+}
+
+TEST(HttpPosts, TheLastOfSeveralHeadsCounts) {
+  Receiver receiver;
+  receiver.Answer([](size_t) {
+    return "HTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\nHTTP/1.1 500 Broken\r\n\r\n";
+  });
+  EXPECT_EQ(*SendTo(receiver.url()), 500u);
+}
+
+TEST(HttpPosts, AnEndpointThatNeverAnswersEndsAtTheDeadline) {
+  Receiver receiver;
+  receiver.KeepOpen();
+  receiver.Answer([](size_t) { return ""; });
+  const core::Result<unsigned> status = SendTo(receiver.url(), milliseconds(200));
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().error_number, ETIMEDOUT);
+}
+
+TEST(HttpPosts, AnEndpointThatClosesOrIsNotThereSaysSo) {
+  Receiver receiver;
+  receiver.Answer([](size_t) { return ""; });
+  EXPECT_EQ(SendTo(receiver.url()).error().error_number, ECONNRESET);
+  std::string url;
+  {
+    const Receiver gone;
+    url = gone.url();
+  }
+  EXPECT_EQ(SendTo(url).error().error_number, ECONNREFUSED);
+}
+
+// Whatever a name resolves to: the last word is said where a socket is made.
+TEST(HttpPosts, WithoutTlsNoSocketLeadsElsewhere) {
+  HttpTarget target = *HttpTarget::Parse("http://127.0.0.1:9/", {});
+  target.host = *egress::HostName::Parse("192.0.2.1");
+  HttpPost post(target);
+  const core::Result<unsigned> status = post.Send({}, "", steady_clock::now() + seconds(20), {});
+  ASSERT_FALSE(status);
+  EXPECT_EQ(status.error().operation, "connect to 192.0.2.1");
+  EXPECT_NE(status.error().detail.find("no address of this machine"), std::string::npos);
+}
+
+TEST(HttpPosts, NoProgramInheritsADescriptor) {
+  Receiver receiver;
+  std::promise<std::string> seen;
+  receiver.Answer([&](size_t) {
+    std::string inherited;
+    for (const auto& entry : std::filesystem::directory_iterator("/proc/self/fd")) {
+      const int fd = std::stoi(entry.path().filename());
+      const int flags = fcntl(fd, F_GETFD);
+      if (fd > STDERR_FILENO && flags >= 0 && (flags & FD_CLOEXEC) == 0) {
+        inherited += std::filesystem::read_symlink(entry.path()).string() + " ";
+      }
+    }
+    seen.set_value(inherited);
+    return kTaken;
+  });
+  EXPECT_EQ(*SendTo(receiver.url()), 204u);
+  EXPECT_EQ(seen.get_future().get(), "");
 }
 
 // --- traces --------------------------------------------------------------------------------------
