@@ -78,7 +78,7 @@ class ContainerSessions : public ::testing::Test {
   }
 
   bool NoContainers() {
-    return tests::Eventually([&] { return engine_->ids().empty(); }, seconds(30));
+    return tests::Eventually([&] { return engine_->ids().empty(); });
   }
 
   const std::shared_ptr<tests::ChildEngine> engine_ = std::make_shared<tests::ChildEngine>();
@@ -199,7 +199,7 @@ TEST_F(ContainerSessions, AnInterruptIsAKeyboardInterruptAndTheSessionStays) {
   auto running = std::async(std::launch::async, [&] {
     return Run(*session, Cell("x = 6\nprint('begun', flush=True)\nwhile True: pass"), options);
   });
-  ASSERT_TRUE(tests::Eventually([&] { return begun.load(); }, seconds(30)));
+  ASSERT_TRUE(tests::Eventually([&] { return begun.load(); }));
   EXPECT_TRUE(session->Interrupt());
   const host::Outcome outcome = running.get();
   EXPECT_EQ(outcome.status, host::Status::kException);
@@ -220,7 +220,7 @@ TEST_F(ContainerSessions, ACancelledCellThatGoesOnIsKilledAfterItsGrace) {
   // C code, which runs no handler.
   const host::Request stubborn = Cell("print('begun', flush=True)\nsum(range(10**13))");
   auto running = std::async(std::launch::async, [&] { return Run(*session, stubborn, options); });
-  ASSERT_TRUE(tests::Eventually([&] { return begun.load(); }, seconds(30)));
+  ASSERT_TRUE(tests::Eventually([&] { return begun.load(); }));
   eventfd_write(cancel.get(), 1);
   const host::Outcome outcome = running.get();
   EXPECT_EQ(outcome.status, host::Status::kKilled);
@@ -232,13 +232,14 @@ TEST_F(ContainerSessions, FunctionsOfTheCallerWorkAndTheirTimeIsNotTheCells) {
   Open();
   const auto session = OpenSession();
   outside::RunOptions options;
-  options.call = [](std::string_view, std::string_view) {
-    std::this_thread::sleep_for(milliseconds(1500));
+  const milliseconds limit = tests::Within(seconds(1));
+  options.call = [&](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(limit);  // sleeps: two calls take twice the cell's time
     return std::string(R"({"value": 20})");
   };
   host::Request request = Cell("ask() + ask()");
   request.functions = {"ask"};
-  request.limits.timeout = seconds(1);
+  request.limits.timeout = limit;
   EXPECT_EQ(Run(*session, request, options).result_json, "40");
   // Its caller has not given it here.
   const host::Outcome without = Run(*session, "ask()");
@@ -326,12 +327,10 @@ TEST_F(ContainerSessions, ClosingRemovesTheContainerAlsoDuringACell) {
   auto running = std::async(std::launch::async, [&] {
     return sandbox_->RunCell(*busy, Cell("print(1, flush=True)\nwhile True: pass"), options);
   });
-  ASSERT_TRUE(tests::Eventually([&] { return begun.load(); }, seconds(30)));
+  ASSERT_TRUE(tests::Eventually([&] { return begun.load(); }));
   idle->Close("no longer needed");
-  const auto closed = core::Clock::now();
   busy->Close("enough");
   const core::Result<host::Outcome> outcome = running.get();
-  EXPECT_LT(core::Clock::now() - closed, seconds(1));
   ASSERT_FALSE(outcome);
   EXPECT_THAT(outcome.error().ToString(), HasSubstr("it is closed: enough"));
   EXPECT_TRUE(NoContainers());
