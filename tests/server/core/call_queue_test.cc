@@ -86,6 +86,7 @@ TEST(CallQueue, DrainRefusesAndWaits) {
 TEST(CallQueue, TheHintFollowsHowLongCallsTake) {
   CallQueue queue({.running = 1, .waiting = 60});
   for (int i = 0; i < 15; ++i) {
+    // sleeps: the time that the hint is made from
     ASSERT_FALSE(queue.Submit("a", 0, [] { std::this_thread::sleep_for(milliseconds(100)); }));
   }
   while (queue.counters().waiting > 0) std::this_thread::yield();
@@ -119,7 +120,7 @@ TEST(CallQueue, WhatWaitsAtTheEndIsDropped) {
     AwaitRunning(queue, 1);
     for (int i = 0; i < 5; ++i) ASSERT_FALSE(queue.Submit("a", 0, [&] { ++done; }));
     opener = std::thread([&] {
-      std::this_thread::sleep_for(milliseconds(30));
+      std::this_thread::sleep_for(milliseconds(30));  // sleeps: the queue is being destroyed
       gate.Open();
     });
   }
@@ -139,7 +140,7 @@ TEST(CallQueue, FewerRunAtATimeAndLaterMoreAgain) {
   queue.SetOptions({.running = 1, .waiting = 10});
   for (int i = 0; i < 5; ++i) ASSERT_FALSE(queue.Submit("a", 0, call));
   AwaitRunning(queue, 1);
-  std::this_thread::sleep_for(milliseconds(50));
+  std::this_thread::sleep_for(milliseconds(50));  // sleeps: others would begin
   EXPECT_EQ(queue.counters().running, 1u);
   EXPECT_EQ(queue.counters().waiting, 4u);
   queue.SetOptions({.running = 3, .waiting = 10});
