@@ -161,9 +161,9 @@ TEST_F(ContainerSessions, CpuTimeIsCountedAnew) {
   Open();
   const auto session = OpenSession();
   host::Request busy = Cell(
-      "import time\nend = time.process_time() + 0.7\n"
+      "import time\nend = time.process_time() + 0.3\n"
       "while time.process_time() < end: pass");
-  busy.limits.cpu = seconds(1);
+  busy.limits.cpu = milliseconds(500);
   for (int i = 0; i < 4; ++i) EXPECT_EQ(Run(*session, busy).status, host::Status::kOk) << i;
 }
 
