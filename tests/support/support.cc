@@ -33,11 +33,6 @@ bool Sanitized() {
 #endif
 }
 
-bool IsSlow() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
-  return Sanitized() || ThreadSanitized() || getenv("BELLJAR_TEST_SLOWNESS") != nullptr;
-}
-
 bool ThreadSanitized() {
 #ifdef __SANITIZE_THREAD__
   return true;

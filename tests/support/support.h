@@ -32,8 +32,6 @@ bool MustWork();
 
 // True in the asan preset, whose shadow memory and slowness affect some assertions.
 bool Sanitized();
-// True there, in the tsan preset, and where BELLJAR_TEST_SLOWNESS says so (tests/README.md).
-bool IsSlow();
 // True in the tsan preset, whose runtime has threads of its own.
 bool ThreadSanitized();
 
