@@ -77,11 +77,12 @@ def main() -> int:
     known = quarantined(datetime.date.today())
     tree = ElementTree.parse(options.report)
     own = options.report.with_name(options.report.stem.replace("ctest-", "gtest-", 1))
-    left = 0
+    found = left = 0
     for case in tree.iter("testcase"):
         failure = case.find("failure")
         if failure is None:
             continue
+        found += 1
         program = str(case.get("name"))
         output = case.findtext("system-out") or ""
         if "Sanitizer: " not in output and repeat(
@@ -92,7 +93,8 @@ def main() -> int:
         else:
             left += 1
     tree.write(options.report)
-    return 1 if left else 0
+    # Without a failed one, ctest itself has failed.
+    return 0 if found and not left else 1
 
 
 if __name__ == "__main__":

@@ -87,6 +87,13 @@ def test_a_program_that_failed_in_another_way_has_failed(run, arguments, why):
     assert " 1 failed" in said[-1], why
 
 
+def test_a_ctest_that_failed_without_a_test_has_failed(tmp_path, monkeypatch):
+    report = tmp_path / "ctest-release.xml"
+    report.write_text('<testsuite><testcase name="a_test" status="run"/></testsuite>')
+    monkeypatch.setattr(sys, "argv", ["repeat_failed", "--programs", str(tmp_path), str(report)])
+    assert repeat_failed.main() == 1
+
+
 @pytest.mark.parametrize("days", [0, -1])
 def test_in_quarantine_it_may_fail_until_the_date(run, tmp_path, days):
     until = datetime.date.today() + datetime.timedelta(days)
