@@ -1,6 +1,9 @@
 """Print the totals of a test run, `N passed, N failed, N skipped`, from JUnit reports. Each
 failed test is named first, so that the end of a long log says what to look for.
 
+So are tests that passed only when they were repeated (tools/repeat_failed.py), and those that
+failed in quarantine.
+
 The exit codes of the runners count too: a crash that no report mentions is a failure, and so is a
 run without tests. For ctest a program is one test; the individual tests are counted from the
 programs' own reports, gtest-PRESET/NAME.xml next to ctest-PRESET.xml.
@@ -15,6 +18,7 @@ from pathlib import Path
 
 MAX_NAMED = 40
 MAX_MESSAGE = 300
+QUARANTINED = "in quarantine: "
 
 
 @dataclass
@@ -23,12 +27,19 @@ class Totals:
     failed: int = 0
     skipped: int = 0
     named: list[str] = field(default_factory=list)
+    unstable: list[str] = field(default_factory=list)
 
     def add(self, report: Path, case: ElementTree.Element) -> None:
         if is_bad(case):
             self.failed += 1
             self.named.append(f"{report.stem}: {name_of(case)}{message_of(case)}")
-        elif case.find("skipped") is not None:
+            return
+        if case.find("flakyFailure") is not None:
+            self.unstable.append(f"unstable: {report.stem}: {name_of(case)}")
+        if message_of(case, "skipped").startswith(f": {QUARANTINED}"):
+            name = f"{report.stem}: {name_of(case)}{message_of(case, 'skipped')}"
+            self.unstable.append(f"quarantined: {name}")
+        if case.find("skipped") is not None:
             self.skipped += 1
         else:
             self.passed += 1
@@ -42,9 +53,9 @@ def name_of(case: ElementTree.Element) -> str:
     return "::".join(filter(None, (case.get("classname"), case.get("name"))))
 
 
-def message_of(case: ElementTree.Element) -> str:
+def message_of(case: ElementTree.Element, *kinds: str) -> str:
     """What the runner says of the failure, in one line."""
-    for kind in ("failure", "error"):
+    for kind in kinds or ("failure", "error"):
         found = case.find(kind)
         if found is not None:
             text = " ".join((found.get("message") or found.text or "").split())
@@ -91,6 +102,8 @@ def main() -> int:
     if totals.passed + totals.failed == 0:
         print("no test ran")
         totals.failed = 1
+    for name in totals.unstable:
+        print(name)
     for name in totals.named[:MAX_NAMED]:
         print(f"failed: {name}")
     if len(totals.named) > MAX_NAMED:

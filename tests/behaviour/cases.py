@@ -11,6 +11,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.clocks import UNTIL_KILLED
+
 
 @dataclass(frozen=True)
 class Case:
@@ -60,6 +62,7 @@ CASES = {
     ),
     "a thread that outlives the program": Case(
         "import threading, time\n"
+        # sleeps: longer than the program takes
         "def late():\n    global done\n    time.sleep(0.01)\n    done = True\n    print('late')\n"
         "threading.Thread(target=late).start()",
         {"stdout": "late\n"},
@@ -101,7 +104,7 @@ CASES = {
     ),
     "no standard input": Case("input()", {"error.type": "EOFError"}),
     "the clock": Case(
-        "import time\nprint('here', flush=True)\ntime.sleep(60)",
+        "print('here', flush=True)\n" + UNTIL_KILLED,
         {"status": "timeout", "stdout": "here\n", "limits.timeout": 1},
         {"timeout": 1},
     ),

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clocks import HANG
 from tests.machine import need_layers
 
 PROGRAM = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
@@ -50,7 +51,7 @@ def belljar() -> Callable[..., Done]:
             check=False,
             cwd=cwd,
             env={**os.environ, **(env or {})},
-            timeout=60,
+            timeout=HANG,
         )
         return Done(done.returncode, done.stdout, done.stderr)
 

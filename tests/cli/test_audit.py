@@ -299,7 +299,7 @@ def made(tmp_path, belljar) -> Path:
 
 def test_a_program_with_a_receipt_runs_once(receipt, tmp_path, belljar):
     """Without one it is started over for a module that its text does not name."""
-    # It waits until what it printed is shown.
+    # sleeps: until what it printed is shown
     code = "import time\nprint(time.time_ns())\ntime.sleep(1)\n__import__('statis' + 'tics')"
     env = {"HOME": str(tmp_path), "XDG_STATE_HOME": ""}
     control = belljar("run", "-c", code, cwd=tmp_path, env=env)

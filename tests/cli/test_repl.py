@@ -14,6 +14,7 @@ import time
 
 import pytest
 
+from tests.clocks import HANG
 from tests.machine import need_packages
 
 BANNER = "%help lists the commands"
@@ -39,10 +40,9 @@ class Terminal:
         os.close(theirs)
         self.raw = ""
 
-    def until(self, *texts: str, seconds: float = 30) -> str:
+    def until(self, *texts: str) -> str:
         """What is shown up to the last of `texts`, in this order, without sequences."""
         shown = b""
-        deadline = time.monotonic() + seconds
         while True:
             text = SEQUENCE.sub("", shown.decode(errors="replace")).replace("\r", "")
             at = 0
@@ -51,8 +51,7 @@ class Terminal:
             if at >= 0:
                 self.raw = shown.decode(errors="replace")
                 return text
-            left = deadline - time.monotonic()
-            assert left > 0 and select.select([self.fd], [], [], left)[0], (texts, text)
+            assert select.select([self.fd], [], [], HANG)[0], (texts, text)
             try:
                 shown += os.read(self.fd, 65536)
             except OSError:
@@ -68,14 +67,12 @@ class Terminal:
 
     def ended(self) -> int:
         """The exit code; reads what is still shown, so that nothing waits for us."""
-        deadline = time.monotonic() + 30
-        while self.process.poll() is None and time.monotonic() < deadline:
-            if select.select([self.fd], [], [], 0.05)[0]:
-                try:
-                    os.read(self.fd, 65536)
-                except OSError:
-                    break
-        return self.process.wait(10)
+        while self.process.poll() is None and select.select([self.fd], [], [], HANG)[0]:
+            try:
+                os.read(self.fd, 65536)
+            except OSError:
+                break
+        return self.process.wait(HANG)
 
     def close(self) -> None:
         if self.process.poll() is None:
@@ -202,13 +199,13 @@ def test_control_c_interrupts_the_cell_only(terminal):
     prompt = terminal()
     prompt.enter("x = 1")
     prompt.enter("while True: pass", "pass\n")
-    time.sleep(0.3)
+    time.sleep(0.3)  # sleeps: it runs by then, or the key waits for it
     prompt.type("\x03")
     assert "KeyboardInterrupt" in prompt.until("In [3]: ")
     assert "Out[3]: 1" in prompt.enter("x")
     # One that does not look is killed, and the session goes on from before it.
     prompt.enter("x = 2; sum(range(1 << 60))", "60))\n")
-    time.sleep(0.3)
+    time.sleep(0.3)  # sleeps: it runs by then, or the keys wait for it
     prompt.type("\x03\x03\x03")
     assert "the cell is undone" in prompt.until("In [5]: ")
     assert "Out[5]: 1" in prompt.enter("x")
@@ -242,7 +239,7 @@ def test_control_z_stops_and_goes_on(terminal):
 
 def test_keys_typed_ahead_are_kept(terminal):
     prompt = terminal()
-    prompt.enter("import time; time.sleep(1)", "sleep(1)\n")
+    prompt.enter("import time; time.sleep(1)", "sleep(1)\n")  # sleeps: keys come meanwhile
     prompt.type("40 + 2\r")
     assert "Out[2]: 42" in prompt.until("In [3]: ")
 

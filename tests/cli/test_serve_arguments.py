@@ -6,10 +6,11 @@ import re
 import signal
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
+
+from tests.clocks import until
 
 SECRET = "0123456789abcdef0123456789abcdef"
 
@@ -172,9 +173,7 @@ def test_at_a_terminal_it_says_once_what_is_expected(program, environment, tmp_p
     ):
         os.close(slave)
         try:
-            deadline = time.monotonic() + 30
-            while "Ctrl-D ends it.\n" not in said.read_text() and time.monotonic() < deadline:
-                time.sleep(0.01)
+            until(lambda: "Ctrl-D ends it.\n" in said.read_text())
             server.terminate()
             out, _ = server.communicate(timeout=30)
         finally:
@@ -210,17 +209,14 @@ def test_a_graceful_stop_is_no_failure(program, environment, sent, transport):
 
 def wait_until_up(server: subprocess.Popen, port: int | None) -> None:
     """A port that is open, or else a handler of SIGTERM that is there."""
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
+
+    def is_up() -> bool:
         assert server.poll() is None
         if port is None:
             with open(f"/proc/{server.pid}/status") as status:
                 caught = next(line for line in status if line.startswith("SigCgt"))
-            if int(caught.split()[1], 16) & (1 << (signal.SIGTERM - 1)):
-                return
-        else:
-            with socket.socket() as client:
-                if client.connect_ex(("127.0.0.1", port)) == 0:
-                    return
-        time.sleep(0.01)
-    raise AssertionError("it does not come up")
+            return bool(int(caught.split()[1], 16) & (1 << (signal.SIGTERM - 1)))
+        with socket.socket() as client:
+            return client.connect_ex(("127.0.0.1", port)) == 0
+
+    until(is_up)

@@ -327,7 +327,7 @@ def test_a_fifo_and_a_device(belljar, tmp_path, program):
 def test_ctrl_c_ends_a_wait(tmp_path, program):
     os.mkfifo(tmp_path / "pipe.py")
     with subprocess.Popen([program, "validate", "pipe.py"], cwd=tmp_path) as process:
-        time.sleep(0.3)
+        time.sleep(0.3)  # sleeps: it waits by then, or has not begun
         process.send_signal(signal.SIGINT)
         assert process.wait(timeout=30) == 130
 

@@ -11,6 +11,8 @@ import time
 
 import pytest
 
+from tests.clocks import until
+
 CODE = "import glob\nopen('x')\n[].__class__.__getnewargs__()\n"
 
 
@@ -275,7 +277,7 @@ def test_progress_is_for_terminals(program, tmp_path):
         stdout=subprocess.DEVNULL,
     ) as process:
         os.close(terminal)
-        time.sleep(1.2)
+        time.sleep(1.2)  # sleeps: so long nothing is shown, and then once
         (tmp_path / "slow.py").write_text("")
         text = b""
         while True:
@@ -305,10 +307,8 @@ def test_ctrl_c_leaves_nothing_behind(program, tmp_path):
     with subprocess.Popen(
         [program, "validate", ".", "--output", "report"], cwd=tmp_path, stderr=subprocess.PIPE
     ) as process:
-        deadline = time.monotonic() + 30
-        while len(children := children_of(process.pid)) < 2 and time.monotonic() < deadline:
-            time.sleep(0.02)
-        assert len(children) >= 2  # zygote and workers
+        until(lambda: len(children_of(process.pid)) >= 2)
+        children = children_of(process.pid)  # zygote and workers
         process.send_signal(signal.SIGINT)
         process.communicate(timeout=30)
     assert process.returncode == 130

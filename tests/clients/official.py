@@ -166,12 +166,12 @@ def _converse(peer: Peer, command: list[str], server: int | None, log: Path) -> 
 
 def _lines(process: subprocess.Popen):
     """Lines of its output until it ends; fails when the conversation takes too long."""
-    deadline = time.monotonic() + TIMEOUT
+    deadline = time.monotonic() + TIMEOUT  # clock: of a conversation that hangs
     with selectors.DefaultSelector() as selector:
         selector.register(process.stdout, selectors.EVENT_READ)
         buffer = b""
         while True:
-            left = deadline - time.monotonic()
+            left = deadline - time.monotonic()  # clock: as above
             assert left > 0 and selector.select(left), f"the client is still busy after {TIMEOUT} s"
             chunk = process.stdout.read1(1 << 16)
             if not chunk:

@@ -9,6 +9,8 @@ import time
 from collections.abc import Sequence
 from pathlib import Path
 
+from tests.clocks import until
+
 BELLJAR = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
 TOKEN = "only-for-tests-0123456789abcdefghijklmnop"
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -102,9 +104,10 @@ def wait_for_http(
     process: subprocess.Popen, port: int, path: str, seconds: float, log: Path
 ) -> None:
     """Until GET `path` answers 200."""
+    # clock: a program that never answers is killed, and its log shown
     deadline = time.monotonic() + seconds
     last = "nothing was tried"
-    while time.monotonic() < deadline and process.poll() is None:
+    while time.monotonic() < deadline and process.poll() is None:  # clock: as above
         connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5)
         try:
             connection.request("GET", path)
@@ -116,7 +119,7 @@ def wait_for_http(
             last = str(error)
         finally:
             connection.close()
-        time.sleep(0.02)
+        time.sleep(0.02)  # sleeps: it polls
     ended = process.poll()
     if ended is None:
         process.kill()
@@ -154,23 +157,21 @@ def descendants(root: int) -> dict[int, int]:
     return found
 
 
-def busiest(root: int, timeout: float = 15) -> int:
-    """The process below `root` that computes: the first to have used a twentieth of a second. On a
-    machine that is busy elsewhere that takes longer; fails after `timeout` seconds."""
+def busiest(root: int) -> int:
+    """The process below `root` that computes: the first to have used a twentieth of a second."""
     before = descendants(root)
-    deadline = time.monotonic() + timeout
-    while True:
-        time.sleep(0.1)
+
+    def found() -> int:
         used = {pid: ticks - before.get(pid, 0) for pid, ticks in descendants(root).items()}
         pid = max(used, key=used.__getitem__, default=0)
-        if pid and used[pid] >= TICKS / 20:
-            return pid
-        assert time.monotonic() < deadline, f"no process below {root} computes: {used}"
+        return pid if pid and used[pid] >= TICKS / 20 else 0
+
+    return until(found, f"no process below {root} computes")
 
 
 def seconds_until_gone(pid: int, timeout: float) -> float:
     """How long it took; `timeout` if it is still there then."""
-    start = time.monotonic()
+    start = time.monotonic()  # clock: its callers compare it
     while (stat := _stat(pid)) and stat[1] != "Z" and time.monotonic() - start < timeout:
-        time.sleep(0.005)
+        time.sleep(0.005)  # sleeps: it polls
     return time.monotonic() - start

@@ -15,6 +15,7 @@ from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamable_http_client
 
 PLAN = json.loads(sys.argv[1])
+# sleeps: the client is told in between
 PROGRAM = (
     'import time\nprint("first")\ntime.sleep({seconds})\nprint("last")\ntime.sleep(0.2)\nresult = 7'
 )
@@ -121,6 +122,7 @@ async def main():
             order.append(name)
             return answer.get("structuredContent", {}).get("result")
 
+        # sleeps: longer than the other takes
         slow = asyncio.create_task(timed("slow", 'import time\ntime.sleep(0.6)\nresult = "slow"'))
         quick = asyncio.create_task(timed("quick", 'result = "quick"'))
         say("parallel", {"results": [await slow, await quick], "order": order})
@@ -133,7 +135,7 @@ async def main():
         say("cancelled", await session.watched(spinning, wait_to_be_told, cancel=True))
         say("after", await session.call("execute_code", {"code": "result = 8"}))
 
-        closing = time.monotonic()
+        closing = time.monotonic()  # clock: reported
         await client.__aexit__(None, None, None)
         say("closed", {"seconds": time.monotonic() - closing, "protocolErrors": []})
 

@@ -104,6 +104,7 @@ def test_it_passes_no_progress_on(registered):
     """Known of it: should this fail, docs/mcp.md has to say that progress arrives."""
     params = {
         "name": "belljar-execute-code",
+        # sleeps: it would be told in between
         "arguments": {"code": "import time\nprint(1, flush=True)\ntime.sleep(0.3)"},
         "_meta": {"progressToken": "p"},
     }

@@ -8,7 +8,6 @@ import os
 import signal
 import subprocess
 import tarfile
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from typing import Any
 import pytest
 
 from tests.clients.server import BELLJAR, environment
+from tests.clocks import HANG, until
 
 STATELESS = {
     "io.modelcontextprotocol/protocolVersion": "2026-07-28",
@@ -164,9 +164,7 @@ def test_an_idle_one_goes_by_itself(sealed):
         started = descendants(client.process.pid)
         session = client.call("execute_code", session="new", code="1")["session"]["id"]
         assert len(descendants(client.process.pid) - started) > 1
-        end = time.monotonic() + 20
-        while client.call("list_sessions")["sessions"] and time.monotonic() < end:
-            time.sleep(0.3)
+        until(lambda: not client.call("list_sessions")["sessions"])
         assert "nobody had used it for 1 second" in client.refusal(
             "execute_code", session=session, code="1"
         )
@@ -210,11 +208,8 @@ def test_a_server_that_ends_leaves_no_process(sealed, how):
         client.process.stdin.close()
     else:
         os.kill(client.process.pid, how)
-    client.process.wait(45)
-    end = time.monotonic() + 10
-    while alive(started) and time.monotonic() < end:
-        time.sleep(0.05)
-    assert not alive(started)
+    client.process.wait(HANG)
+    until(lambda: not alive(started))
 
 
 def test_off_by_one_setting(sealed):

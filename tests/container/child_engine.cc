@@ -68,9 +68,15 @@ void ChildEngine::StartAgain() {
   stopped_ = false;
 }
 
-void ChildEngine::SetDelay(std::chrono::milliseconds delay) {
+void ChildEngine::Hold() {
   const std::lock_guard lock(mutex_);
-  delay_ = delay;
+  is_held_ = true;
+}
+
+void ChildEngine::LetGo() {
+  const std::lock_guard lock(mutex_);
+  is_held_ = false;
+  let_go_.notify_all();
 }
 
 void ChildEngine::SetProgram(std::vector<std::string> command) {
@@ -156,12 +162,10 @@ core::Result<void> ChildEngine::RemoveImage(const std::string&) { return {}; }
 
 core::Result<container::engines::StartedContainer> ChildEngine::Start(
     const container::engines::ContainerSpec& spec) {
-  std::chrono::milliseconds delay;
   {
-    const std::lock_guard lock(mutex_);
-    delay = delay_;
+    std::unique_lock lock(mutex_);
+    let_go_.wait(lock, [&] { return !is_held_; });
   }
-  std::this_thread::sleep_for(delay);
   if (core::Result<void> there = IsThere(); !there) return there.error();
   core::Result<std::pair<core::UniqueFd, core::UniqueFd>> line =
       core::CreateSocketPair(SOCK_STREAM);

@@ -5,6 +5,7 @@
 #define BELLJAR_TESTS_CONTAINER_CHILD_ENGINE_H_
 
 #include <chrono>
+#include <condition_variable>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -25,7 +26,9 @@ class ChildEngine : public container::engines::ContainerEngine {
   // not there.
   void Stop();
   void StartAgain();
-  void SetDelay(std::chrono::milliseconds delay);  // of each start
+  // Starts wait in between.
+  void Hold();
+  void LetGo();
   // What is started instead of belljar-guest from now on; empty: that again.
   void SetProgram(std::vector<std::string> command);
   // What ends by SIGKILL from now on, in a container or with it, was for want of memory.
@@ -70,7 +73,8 @@ class ChildEngine : public container::engines::ContainerEngine {
   std::map<std::string, Child> children_;
   bool stopped_ = false;
   bool out_of_memory_ = false;
-  std::chrono::milliseconds delay_{0};
+  bool is_held_ = false;
+  std::condition_variable let_go_;
   std::vector<std::string> program_;
   size_t starts_ = 0;
   size_t peak_ = 0;

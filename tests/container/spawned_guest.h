@@ -81,15 +81,12 @@ class SpawnedGuest {
 
   Death AwaitDeath() {
     int status = 0;
-    for (int i = 0; i < 4000; ++i) {
-      if (waitpid(pid_, &status, WNOHANG) == pid_) {
-        pid_ = -1;
-        return WIFEXITED(status) ? Exited(WEXITSTATUS(status)) : KilledBy(WTERMSIG(status));
-      }
-      std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    if (!Eventually([&] { return waitpid(pid_, &status, WNOHANG) == pid_; })) {
+      ADD_FAILURE() << "the guest is still there";
+      return {};
     }
-    ADD_FAILURE() << "the guest is still there";
-    return {};
+    pid_ = -1;
+    return WIFEXITED(status) ? Exited(WEXITSTATUS(status)) : KilledBy(WTERMSIG(status));
   }
 
  private:

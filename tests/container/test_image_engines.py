@@ -8,7 +8,6 @@ import pty
 import shutil
 import subprocess
 import tempfile
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -16,6 +15,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clocks import until
 from tests.container.daemon import Archive, Daemon, open_daemon
 from tests.machine import BELLJAR, BUILD, cannot, need_engine
 
@@ -41,12 +41,9 @@ def podman_service(folder: Path) -> Iterator[Path]:
         stderr=subprocess.PIPE,
     )
     try:
-        until = time.monotonic() + 30
-        while not socket.exists():
-            if service.poll() is not None or time.monotonic() > until:
-                service.kill()
-                cannot(f"podman does not serve: {service.communicate()[1].decode()}")
-            time.sleep(0.05)
+        until(lambda: socket.exists() or service.poll() is not None)
+        if service.poll() is not None:
+            cannot(f"podman does not serve: {service.communicate()[1].decode()}")
         yield socket
     finally:
         service.terminate()

@@ -11,13 +11,13 @@ import os
 import re
 import subprocess
 import tarfile
-import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
+from tests.clocks import until
 from tests.container.daemon import Archive, Daemon, open_daemon
 from tests.machine import BELLJAR
 
@@ -351,12 +351,11 @@ def test_the_first_process_still_runs_and_left_no_child_behind(container: Contai
     """The server is process 1 here: what its workers leave is its to reap."""
     for _ in range(3):
         assert container.run("print(1)").code == 0
-    until = time.monotonic() + 30  # whoever has just ended is a zombie for a moment
-    while True:
+
+    def has_no_zombie() -> bool:  # whoever has just ended is one for a moment
         top = container.daemon("top", container.id, "-o", "pid,stat,comm")
         states = [line.split()[1] for line in top.splitlines()[1:]]
         assert states, top
-        if not any(state.startswith("Z") for state in states):
-            return
-        assert time.monotonic() < until, top
-        time.sleep(0.1)
+        return not any(state.startswith("Z") for state in states)
+
+    until(has_no_zombie)

@@ -16,6 +16,7 @@
 #include <cerrno>
 #include <cstddef>
 #include <cstring>
+#include <ctime>
 #include <filesystem>
 #include <functional>
 #include <iterator>
@@ -425,7 +426,7 @@ TEST(Socket, ASignalDoesNotEndAWait) {
   std::thread pest([&] {
     while (!stop) {
       pthread_kill(waiter, SIGUSR1);
-      std::this_thread::sleep_for(milliseconds(1));
+      std::this_thread::sleep_for(milliseconds(1));  // sleeps: some forty in all
     }
   });
   const Result<void> waited = WaitReadable(right.get(), Clock::now() + milliseconds(40));
@@ -503,13 +504,12 @@ TEST_P(AnyProcess, MovesOwnershipAndEndsWhatItIsAssignedOver) {
 
 TEST_P(AnyProcess, ReportsUsageAndLeavesTheOwnerEmpty) {
   Process process = Start([] {
-    const auto end = Clock::now() + milliseconds(60);
-    while (Clock::now() < end) {
+    while (clock() < CLOCKS_PER_SEC / 50) {
     }
     return 0;
   });
   const ExitReport report = process.Wait();
-  EXPECT_GT(report.cpu_time, milliseconds(5));
+  EXPECT_GE(report.cpu_time, milliseconds(15));
   EXPECT_GT(report.max_rss_bytes, 100'000u);
   EXPECT_FALSE(process);
   EXPECT_FALSE(process.Wait().known) << "waited twice";
@@ -528,7 +528,7 @@ TEST_P(AnyProcess, OnceStoppedNothingOfItRunsAndItCanStillBeReaped) {
   const uint64_t last = *counter;
   pollfd ended = {process.ended_fd(), POLLIN, 0};
   EXPECT_EQ(poll(&ended, 1, 0), 1);
-  std::this_thread::sleep_for(milliseconds(5));
+  std::this_thread::sleep_for(milliseconds(5));  // sleeps: it would count on
   EXPECT_EQ(*counter, last);
   EXPECT_EQ(process.Wait().signal, SIGKILL);
   process.Stop();
@@ -734,7 +734,7 @@ TEST(Suggestion, NamesTheNearest) {
 TEST(Suggestion, IsQuickOnLongNames) {
   const Deadline start = Clock::now();
   EXPECT_EQ(host::Suggestion(std::string(10 << 20, 'm'), {"memory"}), "");
-  EXPECT_LT(Clock::now() - start, seconds(10));
+  EXPECT_LT(Clock::now() - start, tests::Within(seconds(10)));
 }
 
 // --- layout -----------------------------------------------------------------------------------

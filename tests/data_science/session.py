@@ -31,7 +31,7 @@ class Session:
         )
         # On a busy machine its start may take longer than a call waits for a worker.
         while "error" in self._ask("tools/call", name="execute_code", arguments={"code": "1"}):
-            time.sleep(1)
+            time.sleep(1)  # sleeps: before it asks again
 
     def _call(self, method: str, **parameters: Any) -> dict[str, Any]:
         answer = self._ask(method, **parameters)

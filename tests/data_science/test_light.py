@@ -3,12 +3,12 @@ other, and nobody can tell. In the full language a program can see what is loade
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.clocks import until
 from tests.data_science.session import Session
 
 IS_COMPLETE = "import sys\nresult = 'sci' + 'py' in sys.modules\n"
@@ -19,11 +19,8 @@ def light(build: Path, packages: Path) -> Iterator[Session]:
     """Its light zygote is ready. Before the complete one is, a run gets a zygote of its own, and
     the complete one runs the first program; so no other test may have run one."""
     session = Session(build / "belljar", "--profile", "data-science", "--language", "full")
-    deadline = time.monotonic() + 120
     for is_complete in (True, False):
-        while session.run(IS_COMPLETE)["result"] is not is_complete:
-            assert time.monotonic() < deadline, "the light zygote does not start"
-            time.sleep(0.02)
+        until(lambda: session.run(IS_COMPLETE)["result"] is is_complete, "the light zygote")  # noqa: B023
     yield session
     session.close()
 

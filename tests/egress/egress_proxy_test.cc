@@ -15,6 +15,7 @@
 #include "engine/core/socket.h"
 #include "engine/egress/http_proxy_request.h"
 #include "tests/egress/egress_hosts.h"
+#include "tests/support/support.h"
 
 namespace belljar::egress {
 namespace {
@@ -244,9 +245,7 @@ TEST_F(EgressTest, ANameThatChangesItsMindIsJudgedEachTime) {
   // One lookup a connection: what was judged is what was connected to.
   EXPECT_EQ(answers, 2);
   // The host's thread may come to its connection later than we to its answer.
-  for (int i = 0; host.accepted() < 1 && i < 20'000; ++i) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(1));
-  }
+  EXPECT_TRUE(tests::Eventually([&] { return host.accepted() >= 1; }));
   EXPECT_EQ(host.accepted(), 1);
 }
 
@@ -317,7 +316,7 @@ TEST_F(EgressTest, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
   policy_.bounds.connect_timeout = std::chrono::milliseconds(50);
   const auto stop = std::make_shared<std::atomic<bool>>(false);
   lookup_ = [stop](const std::string&) {
-    while (!*stop) usleep(1000);
+    stop->wait(false);
     return Addresses{{}, "late"};
   };
   Open();
@@ -326,6 +325,7 @@ TEST_F(EgressTest, ANameServerThatDoesNotAnswerHoldsNobodyUp) {
   (void)egress_->Close();
   EXPECT_EQ(waiting.ReceiveAll(), "");
   *stop = true;
+  stop->notify_all();
   egress_.reset();
   service_.reset();
 }

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clocks import within
 from tests.machine import need_guards
 
 LANGUAGES = pytest.mark.parametrize("language", ["full", "restricted"])
@@ -255,10 +256,10 @@ def test_hostile_sources(session):
         "#" * 500_000 + "|",
         "\n" * 500_000 + "val|",
     ):
-        begun = time.monotonic()
+        begun = time.monotonic()  # clock: below
         session.complete(source)
         session.ask("inspect", source)
-        assert time.monotonic() - begun < 2
+        assert time.monotonic() - begun < within(2)
     answer = session.ask("complete", "val|" + " " * 2000, max_source=1000)
     assert answer["completions"] == [] and answer["truncated"]["source"]
     for cursor in (-1, 1 << 70, None, "4", True):
@@ -273,7 +274,7 @@ def test_of_hostile_objects_no_code_runs(session, language, capsys):
     session.cell(source, language)
     session.cell("ran.clear()", language)
     capsys.readouterr()
-    begun = time.monotonic()
+    begun = time.monotonic()  # clock: below
     for name in ("h", "d", "t", "n", "Hostile", "Items", "Meta", "keyed"):
         for mode in ("complete", "inspect"):
             for text in (
@@ -295,7 +296,7 @@ def test_of_hostile_objects_no_code_runs(session, language, capsys):
     assert found["d"]["shape"] == [1] and found["d"]["type"] == "Items"
     assert capsys.readouterr() == ("", "")
     assert session.cell("len(ran)", language)["result"] == 0
-    assert time.monotonic() - begun < 5
+    assert time.monotonic() - begun < within(5)
 
 
 # --- what a name is -------------------------------------------------------------------------------
@@ -470,7 +471,7 @@ def test_cycles_and_depth(session):
     session.cell("class Node:\n    def __init__(self, n): self.next = n\nnodes = None")
     session.cell("for _ in range(100_000): nodes = Node(nodes)")
     session.cell("wide = [1]\nfor _ in range(60): wide = [wide, wide]")
-    begun = time.monotonic()
+    begun = time.monotonic()  # clock: below
     found = session.variables()
     assert found["deep"]["digest"] is None and found["deep"]["shape"] == [1]
     assert found["deep_dict"]["digest"] is not None
@@ -479,7 +480,7 @@ def test_cycles_and_depth(session):
     )
     assert found["wide"]["digest"] is not None
     assert all(len(each["repr"]) <= 200 for each in found.values())
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < within(3)
     session.cell("while deep: deep = deep[0]\nwhile nodes: nodes = nodes.next")
 
 
@@ -488,13 +489,13 @@ def test_large_values(session):
         "numbers = [0] * 10**7\ntext = 'x' * (65 << 20)\nother = 'y' * (40 << 20)\n"
         "more = 'z' * (40 << 20)\nlast = 1\nhuge = 1 << 10**7"
     )
-    begun = time.monotonic()
+    begun = time.monotonic()  # clock: below
     found = session.variables()
     unknown = {name for name in found if found[name]["digest"] is None}
     assert unknown == {"numbers", "text", "more"}
     assert found["numbers"]["shape"] == [10**7] and found["text"]["shape"] == [65 << 20]
     assert all(len(each["repr"]) <= 200 for each in found.values())
-    assert time.monotonic() - begun < 3
+    assert time.monotonic() - begun < within(3)
 
 
 def test_nodes_are_bounded_in_all(session, monkeypatch):

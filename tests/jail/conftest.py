@@ -20,6 +20,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.clocks import HANG, SLOWNESS
 from tests.jail.attacks import FRAME, PRELUDE, Attack
 from tests.machine import cannot
 
@@ -32,9 +33,6 @@ ENGINE_SOCKET = Path(
 ).resolve()
 PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
 PROFILE = HERE / "attack.toml"
-# How many times slower than an ordinary machine this one is: `./dev arm64` emulates one. What tests
-# allow for is multiplied by it, and so are limits of time that are to be reached, or not.
-SLOWNESS = float(os.environ.get("BELLJAR_TEST_SLOWNESS", "1"))
 LONGEST = 30  # in attack.toml
 NOBODY = {"user": 65534, "group": 65534, "extra_groups": []}
 SECRET = "0b5e-the-host's-own"
@@ -137,11 +135,12 @@ def in_session(session: int) -> list[int]:
     return found
 
 
-def left_in_session(session: int, timeout: float = 5.0) -> list[int]:
+def left_in_session(session: int) -> list[int]:
     """Those that do not go by themselves: a killed process takes a moment to be taken apart."""
-    deadline = time.monotonic() + timeout * SLOWNESS
+    # clock: not until(), whose failure would leave them
+    deadline = time.monotonic() + HANG / 3
     while (left := in_session(session)) and time.monotonic() < deadline:
-        time.sleep(0.01)
+        time.sleep(0.01)  # sleeps: it polls
     return left
 
 
@@ -152,7 +151,7 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
     if SLOWNESS > 1:  # where an attack would reach the profile's own limits before it has begun
         for limit in {"--timeout", "--cpu"} - set(options):
             arguments += [limit, str(LONGEST)]
-    started = time.monotonic()
+    started = time.monotonic()  # clock: callers compare it
     process = subprocess.Popen(
         arguments,
         stdin=subprocess.DEVNULL,
@@ -176,7 +175,7 @@ def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, pr
     killer = threading.Timer(timeout * SLOWNESS, process.kill)
     killer.start()
     _, status, usage = os.wait4(process.pid, 0)
-    seconds = time.monotonic() - started
+    seconds = time.monotonic() - started  # clock: callers compare it
     process.returncode = code = os.waitstatus_to_exitcode(status)
     hung = not killer.is_alive()
     killer.cancel()
@@ -226,11 +225,12 @@ class JailRunner:
     def run(self, code: str, without: str | None = None) -> Ran:
         if not self.process or without != self.layer or self.process.poll() is not None:
             self.start(without)
-        started = time.monotonic()
+        started = time.monotonic()  # clock: callers compare it
         self.process.stdin.write(json.dumps(code).encode() + b"\n")
         self.process.stdin.flush()
         line = self.process.stdout.readline()
         assert line, "the runner has ended"
+        # clock: callers compare it
         return Ran(json.loads(line), 0, time.monotonic() - started, "", 0)
 
 

@@ -42,7 +42,7 @@ SEALED, FAILED, DONE = 0x424a4f4b, 0x424a4641, 0x424a444e
 def tell(kind, step=0, value=0):
     os.write(CHANNEL, struct.pack("<III", kind, step, value))
 def find_capture():
-    mark = b"marker-%d-" % time.monotonic_ns()
+    mark = b"marker-%d-" % time.monotonic_ns()  # clock: a number that is nowhere else
     sys.stdout.write(mark.decode()); sys.stdout.flush()
     access = libc.access
     access.argtypes = [ctypes.c_void_p, ctypes.c_int]
@@ -222,7 +222,7 @@ def test_all_of_the_shared_memory_overwritten(jail):
         """
 ctypes.memset(base, 0x41, 4096 + 2 * OUTPUT + (9 << 20))
 import time
-time.sleep(60)
+time.sleep(1000)  # sleeps: until it is killed
 """,
         timeout=3,
     )
@@ -295,7 +295,7 @@ def test_lengths_that_dance_while_the_host_streams(jail):
     code = (
         TOOLS
         + """
-end = time.monotonic() + 1
+end = time.monotonic() + 1  # clock: so long it dances
 sizes = [0, 1, 2**64 - 1, 4096, 1 << 20, 1 << 40]
 while time.monotonic() < end:
     for size in sizes:

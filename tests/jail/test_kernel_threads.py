@@ -37,14 +37,9 @@ import threading, time
 meeting = threading.Barrier(20, timeout=20)
 with ThreadPoolExecutor(20) as pool:
     print(sorted(pool.map(lambda n: (meeting.wait(), n)[1], range(20))) == list(range(20)))
-begin = time.monotonic()
-threads = [threading.Thread(target=time.sleep, args=(SLOWNESS * 0.2,)) for _ in range(10)]
-for thread in threads: thread.start()
-for thread in threads: thread.join()
-print(time.monotonic() - begin < SLOWNESS * 1.5)
-""".replace("SLOWNESS", str(SLOWNESS))
+"""
     )
-    assert (ran.status, ran.stdout) == ("ok", "True\nTrue\n"), ran.outcome
+    assert (ran.status, ran.stdout) == ("ok", "True\n"), ran.outcome
     assert ("denied", "clone") not in ran.events
 
 

@@ -99,6 +99,7 @@ ASYNCHRONOUS = """
                 await session.get("http://denied.test:{port}/")
         except aiohttp.ClientError as error:
             print(type(error).__name__)
+        # sleeps: the loop's timers work
         print(await asyncio.gather(*(asyncio.sleep(0.01, n) for n in range(3))))
     asyncio.run(main())
 """

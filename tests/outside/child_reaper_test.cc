@@ -16,6 +16,7 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <functional>
 #include <optional>
@@ -186,8 +187,11 @@ TEST(InheritedDescriptors, AChildClosesWhatIsOwned) {
 
 bool HasEnded(int pidfd) {
   pollfd ended{pidfd, POLLIN, 0};
-  return poll(&ended, 1, 10'000) == 1;
+  return poll(&ended, 1, static_cast<int>(std::chrono::milliseconds(tests::Hang()).count())) == 1;
 }
+
+// It looks once a second, and says nothing if it sees nothing.
+void LetItLook() { usleep(1'200'000); }  // sleeps: a look has no event
 
 // In a child of fork, which may give up what it likes: 5 if the parent and its child end of it.
 int StatusAfter(const Child& give_up) {
@@ -195,8 +199,7 @@ int StatusAfter(const Child& give_up) {
     auto reaper = ChildReaper::Start();
     if (!reaper) _exit(6);
     core::Process child = BeginWaiting(*reaper);
-    // It has looked, and seen nothing.
-    usleep(1'200'000);
+    LetItLook();
     if (!(*reaper)->IsAlive()) _exit(7);
     give_up();
     if (!HasEnded(child.ended_fd())) _exit(8);
@@ -278,11 +281,11 @@ int StatusThrough(const Change& change) {
       return true;
     };
     if (!both_work()) _exit(8);
-    usleep(1'200'000);  // they look once a second
+    LetItLook();
     if (!(*before)->IsAlive() || !(*during)->IsAlive()) _exit(9);
     change(false);
     if (!both_work()) _exit(10);
-    usleep(1'200'000);
+    LetItLook();
     _exit((*before)->IsAlive() && (*during)->IsAlive() ? 5 : 11);
   });
 }
@@ -343,7 +346,7 @@ TEST(ChildReaper, SeesTheRightsOfAProgramInManyGroups) {
         if (setgroups(groups.size(), groups.data()) != 0) _exit(6);
         const auto reaper = ChildReaper::Start();
         if (!reaper) _exit(7);
-        usleep(1'200'000);
+        LetItLook();
         if (!(*reaper)->IsAlive()) _exit(8);
         prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
         const core::UniqueFd ended(static_cast<int>(syscall(SYS_pidfd_open, (*reaper)->pid(), 0)));

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <future>
@@ -99,10 +100,15 @@ TEST_F(EarlyRun, IsStartedOverByTheZygoteIfItNeedsMore) {
 
 TEST_F(EarlyRun, IsOneAtATime) {
   Open();
-  auto first = Start("import time\ntime.sleep(1.5)\n1");
+  const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
+  RunOptions options;
+  options.cancel_fd = cancel.get();
+  auto first = Start("while True: pass", options);
   ASSERT_TRUE(tests::Eventually([&] { return !sandbox_->RunsEarly(tests::MakeRequest("2")); }));
   auto second = Start("2");
-  EXPECT_EQ(first.get()->result_json, "1");
+  EXPECT_FALSE(IsDone(first, milliseconds(100)));
+  eventfd_write(cancel.get(), 1);
+  EXPECT_EQ(first.get()->kill_cause, host::KillCause::kCancelled);
   EXPECT_FALSE(IsDone(second, milliseconds(100))) << "it waits for the zygote";
   GoOn();
   EXPECT_EQ(second.get()->result_json, "2");

@@ -30,12 +30,12 @@ namespace belljar::outside {
 namespace {
 
 namespace fs = std::filesystem;
+using std::chrono::hours;
 using std::chrono::milliseconds;
-using std::chrono::minutes;
 using std::chrono::seconds;
 
 constexpr char kPrintAndSleep[] =
-    "import time\nprint('before', flush=True)\ntime.sleep(60)\nprint('after')\n";
+    "print('before', flush=True)\n" BELLJAR_UNTIL_KILLED "print('after')\n";
 
 // How `runs` requests from `threads` clients ended.
 struct Tally {
@@ -143,7 +143,7 @@ TEST(ZygoteKilled, UnderLoadEachCallerGetsAnAnswerAndTheNextRunWorks) {
     Pest killer([&] {
       // Each zygote gets to serve for a moment.
       const pid_t zygote = sandbox->counters().zygote_pid;
-      std::this_thread::sleep_for(milliseconds(20));
+      std::this_thread::sleep_for(milliseconds(20));  // sleeps: that moment
       if (zygote <= 0 || zygote == last || kills == kMaxKills) return;
       kill(last = zygote, SIGKILL);
       ++kills;
@@ -165,13 +165,11 @@ TEST(ZygoteKilled, UnderLoadEachCallerGetsAnAnswerAndTheNextRunWorks) {
 
 // Reaps orphans, which must all be dead or dying.
 bool NothingIsLeft() {
-  return tests::Eventually(
-      [] {
-        while (waitpid(-1, nullptr, WNOHANG | __WALL) > 0) {
-        }
-        return tests::Children().empty();
-      },
-      seconds(3));
+  return tests::Eventually([] {
+    while (waitpid(-1, nullptr, WNOHANG | __WALL) > 0) {
+    }
+    return tests::Children().empty();
+  });
 }
 
 TEST(ZygoteKilled, AsItStartsNothingOfItIsLeft) {
@@ -179,7 +177,7 @@ TEST(ZygoteKilled, AsItStartsNothingOfItIsLeft) {
   for (int wait_ms = 5; wait_ms < 150; wait_ms += 15) {
     auto sandbox = tests::Open(tests::FullPython());
     ASSERT_TRUE(sandbox);
-    std::this_thread::sleep_for(milliseconds(wait_ms));
+    std::this_thread::sleep_for(milliseconds(wait_ms));  // sleeps: killed at many moments
     for (const tests::ProcessEntry& child : tests::Children()) kill(child.pid, SIGKILL);
     sandbox.reset();
     EXPECT_TRUE(NothingIsLeft()) << "after " << wait_ms << " ms: " << Describe(tests::Children());
@@ -214,13 +212,16 @@ TEST(ZygoteKilled, WhileARunIsOnTheRunGoesOn) {
   const auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   ASSERT_TRUE(tests::WaitForSpares(*sandbox, 2));
-  std::thread killer([&] {
-    std::this_thread::sleep_for(milliseconds(100));
-    kill(sandbox->counters().zygote_pid, SIGKILL);
-  });
-  const auto outcome =
-      sandbox->Run(tests::MakeRequest("import time\ntime.sleep(0.4)\nprint('still here')"));
-  killer.join();
+  host::Request request = tests::MakeRequest("kill()\nprint('still here')");
+  request.functions = {"kill"};
+  RunOptions options;
+  options.call = [&](std::string_view, std::string_view) {
+    const pid_t zygote = sandbox->counters().zygote_pid;
+    kill(zygote, SIGKILL);
+    AwaitEnd({zygote});
+    return std::string(R"({"value":null})");
+  };
+  const auto outcome = sandbox->Run(request, options);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->stdout_stream.text, "still here\n");
   ExpectWorks(*sandbox);
@@ -302,7 +303,7 @@ TEST(WorkerKilled, AtAnyMomentUnderLoad) {
         killed.push_back(workers[random() % workers.size()]);
         kill(killed.back(), SIGKILL);
       }
-      std::this_thread::sleep_for(milliseconds(8));
+      std::this_thread::sleep_for(milliseconds(8));  // sleeps: it leaves some runs alone
     });
     RunMany(*sandbox, 4, 200, tally);
   }
@@ -341,7 +342,7 @@ TEST(HostileWorker, WhatItSendsEndsItAndNothingElse) {
   for (const char* data : {"b'x'", "b'x' * 100_000", "b'\\x4e\\x44\\x4a\\x42' + bytes(8)",
                            "b'\\xff' * 12", "bytes(12)"}) {
     const auto outcome = sandbox->Run(
-        tests::MakeRequest(send + "send(" + data + ")\ntime.sleep(60)\n", seconds(10)));
+        tests::MakeRequest(send + "send(" + data + ")\n" BELLJAR_UNTIL_KILLED, seconds(10)));
     ASSERT_TRUE(outcome) << outcome.error().ToString();
     EXPECT_EQ(outcome->status, host::Status::kKilled) << data;
     EXPECT_EQ(outcome->stdout_stream.text, "hostile\n") << data;
@@ -353,7 +354,7 @@ TEST(HostileWorker, ClosingItsDescriptorsEndsIt) {
   const auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   const auto outcome = sandbox->Run(
-      tests::MakeRequest("import os, time\nos.closerange(0, 64)\ntime.sleep(60)\n", seconds(10)));
+      tests::MakeRequest("import os\nos.closerange(0, 64)\n" BELLJAR_UNTIL_KILLED, seconds(10)));
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->status, host::Status::kKilled);
   ExpectWorks(*sandbox);
@@ -381,15 +382,13 @@ std::vector<tests::ProcessEntry> KillHost(const std::function<void(int ready)>& 
   kill(pid, SIGKILL);
   waitpid(pid, nullptr, 0);
   std::vector<tests::ProcessEntry> left;
-  tests::Eventually(
-      [&] {
-        // Orphans are ours now: the dead ones we reap, the living ones should not be.
-        while (waitpid(-1, nullptr, WNOHANG | __WALL) > 0) {
-        }
-        left = tests::Children();
-        return left.empty();
-      },
-      seconds(10));
+  tests::Eventually([&] {
+    // Orphans are ours now: the dead ones we reap, the living ones should not be.
+    while (waitpid(-1, nullptr, WNOHANG | __WALL) > 0) {
+    }
+    left = tests::Children();
+    return left.empty();
+  });
   prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
   return left;
 }
@@ -419,7 +418,7 @@ TEST(HostKilled, AsItStartsNothingOfOursIsLeft) {
   for (int wait_ms : {0, 5, 20, 60, 120}) {
     const auto left = KillHost([wait_ms](int ready) {
       auto sandbox = tests::Open(tests::FullPython());
-      std::this_thread::sleep_for(milliseconds(wait_ms));
+      std::this_thread::sleep_for(milliseconds(wait_ms));  // sleeps: killed at many moments
       (void)!write(ready, "1", 1);
       pause();
     });
@@ -433,7 +432,7 @@ TEST(HostKilled, WhileItServesNothingOfOursIsLeft) {
     if (!sandbox) return;
     Tally tally;
     std::thread load([&] { RunMany(*sandbox, 4, 1'000'000, tally); });
-    while (tally.ok < 40) std::this_thread::sleep_for(milliseconds(1));
+    (void)tests::Eventually([&] { return tally.ok >= 40; });
     (void)!write(ready, "1", 1);
     load.join();
   });
@@ -456,7 +455,7 @@ TEST(Closing, WaitingTakersGetAnError) {
       });
     }
     while (waiting < 6) std::this_thread::yield();
-    std::this_thread::sleep_for(milliseconds(2 + round));
+    std::this_thread::sleep_for(milliseconds(2 + round));  // sleeps: closed at many moments
     pool.reset();
     for (std::thread& taker : takers) taker.join();
     EXPECT_EQ(refused, 6);
@@ -468,7 +467,7 @@ TEST(Closing, EndsAtEveryMoment) {
   for (int wait_ms : {0, 1, 10, 50, 100, 150, 300}) {
     const auto pool = tests::StartPool(tests::PoolOptions());
     ASSERT_TRUE(pool);
-    std::this_thread::sleep_for(milliseconds(wait_ms));
+    std::this_thread::sleep_for(milliseconds(wait_ms));  // sleeps: closed at many moments
   }
   EXPECT_EQ(Describe(tests::Children()), "");
 }
@@ -787,10 +786,9 @@ TEST(Exhausted, AHostThatIgnoresItsChildrenStillGetsOutcomes) {
 void ExpectNoWorker(SparePoolOptions options, const std::vector<std::string>& parts) {
   const auto pool = tests::StartPool(std::move(options));
   ASSERT_TRUE(pool);
-  const auto start = core::Clock::now();
-  const core::Result<Worker> worker = pool->Take(start + minutes(2));
+  // Longer than a test may take: nobody has to wait for it.
+  const core::Result<Worker> worker = pool->Take(core::Clock::now() + hours(1));
   ASSERT_FALSE(worker);
-  EXPECT_LT(core::Clock::now() - start, minutes(1)) << "the caller had to wait for the deadline";
   const std::string text = worker.error().ToString();
   for (const std::string& part : parts) {
     EXPECT_NE(text.find(part), std::string::npos) << text << "\n  lacks: " << part;
@@ -943,16 +941,13 @@ TEST(Cancel, BeforeTheRunEndsItAtOnce) {
   EXPECT_EQ(outcome->status, host::Status::kKilled);
 }
 
-TEST(Streaming, IsInOrderCompleteAndLive) {
+// That it comes while the program runs, Cancel above shows.
+TEST(Streaming, IsInOrderAndComplete) {
   const auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   std::string out, err;
-  std::optional<core::Deadline> first;
   OutputSink sink;
-  sink.on_stdout = [&](std::string_view text) {
-    if (!first) first = core::Clock::now();
-    out += text;
-  };
+  sink.on_stdout = [&](std::string_view text) { out += text; };
   sink.on_stderr = [&](std::string_view text) { err += text; };
   RunOptions options;
   options.sink = &sink;
@@ -960,9 +955,9 @@ TEST(Streaming, IsInOrderCompleteAndLive) {
                                                        "for i in range(200):\n"
                                                        "    print('out', i)\n"
                                                        "    print('err', i, file=sys.stderr)\n"
+                                                       // sleeps: it comes in several parts
                                                        "    if i % 20 == 0: time.sleep(0.03)\n"),
                                     options);
-  const core::Deadline end = core::Clock::now();
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   ASSERT_EQ(outcome->status, host::Status::kOk) << host::OutcomeToJson(*outcome, 1);
   std::string expected_out, expected_err;
@@ -974,8 +969,6 @@ TEST(Streaming, IsInOrderCompleteAndLive) {
   EXPECT_EQ(err, expected_err);
   EXPECT_EQ(outcome->stdout_stream.text, expected_out);
   EXPECT_EQ(outcome->stderr_stream.text, expected_err);
-  ASSERT_TRUE(first);
-  EXPECT_GT(end - *first, milliseconds(100)) << "it came with the end, not while it ran";
 }
 
 TEST(Streaming, StopsAtTheLimitLikeTheOutcome) {
@@ -1020,7 +1013,7 @@ void ExpectNothingLeftAfter(int runs) {
   size_t waiting = 0;
   EXPECT_TRUE(tests::Eventually([&] {
     waiting = sandbox->counters().waiting;
-    std::this_thread::sleep_for(milliseconds(100));
+    std::this_thread::sleep_for(milliseconds(100));  // sleeps: whether it stays so
     return waiting >= 2 && waiting == sandbox->counters().waiting;
   }));
   EXPECT_LE(waiting, 2u + 4u);

@@ -190,6 +190,7 @@ TEST_F(HotMemory, ASpareThatWaitsTakesThePageFaultsOfOtherRequests) {
   for (int i = 0; i < 20 && later < at_first + 40; ++i) {
     EXPECT_TRUE(tests::Had(sandbox->Run(tests::MakeRequest("1"))).success());
     ASSERT_TRUE(tests::Eventually([&] { return (at_first = spare_written()) > 0; }));
+    // sleeps: it writes to them while nobody asks, and says nothing
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
     later = spare_written();
   }

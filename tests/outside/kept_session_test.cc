@@ -128,7 +128,7 @@ TEST_F(KeptSessions, OneThatWaitsDoesNotRun) {
             "def work():\n    global count\n    while True: count += 1\n"
             "threading.Thread(target=work, daemon=True).start()");
   const std::string before = *Run(*session, "count").result_json;
-  std::this_thread::sleep_for(milliseconds(300));
+  std::this_thread::sleep_for(milliseconds(300));  // sleeps: it would count on
   const auto counted = [](const std::string& text) { return std::stod(text); };
   const std::string after = *Run(*session, "count").result_json;
   EXPECT_LT(counted(after) - counted(before), 3e6);
@@ -137,16 +137,31 @@ TEST_F(KeptSessions, OneThatWaitsDoesNotRun) {
 TEST_F(KeptSessions, CallersWaitForTheirTurn) {
   Open();
   const auto session = OpenSession();
-  auto running =
-      std::async(std::launch::async, [&] { return Run(*session, "import time\ntime.sleep(0.6)"); });
-  ASSERT_TRUE(tests::Eventually([&] { return session->info().is_busy; }, seconds(10)));
-  host::Request request = tests::MakeRequest("1");
+  host::Request request = tests::MakeRequest("ask()");
+  request.limits = sandbox_->profile().default_limits;
+  request.functions = {"ask"};
+  std::promise<void> asked, answer;
+  RunOptions asking;
+  asking.call = [&](std::string_view, std::string_view) {
+    asked.set_value();
+    answer.get_future().wait();
+    return std::string(R"({"value":2})");
+  };
+  auto running = std::async(std::launch::async, [&, first = request] {
+    return tests::Had(sandbox_->RunCell(*session, first, asking));
+  });
+  asked.get_future().wait();
+  request = tests::MakeRequest("1");
   request.limits = sandbox_->profile().default_limits;
   const auto busy = sandbox_->RunCell(*session, request, {}, {.waits = false});
   ASSERT_FALSE(busy);
   EXPECT_EQ(busy.error().error_number, EBUSY);
-  EXPECT_EQ(tests::Had(sandbox_->RunCell(*session, request)).result_json, "1");
-  EXPECT_EQ(running.get().status, host::Status::kOk);
+  auto waiting = std::async(std::launch::async,
+                            [&] { return tests::Had(sandbox_->RunCell(*session, request)); });
+  EXPECT_NE(waiting.wait_for(milliseconds(100)), std::future_status::ready);
+  answer.set_value();
+  EXPECT_EQ(running.get().result_json, "2");
+  EXPECT_EQ(waiting.get().result_json, "1");
 }
 
 TEST_F(KeptSessions, TheSandboxClosesThem) {

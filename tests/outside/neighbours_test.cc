@@ -164,7 +164,7 @@ import fcntl, json, time
 file = open(json.__file__)
 try: fcntl.lockf(file, fcntl.LOCK_SH)
 except OSError: pass
-time.sleep(1)
+time.sleep(1)  # sleeps: others look meanwhile
 print("held")
 )");
   });
@@ -292,6 +292,7 @@ TEST(NeighboursShare, NoFate) {
   for (int round = 0; round < 3; ++round) {
     for (const std::string& death : deaths) {
       auto bystander = std::async(std::launch::async, [&] {
+        // sleeps: it is there when the other ends
         return Print(*sandbox, "import time; time.sleep(0.2); print('well')");
       });
       core::Result<host::Outcome> outcome =

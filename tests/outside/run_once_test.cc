@@ -39,10 +39,10 @@ bool StartsOver(const core::Result<host::Outcome>& outcome) {
   return !outcome && outcome.error().cause == core::Cause::kStartOver;
 }
 
-core::Result<host::Outcome> RunOnceShowing(tests::Shown& shown, const char* source) {
+core::Result<host::Outcome> RunOnceShowing(tests::Shown& shown, std::string source) {
   RunOptions run;
   run.sink = &shown.sink;
-  return RunOnce(Restricted(), tests::MakeRequest(source), run);
+  return RunOnce(Restricted(), tests::MakeRequest(std::move(source)), run);
 }
 
 TEST(RunOnce, AModuleThatIsNamedIsThere) {
@@ -133,6 +133,7 @@ TEST(RunOnce, ItIsHeldAsOneWithAllModulesIs) {
 TEST(RunOnce, WhatWasShownIsNotShownAgain) {
   tests::Shown shown;
   const auto outcome = RunOnceShowing(shown,
+                                      // sleeps: so that it is shown before the second line
                                       "import time\nprint('first')\ntime.sleep(0.3)\n"
                                       "print(__import__('statis' + 'tics').mean([1, 3]))");
   ASSERT_TRUE(outcome) << outcome.error().ToString();
@@ -143,10 +144,11 @@ TEST(RunOnce, WhatWasShownIsNotShownAgain) {
 
 TEST(RunOnce, OutputThatChangesIsShownWithANote) {
   tests::Shown shown;
-  const auto outcome =
-      RunOnceShowing(shown,
-                     "import time\nprint(f'at {time.time_ns()}')\ntime.sleep(0.3)\n"
-                     "print(__import__('statis' + 'tics').mean([1, 3]))");
+  // sleeps: so that it is shown before the second line
+  const auto outcome = RunOnceShowing(
+      shown, "import time\nprint(f'at {time.time_ns()}')\ntime.sleep(" +
+                 std::to_string(tests::Within(std::chrono::milliseconds(300)).count()) +
+                 " / 1000)\nprint(__import__('statis' + 'tics').mean([1, 3]))");
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_TRUE(shown.out.ends_with(outcome->stdout_stream.text)) << shown.out;
   EXPECT_GT(shown.out.size(), outcome->stdout_stream.text.size()) << "nothing was shown before";

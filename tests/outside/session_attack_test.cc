@@ -145,7 +145,7 @@ for i in range(5):
     if clone_self() == 0:
         while True: pass
 won(5)
-time.sleep(0.2)
+time.sleep(0.2)  # sleeps: they are to use some time before it ends
 )"),
                                            options);
     ASSERT_TRUE(outcome) << outcome.error().ToString();
@@ -168,7 +168,7 @@ time.sleep(0.2)
 TEST_F(SessionAttack, ClonesOfADyingCellEndWithIt) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
-  const char* endings[] = {"os._exit(3)", "call(NR['ptrace'], 0, 0, 0, 0)", "time.sleep(60)"};
+  const char* endings[] = {"os._exit(3)", "call(NR['ptrace'], 0, 0, 0, 0)", BELLJAR_UNTIL_KILLED};
   for (const char* ending : endings) {
     SCOPED_TRACE(ending);
     const host::Outcome outcome = Run(*session, Raw(kCloneSelf) + R"(
@@ -190,26 +190,22 @@ for i in range(5):
 TEST_F(SessionAttack, ClonesThatReplaceEachOtherEndWithTheCell) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
-  const auto begin = core::Clock::now();
   const host::Outcome outcome = Run(*session, Raw(kCloneSelf) + R"(
 def replace():
-    end = time.monotonic() + 10
-    while time.monotonic() < end:
+    while True:
         try: clone_self()
         except OSError: pass
-    os._exit(0)
 main = os.getpid()
 for i in range(8):
     try: clone_self()
     except OSError: pass
     if os.getpid() != main: replace()
-time.sleep(0.3)
+time.sleep(0.3)  # sleeps: long enough for many to replace each other
 won()
 )");
   EXPECT_EQ(outcome.stdout_stream.text, "WON\n") << host::OutcomeToJson(outcome, 1);
-  EXPECT_LT(core::Clock::now() - begin, seconds(tests::IsSlow() ? 30 : 5));
   ExpectNoStrangers(*session);
-  std::this_thread::sleep_for(milliseconds(100));
+  std::this_thread::sleep_for(milliseconds(100));  // sleeps: one that was missed would multiply
   ExpectNoStrangers(*session);
   EXPECT_EQ(Value(*session, "6 * 7"), "42");
 }
@@ -223,8 +219,7 @@ made = 0
 try:
     while made < 4000:
         if clone_self() == 0:
-            time.sleep(60)
-            os._exit(0)
+            while True: signal.pause()
         made += 1
     won(made)
 except OSError as error:
@@ -260,18 +255,18 @@ def spin():
 for i in range(2): threading.Thread(target=spin, daemon=True).start()
 for i in range(2):
     if clone_self() == 0: spin()
-time.sleep(0.05)
+time.sleep(0.05)  # sleeps: they are to be on the processor when it ends
 )");
   EXPECT_EQ(left.status, host::Status::kOk) << host::OutcomeToJson(left, 1);
   AwaitIdle(*session);
   const uint64_t before = TicksOf(init);
-  std::this_thread::sleep_for(milliseconds(300));
+  std::this_thread::sleep_for(milliseconds(300));  // sleeps: they would use some of it
   EXPECT_LE(TicksOf(init), before);
   // The control: while the next cell runs, the threads do. It waits for time that they use, however
   // long that takes on a busy machine; if they stood still, it would meet its time limit.
   const host::Outcome control = Run(*session, R"(
 begun = time.process_time()
-while time.process_time() < begun + 0.2: time.sleep(0.01)
+while time.process_time() < begun + 0.2: pass
 )");
   EXPECT_EQ(control.status, host::Status::kOk) << host::OutcomeToJson(control, 1);
   EXPECT_GT(TicksOf(init), before + 10);
@@ -347,10 +342,8 @@ TEST_P(AForgedCopy, CostsTheForgerOnly) {
   const char* when = strncmp(forgery.name, "after", 5) == 0 ? "after_in_parent" : "before";
   const host::Outcome trap = Run(*session, source + "os.register_at_fork(" + when + "=forge)\n1");
   EXPECT_EQ(trap.result_json, "1") << host::OutcomeToJson(trap, 1);
-  const auto begin = core::Clock::now();
   AwaitIdle(*session);
   const host::Outcome next = Run(*session, "x");
-  EXPECT_LT(core::Clock::now() - begin, seconds(5));
   EXPECT_EQ(next.result_json, "\"kept\"") << host::OutcomeToJson(next, 1);
   EXPECT_NE(NoteOf(next).find("the session goes on from checkpoint c1, after cell 1"),
             std::string::npos)
@@ -467,13 +460,11 @@ TEST_P(AForgedWaking, IsAnErrorAndTheSessionStays) {
                     "\nos.register_at_fork(after_in_child=forge)\nx = 'trap'");
   Run(*session, "y = 1");
   AwaitIdle(*session);
-  const auto begin = core::Clock::now();
   const auto rolled = session->RollBack("c2");
   ASSERT_FALSE(rolled);
   EXPECT_NE(rolled.error().ToString(), "");
   const auto branched = session->Branch(3);
   ASSERT_FALSE(branched);
-  EXPECT_LT(core::Clock::now() - begin, seconds(5)) << rolled.error().ToString();
   EXPECT_EQ(Value(*session, "x"), "\"trap\"");
   ExpectNoStrangers(*session);
   const auto back = session->RollBack("c1");
@@ -501,22 +492,22 @@ TEST_F(SessionAttack, ForgedWordsDuringACellEndTheCell) {
   for (const char* data : {"word(COPIED)", "word(AWAKE)", "word(SEALED)", "b'x' * 5", "bytes(12)",
                            "word(DONE)", "word(COPIED) * 3"}) {
     SCOPED_TRACE(data);
-    const host::Outcome outcome =
-        Run(*session, std::string(kForge) + "x = 'lost'\nsend(" + data + ")\ntime.sleep(60)\n");
+    const host::Outcome outcome = Run(
+        *session, std::string(kForge) + "x = 'lost'\nsend(" + data + ")\n" BELLJAR_UNTIL_KILLED);
     EXPECT_EQ(outcome.status, host::Status::kKilled);
     EXPECT_TRUE(outcome.session->restored) << NoteOf(outcome);
     EXPECT_EQ(Value(*session, "x"), "\"kept\"");
     ExpectNoStrangers(*session);
   }
   const host::Outcome closed =
-      Run(*session, "import os, time\nos.closerange(0, 64)\ntime.sleep(60)");
+      Run(*session, "import os\nos.closerange(0, 64)\n" BELLJAR_UNTIL_KILLED);
   EXPECT_EQ(closed.status, host::Status::kKilled);
   EXPECT_EQ(Value(*session, "x"), "\"kept\"");
   ExpectNoStrangers(*session);
 }
 
-// A worker that does not answer is given up after kObeyTimeout (session_family.cc), and nobody else
-// waits for it.
+// A worker that does not answer is given up after kObeyTimeout (session_family.cc), 20 s, and
+// nobody else waits for it.
 TEST_F(SessionAttack, AWorkerThatDoesNotAnswerHoldsUpNobodyElse) {
   const auto session = OpenSession();
   const auto other = OpenSession();
@@ -526,15 +517,16 @@ TEST_F(SessionAttack, AWorkerThatDoesNotAnswerHoldsUpNobodyElse) {
       "import os, time\ndef hang():\n    while True: pass\n"
       "os.register_at_fork(before=hang)\nx = 'lost'");
   const auto begin = core::Clock::now();
+  // It is still waited for; or this machine is so slow that others took as long.
+  const auto nobody_waited = [&] {
+    return session->info().is_busy || core::Clock::now() - begin < tests::Within(seconds(5));
+  };
   for (int i = 0; i < 5; ++i) Run(*other, "1");
-  EXPECT_LT(core::Clock::now() - begin, seconds(5)) << "another session waits for it";
-  const auto opened = core::Clock::now();
+  EXPECT_TRUE(nobody_waited()) << "another session waits for it";
   EXPECT_TRUE(OpenSession());
-  EXPECT_LT(core::Clock::now() - opened, seconds(5)) << "a new session waits for it";
-  const auto closing = core::Clock::now();
+  EXPECT_TRUE(nobody_waited()) << "a new session waits for it";
   session->Close("over");
   ExpectNothingOf(InitOf(*session));
-  EXPECT_LT(core::Clock::now() - closing, seconds(5));
 }
 
 // Takes as long as that, or the CPU limit.
@@ -543,12 +535,10 @@ TEST_F(SessionAttackSoak, AWorkerThatDoesNotAnswerIsGivenUp) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
   Run(*session, "x = 'kept'");
-  const auto begin = core::Clock::now();
   Run(*session,
       "import os, time\ndef hang():\n    while True: pass\n"
       "os.register_at_fork(before=hang)\nx = 'lost'");
   EXPECT_EQ(Value(*session, "x"), "\"kept\"");
-  EXPECT_LT(core::Clock::now() - begin, seconds(25));
   ExpectNoStrangers(*session);
 }
 
@@ -631,12 +621,10 @@ TEST_P(Siblings, AreOutOfReach) {
   // Outside, there is one to be hurt: a child.
   const std::string body =
       std::string("\ntry:\n") + attack.body + "\nexcept OSError as error:\n    held(error)\n";
-  const std::string control =
-      tests::RunPlainly(tests::kRawCalls +
-                            std::string("\nVICTIM = os.fork()\nif VICTIM == 0: time.sleep(20)\n"
-                                        "time.sleep(0.1)\n") +
-                            body + "\nif VICTIM > 0: os.kill(VICTIM, 9)\n",
-                        attack.alone ? tests::kAlone : "");
+  const std::string control = tests::RunPlainly(
+      tests::kRawCalls + std::string("\nVICTIM = os.fork()\nif VICTIM == 0: signal.pause()\n") +
+          body + "\nif VICTIM > 0: os.kill(VICTIM, 9)\n",
+      attack.alone ? tests::kAlone : "");
   ASSERT_NE(control.find("WON"), std::string::npos) << "this test proves nothing: " << control;
   const auto session = OpenSession();
   ASSERT_TRUE(session);
@@ -807,7 +795,7 @@ for number in range(1, 65):
     except (OSError, ValueError): pass
 burn(60)
 )");
-  request.limits.cpu = seconds(1);
+  request.limits.cpu = milliseconds(300);
   const auto outcome = sandbox_->RunCell(*session, request);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->status, host::Status::kCpuLimit);
@@ -950,7 +938,7 @@ for number in range(1, 65):
     except (OSError, ValueError): pass
 def live():
     while True:
-        try: time.sleep(0.001)
+        try: time.sleep(0.001)  # sleeps: it is stubborn, and leaves the processor to others
         except BaseException: pass
 for i in range(3): threading.Thread(target=live, daemon=True).start()
 atexit.register(live)
@@ -986,11 +974,9 @@ TEST_F(SessionAttack, NothingSurvivesClose) {
     });
     ASSERT_TRUE(tests::Eventually([&] { return begun.load(); }));
     if (*last == 0) (void)run.wait_for(seconds(5));
-    const auto closing = core::Clock::now();
     for (const auto& branch : *branches) branch->Close("over");
     session->Close("over");
     ExpectNothingOf(init);
-    EXPECT_LT(core::Clock::now() - closing, seconds(5));
     (void)run.get().ok();
     EXPECT_EQ(
         session->Run(Cell("1")).error().ToString().find("it is closed: over") != std::string::npos,
@@ -1040,14 +1026,11 @@ TEST_F(SessionAttack, NothingSurvivesTheServer) {
     close(ready[0]);
     EXPECT_GT(tests::Descendants().size(), 7u) << "this test proves nothing";
     kill(server, SIGKILL);
-    EXPECT_TRUE(tests::Eventually(
-        [] {
-          while (waitpid(-1, nullptr, WNOHANG | __WALL) > 0) {
-          }
-          return tests::Descendants().empty();
-        },
-        seconds(5)))
-        << Describe(tests::Descendants());
+    EXPECT_TRUE(tests::Eventually([] {
+      while (waitpid(-1, nullptr, WNOHANG | __WALL) > 0) {
+      }
+      return tests::Descendants().empty();
+    })) << Describe(tests::Descendants());
   }
   prctl(PR_SET_CHILD_SUBREAPER, 0, 0, 0, 0);
 }
@@ -1072,7 +1055,7 @@ TEST_F(SessionAttack, BranchesEndWithTheirSandbox) {
       if (branch->closed() != "its sandbox was closed") return 6;
     }
     branches->clear();
-    return tests::Eventually([] { return tests::Children().empty(); }, seconds(5)) ? 0 : 7;
+    return tests::Eventually([] { return tests::Children().empty(); }) ? 0 : 7;
   });
   EXPECT_EQ(death, tests::Exited(0));
 }

@@ -14,6 +14,7 @@
 #include <functional>
 #include <optional>
 #include <random>
+#include <set>
 #include <string>
 #include <thread>
 
@@ -35,8 +36,7 @@ class SessionFaults : public tests::SessionsTest {
     if (!sandbox_) return;
     // From here on, what one session needs is there: the zygote, the thread for later.
     ASSERT_TRUE(OpenSession());
-    ASSERT_TRUE(
-        tests::Eventually([] { return tests::Descendants().size() == kZygote; }, seconds(20)))
+    ASSERT_TRUE(tests::Eventually([] { return tests::Descendants().size() == kZygote; }))
         << Describe(tests::Descendants());
     AwaitQuiet();
     descriptors_ = tests::OpenDescriptors();
@@ -46,15 +46,12 @@ class SessionFaults : public tests::SessionsTest {
 
   void TearDown() override {
     if (!sandbox_ || IsSkipped()) return;
-    EXPECT_TRUE(
-        tests::Eventually([] { return tests::Descendants().size() == kZygote; }, seconds(20)))
+    EXPECT_TRUE(tests::Eventually([] { return tests::Descendants().size() == kZygote; }))
         << Describe(tests::Descendants());
-    EXPECT_TRUE(
-        tests::Eventually([&] { return tests::OpenDescriptors() == descriptors_; }, seconds(20)))
+    EXPECT_TRUE(tests::Eventually([&] { return tests::OpenDescriptors() == descriptors_; }))
         << tests::OpenDescriptors() << " instead of " << descriptors_;
     EXPECT_EQ(tests::Mounts(), mounts_);
-    EXPECT_TRUE(tests::Eventually([&] { return tests::MappingsNamed("belljar") == regions_; },
-                                  seconds(20)));
+    EXPECT_TRUE(tests::Eventually([&] { return tests::MappingsNamed("belljar") == regions_; }));
   }
 
   // Until nothing has been closed for a while: its last descriptors go after its processes.
@@ -64,7 +61,7 @@ class SessionFaults : public tests::SessionsTest {
     (void)tests::Eventually([&] {
       const size_t now = tests::OpenDescriptors() + tests::Descendants().size();
       same = std::exchange(before, now) == now ? same + 1 : 0;
-      std::this_thread::sleep_for(milliseconds(50));
+      std::this_thread::sleep_for(milliseconds(50));  // sleeps: whether it stays so
       return same == 4;
     });
   }
@@ -133,7 +130,7 @@ class SessionFaults : public tests::SessionsTest {
   size_t regions_ = 0;
 };
 
-constexpr char kSleep[] = "import time\nx = 'lost'\ntime.sleep(60)";
+constexpr char kSleep[] = "x = 'lost'\n" BELLJAR_UNTIL_KILLED;
 
 // --- the worker
 // -----------------------------------------------------------------------------------------
@@ -377,7 +374,6 @@ TEST_F(SessionFaults, InitKilledBetweenCells) {
   const auto branches = session->Branch(1);
   ASSERT_TRUE(branches);
   KillAndAwait(InitOf(*session));
-  const auto begin = core::Clock::now();
   for (Session* const each : {session.get(), (*branches)[0].get()}) {
     const auto outcome = sandbox_->RunCell(*each, Cell("x"));
     ASSERT_FALSE(outcome);
@@ -388,7 +384,6 @@ TEST_F(SessionFaults, InitKilledBetweenCells) {
     EXPECT_FALSE(each->Ask({}));
     EXPECT_FALSE(each->RollBack("c1"));
   }
-  EXPECT_LT(core::Clock::now() - begin, seconds(5));
   const auto other = OpenSession();
   ASSERT_TRUE(other);
   EXPECT_EQ(Value(*other, "6 * 7"), "42");
@@ -397,9 +392,7 @@ TEST_F(SessionFaults, InitKilledBetweenCells) {
 TEST_F(SessionFaults, InitKilledDuringACell) {
   const auto session = OpenWithTwoCells();
   ASSERT_TRUE(session);
-  const auto begin = core::Clock::now();
   const auto outcome = RunAnd(*session, kSleep, [&] { KillAndAwait(InitOf(*session)); });
-  EXPECT_LT(core::Clock::now() - begin, seconds(5));
   // The guest cannot do that, so that it is no outcome of the guest's.
   EXPECT_FALSE(outcome) << Seen(outcome);
   const auto next = sandbox_->RunCell(*session, Cell("x"));
@@ -407,14 +400,14 @@ TEST_F(SessionFaults, InitKilledDuringACell) {
   EXPECT_NE(next.error().ToString().find("lost"), std::string::npos) << next.error().ToString();
 }
 
-// The host must not wait for one that is stopped longer than kObeyTimeout.
+// The host must not wait for one that is stopped until kObeyTimeout, 20 s.
 TEST_F(SessionFaults, CloseWithAStoppedInit) {
   const auto session = OpenWithTwoCells();
   ASSERT_TRUE(session);
   kill(InitOf(*session), SIGSTOP);
   const auto begin = core::Clock::now();
   session->Close("over");
-  EXPECT_LT(core::Clock::now() - begin, seconds(5));
+  EXPECT_LT(core::Clock::now() - begin, tests::Within(seconds(5)));
   ExpectNothingOf(InitOf(*session));
 }
 
@@ -426,6 +419,7 @@ TEST_F(SessionFaults, ZygoteKilledIsNobodysConcern) {
   ASSERT_TRUE(session);
   const pid_t zygote = sandbox_->counters().zygote_pid;
   const auto outcome =
+      // sleeps: it goes on for a while after that
       RunAnd(*session, "x = 3\nimport time\ntime.sleep(0.2)\nx", [&] { KillAndAwait(zygote); });
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->result_json, "3");
@@ -442,7 +436,7 @@ TEST_F(SessionFaults, ZygoteKilledIsNobodysConcern) {
 TEST_F(SessionFaults, ZygoteKilledWhileASessionIsOpened) {
   for (int wait_us = 0; wait_us < 12'000; wait_us += 2'000) {
     std::thread killer([&] {
-      std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
+      std::this_thread::sleep_for(std::chrono::microseconds(wait_us));  // sleeps: at many moments
       const pid_t zygote = sandbox_->counters().zygote_pid;
       if (zygote > 0) kill(zygote, SIGKILL);
     });
@@ -472,15 +466,19 @@ TEST_F(SessionFaults, AnyProcessKilledAtAnyMoment) {
     ASSERT_TRUE(session);
     const pid_t init = InitOf(*session);
     std::atomic<bool> stop = false;
+    std::set<pid_t> killed;
     std::thread killer([&] {
       while (!stop) {
+        // sleeps: killed at many moments
         std::this_thread::sleep_for(std::chrono::microseconds(3'000 + random() % 9'000));
         const std::vector<pid_t> members = MembersOf(init);
-        if (members.size() > 1) kill(members[random() % members.size()], SIGKILL);
+        if (members.size() <= 1) continue;
+        const pid_t victim = members[random() % members.size()];
+        if (kill(victim, SIGKILL) == 0) killed.insert(victim);
       }
     });
-    const auto begin = core::Clock::now();
-    for (int i = 0; i < 60 && core::Clock::now() - begin < seconds(8); ++i) {
+    const core::Deadline enough = core::Clock::now() + seconds(8);
+    for (int i = 0; i < 60 && core::Clock::now() < enough; ++i) {
       const auto outcome = sandbox_->RunCell(*session, Cell("x = 1\nx"));
       good += outcome && outcome->result_json == "1";
       bad += !outcome;
@@ -494,8 +492,10 @@ TEST_F(SessionFaults, AnyProcessKilledAtAnyMoment) {
     }
     stop = true;
     killer.join();
-    std::this_thread::sleep_for(milliseconds(200));  // for what was killed last to die
-    EXPECT_LT(core::Clock::now() - begin, seconds(20));
+    EXPECT_TRUE(tests::Eventually([&] {
+      return std::none_of(killed.begin(), killed.end(),
+                          [](pid_t each) { return tests::IsAlive(each); });
+    }));
     if (session->closed().empty()) {
       AwaitIdle(*session);
       const auto last = sandbox_->RunCell(*session, Cell("6 * 7"));
@@ -517,7 +517,7 @@ TEST_F(SessionFaults, ClosedAtAnyMoment) {
     ASSERT_TRUE(session);
     const pid_t init = InitOf(*session);
     std::thread closer([&, session] {
-      std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
+      std::this_thread::sleep_for(std::chrono::microseconds(wait_us));  // sleeps: at many moments
       session->Close("over");
     });
     for (int i = 0; i < 100 && session->closed().empty(); ++i) {
@@ -620,7 +620,7 @@ TEST_F(SessionFaults, NoDescriptorsInTheMiddleOfACopyCostsNoCheckpoint) {
     SCOPED_TRACE(wait_us);
     ASSERT_TRUE(session->RollBack("c1"));
     std::thread holder([&] { (void)session->Checkpoint("").ok(); });
-    std::this_thread::sleep_for(std::chrono::microseconds(wait_us));
+    std::this_thread::sleep_for(std::chrono::microseconds(wait_us));  // sleeps: at many moments
     {
       const FewDescriptors few(0);
       holder.join();

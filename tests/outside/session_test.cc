@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <future>
 #include <latch>
 #include <memory>
 #include <set>
@@ -142,9 +143,8 @@ TEST_F(SessionTest, AnInterruptedCellKeepsTheSession) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
   EXPECT_EQ(Value(*session, "x = 1\nx"), "1");
-  std::thread interrupter([&] {
-    while (!session->Interrupt()) std::this_thread::sleep_for(milliseconds(1));
-  });
+  std::thread interrupter(
+      [&] { EXPECT_TRUE(tests::Eventually([&] { return session->Interrupt(); })); });
   const host::Outcome interrupted = Run(*session, "x = 2\nwhile True: pass");
   interrupter.join();
   EXPECT_EQ(interrupted.status, host::Status::kException);
@@ -162,13 +162,20 @@ TEST_F(SessionTest, ACellThatIgnoresTheInterruptIsKilled) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
   EXPECT_EQ(Value(*session, "x = 1\nx"), "1");
+  std::promise<void> ignores;
+  OutputSink sink;
+  sink.on_stdout = [&](std::string_view) { ignores.set_value(); };
+  RunOptions showing;
+  showing.sink = &sink;
   std::thread interrupter([&] {
-    std::this_thread::sleep_for(milliseconds(300));  // so that it ignores the first one, too
+    ignores.get_future().wait();
     EXPECT_TRUE(session->Interrupt());
   });
-  const host::Outcome killed =
-      Run(*session,
-          "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nx = 2\nwhile True: pass");
+  const host::Outcome killed = tests::Had(sandbox_->RunCell(
+      *session,
+      tests::MakeRequest("import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nx = 2\n"
+                         "print('ignores', flush=True)\nwhile True: pass"),
+      showing));
   interrupter.join();
   EXPECT_EQ(killed.status, host::Status::kKilled);
   EXPECT_EQ(killed.kill_cause, host::KillCause::kCancelled);
@@ -254,17 +261,18 @@ TEST_F(SessionTest, NoCheckpointWhileThreadsRun) {
 TEST_F(SessionTest, ACellThatWaitsForItsCallerUsesNoTime) {
   const auto session = OpenSession();
   ASSERT_TRUE(session);
-  host::Request request = tests::MakeRequest("ask()", milliseconds(500));
+  const milliseconds limit = tests::Within(milliseconds(500));
+  host::Request request = tests::MakeRequest("ask()", limit);
   request.functions = {"ask"};
   RunOptions options;
-  options.call = [](std::string_view, std::string_view) {
-    std::this_thread::sleep_for(seconds(1));
+  options.call = [&](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(2 * limit);  // sleeps: the limit would pass meanwhile
     return std::string(R"({"value": 7})");
   };
   const auto outcome = sandbox_->RunCell(*session, request, options);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->result_json, "7");
-  EXPECT_LT(outcome->usage.wall_time, milliseconds(500));
+  EXPECT_LT(outcome->usage.wall_time, limit);
 }
 
 TEST_F(SessionTest, ACellThatIsInterruptedInACallGoesOn) {
@@ -305,7 +313,7 @@ TEST_F(SessionTest, NothingIsLeft) {
   size_t open = 0;
   ASSERT_TRUE(tests::Eventually([&] {
     open = tests::OpenDescriptors();
-    std::this_thread::sleep_for(milliseconds(500));
+    std::this_thread::sleep_for(milliseconds(500));  // sleeps: whether it stays so
     return open == tests::OpenDescriptors();
   }));
   {

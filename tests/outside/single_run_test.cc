@@ -92,6 +92,7 @@ TEST(SingleRun, WhatItTookToComeUpIsNotOnTheRunsCpuTime) {
   EXPECT_LT(all->usage.cpu_time, used / 2);
   sandbox = tests::Open(SingleRun());
   ASSERT_TRUE(sandbox);
+  // sleeps: so that its use of the processor is looked at several times
   host::Request request = tests::MakeRequest("import time\ntime.sleep(1)");
   request.limits.cpu = std::chrono::ceil<milliseconds>(used / 2);
   const auto less = sandbox->Run(request);
@@ -212,7 +213,7 @@ TEST(SingleRun, ClosingItEndsItAtEveryMoment) {
   for (const int wait : {0, 5, 40, 150}) {
     const auto sandbox = tests::Open(SingleRun());
     ASSERT_TRUE(sandbox);
-    std::this_thread::sleep_for(milliseconds(wait));
+    std::this_thread::sleep_for(milliseconds(wait));  // sleeps: closed at many moments
   }
   EXPECT_EQ(tests::Children().size(), before);
 }

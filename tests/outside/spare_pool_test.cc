@@ -7,6 +7,7 @@
 #include <sys/eventfd.h>
 #include <sys/resource.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <string>
@@ -23,7 +24,12 @@ using std::chrono::milliseconds;
 using std::chrono::minutes;
 using std::chrono::seconds;
 
-core::Deadline Soon() { return core::Clock::now() + seconds(60); }
+core::Deadline Soon() { return core::Clock::now() + tests::Hang(); }
+
+// Enough for the real zygote, too, and no test waits for it longer.
+milliseconds StartTimeout() {
+  return std::min<milliseconds>(tests::Within(seconds(6)), seconds(30));
+}
 
 bool Lives(const Worker& worker) {
   pollfd ended{worker.process.ended_fd(), POLLIN, 0};
@@ -47,8 +53,7 @@ TEST(Rotation, ByTimeHappensAndTheKeeperSleepsWhileTheNewZygoteStarts) {
   const pid_t first = pool->counters().zygote_pid;
   zygote.Slow(true);
   const uint64_t before = pool->keeper_wakeups();
-  ASSERT_TRUE(
-      tests::Eventually([&] { return pool->counters().zygotes_started >= 2; }, seconds(60)));
+  ASSERT_TRUE(tests::Eventually([&] { return pool->counters().zygotes_started >= 2; }));
   EXPECT_LT(pool->keeper_wakeups() - before, kManyWakeUps);
   EXPECT_GE(core::Clock::now() - start, milliseconds(400)) << "it came too early";
   EXPECT_NE(pool->counters().zygote_pid, first);
@@ -65,12 +70,11 @@ TEST(Rotation, ByTimeThatFailsIsTriedAgainAndTheKeeperSleepsInBetween) {
   zygote.Fail(true);
   const size_t starts = zygote.starts();
   const uint64_t before = pool->keeper_wakeups();
-  ASSERT_TRUE(tests::Eventually([&] { return zygote.starts() >= starts + 5; }, seconds(60)));
+  ASSERT_TRUE(tests::Eventually([&] { return zygote.starts() >= starts + 5; }));
   EXPECT_LT(pool->keeper_wakeups() - before, kManyWakeUps);
   zygote.Fail(false);
   const uint64_t started = pool->counters().zygotes_started;
-  EXPECT_TRUE(
-      tests::Eventually([&] { return pool->counters().zygotes_started > started; }, seconds(60)));
+  EXPECT_TRUE(tests::Eventually([&] { return pool->counters().zygotes_started > started; }));
 }
 
 TEST(Rotation, ByTimeServesThoseWhoWaitAndLeavesWhoRunsAlone) {
@@ -149,8 +153,7 @@ TEST(ZygoteStart, ThatHangsIsKilledAndAnErrorThatSaysSo) {
   SparePoolOptions options = tests::PoolOptions();
   tests::ScriptedZygote zygote(options);
   zygote.Hang(true);
-  // For the real one enough, too.
-  options.zygote_start_timeout = seconds(tests::Sanitized() ? 20 : 6);
+  options.zygote_start_timeout = StartTimeout();
   auto pool = tests::StartPool(std::move(options));
   ASSERT_TRUE(pool);
   const core::Result<Worker> worker = pool->Take(Soon());
@@ -163,7 +166,7 @@ TEST(ZygoteStart, ThatHangsIsKilledAndAnErrorThatSaysSo) {
       << worker.error().ToString();
   EXPECT_EQ(pool->zygote_starts_failed(), 1u);
   zygote.Hang(false);
-  EXPECT_TRUE(tests::Eventually([&] { return pool->Take(Soon()).ok(); }, seconds(60)));
+  EXPECT_TRUE(tests::Eventually([&] { return pool->Take(Soon()).ok(); }));
   pool.reset();
   EXPECT_TRUE(tests::Children().empty());
 }
@@ -173,7 +176,7 @@ TEST(ZygoteStart, ThatHangsInARotationLeavesTheOldZygoteServingAndIsTriedAgain) 
   tests::ScriptedZygote zygote(options);
   options.rotate_after = milliseconds(100);
   options.spares = 1;
-  options.zygote_start_timeout = seconds(tests::Sanitized() ? 20 : 6);
+  options.zygote_start_timeout = StartTimeout();
   const auto pool = tests::StartPool(std::move(options));
   ASSERT_TRUE(pool);
   ASSERT_TRUE(pool->WaitForSpare(Soon()));
@@ -186,14 +189,13 @@ TEST(ZygoteStart, ThatHangsInARotationLeavesTheOldZygoteServingAndIsTriedAgain) 
     ASSERT_TRUE(worker) << worker.error().ToString();
     pool->Retire(std::move(*worker));
     ++taken;
-    std::this_thread::sleep_for(milliseconds(20));
+    std::this_thread::sleep_for(milliseconds(20));  // sleeps: a taker now and then
   }
   EXPECT_GE(pool->zygote_starts_failed(), 1u);
   EXPECT_LT(pool->keeper_wakeups() - before, kManyWakeUps + 20 * taken);
   zygote.Hang(false);
   const uint64_t started = pool->counters().zygotes_started;
-  EXPECT_TRUE(
-      tests::Eventually([&] { return pool->counters().zygotes_started > started; }, seconds(60)));
+  EXPECT_TRUE(tests::Eventually([&] { return pool->counters().zygotes_started > started; }));
 }
 
 // --- takers -------------------------------------------------------------------------------------
@@ -217,7 +219,7 @@ TEST(Takers, WhoWaitsSleepsUntilItIsCancelled) {
     switches = after.ru_nvcsw - before.ru_nvcsw;
     if (!worker) taken = worker.error();
   });
-  std::this_thread::sleep_for(seconds(1));
+  std::this_thread::sleep_for(seconds(1));  // sleeps: it would wake meanwhile
   eventfd_write(cancel.get(), 1);
   taker.join();
   ASSERT_FALSE(taken);

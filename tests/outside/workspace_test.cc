@@ -339,8 +339,8 @@ TEST_F(Workspace, WhatHoldsTheSameIsNoArtifact) {
 }
 
 TEST_F(Workspace, AKilledRunLeavesItsFilesToo) {
-  const std::string write = "open('half', 'w').write('done so far')\nimport os, time\n";
-  for (const char* end : {"time.sleep(60)", "os.kill(os.getpid(), 9)", "os._exit(3)",
+  const std::string write = "open('half', 'w').write('done so far')\nimport os\n";
+  for (const char* end : {BELLJAR_UNTIL_KILLED, "os.kill(os.getpid(), 9)", "os._exit(3)",
                           "x = bytearray(1 << 40)", "raise SystemExit(4)", "1/0"}) {
     const host::Outcome outcome = Run(write + end, {}, std::chrono::seconds(3));
     EXPECT_FALSE(outcome.success()) << end;

@@ -291,7 +291,8 @@ def test_closing_from_within_a_run(over_ssh: Mac, where: str) -> None:
             box.close()
 
         box = Sandbox()
-        result = box.run("print(1, flush=True)\\nclose()\\nimport time\\ntime.sleep(50)", {given})
+        # sleeps: until it is killed
+        result = box.run("print(1, flush=True)\\nclose()\\nimport time\\ntime.sleep(1000)", {given})
         print(result.status, result.error.type)
         try:
             box.run("1")

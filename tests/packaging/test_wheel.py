@@ -6,7 +6,6 @@ import json
 import os
 import shutil
 import subprocess
-import time
 import zipfile
 from pathlib import Path
 
@@ -214,11 +213,9 @@ def test_the_published_wheel_is_installed_instead_of_a_clone(spare_environment, 
     """As pre-commit installs its clone (.pre-commit-hooks.yaml): nothing is compiled."""
     python = spare_environment.folder / "bin/python"
     assert pip(python, "uninstall", "-y", "belljar-sandbox").returncode == 0
-    began = time.monotonic()
     setting = "--config-settings=published=true"
     done = pip(python, "install", "--no-deps", setting, ROOT, PIP_FIND_LINKS=wheel.parent.as_uri())
     assert done.returncode == 0, done.stderr
-    assert time.monotonic() - began < 60
     assert spare_environment.run("run", "-c", "print(6 * 7)").stdout == "42\n"
 
 

@@ -11,6 +11,7 @@ import subprocess
 import pytest
 
 from tests.behaviour.cases import CASES, differences
+from tests.clocks import HANG, UNTIL_KILLED
 from tests.places.place import BELLJAR, Place, Server
 
 # --- programs that end by themselves --------------------------------------------------------------
@@ -78,7 +79,7 @@ def test_the_command(place: Place, basic: Server) -> None:
 
 
 def test_output_comes_while_it_runs(place: Place, basic: Server) -> None:
-    code = "import time\nprint('first', flush=True)\ntime.sleep(300)"
+    code = "print('first', flush=True)\n" + UNTIL_KILLED
     with subprocess.Popen(
         [BELLJAR, "run", *place.options(), "-c", code, "--timeout", "200"],
         stdout=subprocess.PIPE,
@@ -87,7 +88,7 @@ def test_output_comes_while_it_runs(place: Place, basic: Server) -> None:
         assert process.stdout is not None
         assert process.stdout.readline() == "first\n"
         process.terminate()
-        assert process.wait(timeout=60) == 128 + 15
+        assert process.wait(timeout=HANG) == 128 + 15
 
 
 # --- files ----------------------------------------------------------------------------------------

@@ -6,19 +6,18 @@ import json
 import os
 import signal
 import subprocess
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.clocks import UNTIL_KILLED, until
 from tests.jail.conftest import BELLJAR
 from tests.places.place import DOCKER, need
 
 TOOL = Path(__file__).parents[2] / "tools/containers"
-SLEEPS = "import time\nprint('begun', flush=True)\ntime.sleep(60)"
-SOON = 120
+SLEEPS = "print('begun', flush=True)\n" + UNTIL_KILLED
 
 
 class Engine:
@@ -160,10 +159,5 @@ def test_what_runs_ends_what_is_local_goes_on_and_all_is_back_with_it(
     assert "start" in content["text"]
 
     engine.tell("start")
-    deadline = time.monotonic() + SOON
-    while client.answer(client.call("6 * 7", use_container=True)).get("isError"):
-        assert time.monotonic() < deadline
-        time.sleep(0.5)
-    while len(engine.containers()) != 1:  # the spare
-        assert time.monotonic() < deadline, engine.containers()
-        time.sleep(0.5)
+    until(lambda: not client.answer(client.call("6 * 7", use_container=True)).get("isError"))
+    until(lambda: len(engine.containers()) == 1, engine.containers)  # the spare

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.machine import must_work
+from tests.clocks import HANG
+from tests.machine import ROOT, must_work
 
 BUILD = Path(os.environ.get("BELLJAR_BUILD", Path(__file__).parents[2] / "build/release"))
 PACKAGE = BUILD / "python"
@@ -64,7 +65,7 @@ def files() -> Iterator[Sandbox]:
 
 
 def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(PACKAGE)}
+    return os.environ | {"PYTHONPATH": f"{PACKAGE}:{ROOT}"}
 
 
 @pytest.fixture
@@ -74,7 +75,7 @@ def script() -> Script:
     def run(
         code: str,
         *,
-        timeout: float = 60,
+        timeout: float = HANG,
         variables: Mapping[str, str] | None = None,
         **options: object,
     ) -> subprocess.CompletedProcess[str]:

@@ -8,7 +8,7 @@ import signal
 import subprocess
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
@@ -23,6 +23,7 @@ from belljar import (
     SessionClosed,
 )
 
+from tests.clocks import until
 from tests.machine import BELLJAR
 from tests.places.place import CONTAINERS, ENGINE_SOCKET, Place, load, need
 
@@ -99,15 +100,6 @@ def _is_sandbox_of_runsc(pid: str) -> bool:
     except OSError:
         return False
     return b"boot" in words and words[0].startswith(b"runsc-sandbox")
-
-
-def eventually(condition: Callable[[], bool], seconds: float = 60) -> bool:
-    until = time.monotonic() + seconds
-    while not condition():
-        if time.monotonic() > until:
-            return False
-        time.sleep(0.1)
-    return True
 
 
 def test_names_imports_and_errors(place: Place, box: Sandbox) -> None:
@@ -193,7 +185,7 @@ def test_functions(box: Sandbox) -> None:
         assert session.run("def both(): return f(1) + f(2)").ok
         assert session.run("both()", functions={"f": lambda x: x * 10}).value == 30
         # Its clock stands still.
-        slow = {"f": lambda x: time.sleep(1.5) or x}
+        slow = {"f": lambda x: time.sleep(1.5) or x}  # sleeps: as long as the cell may take
         assert session.run("both()", functions=slow, timeout=1.5).value == 3
         error = session.run("both()").error
         assert error is not None and error.type == "RuntimeError"
@@ -241,7 +233,7 @@ def test_what_it_cannot(place: Place, box: Sandbox) -> None:
 
 def test_a_spare_container_becomes_a_session(place: Place) -> None:
     with Sandbox(container=options_of(place), spares=1) as box:
-        assert eventually(lambda: bool(containers(place, os.getpid())))
+        until(lambda: bool(containers(place, os.getpid())))
         with box.session() as session:
             assert session.run("x = 40").ok
             assert session.run("x + 2").value == 42
@@ -269,13 +261,13 @@ def test_the_container_goes_with_its_session(place: Place) -> None:
         session, first = opened(place, box)
         assert session.run("x = 1").ok
         session.close()
-        assert eventually(lambda: first not in containers(place))
+        until(lambda: first not in containers(place))
         ended, second = opened(place, box)
         assert ended.run("while True: pass", timeout=1).status == "timeout"
-        assert eventually(lambda: second not in containers(place))
+        until(lambda: second not in containers(place))
         left, third = opened(place, box)
         assert left.run("1").ok
-    assert eventually(lambda: third not in containers(place))
+    until(lambda: third not in containers(place))
     with pytest.raises(SessionClosed):
         left.run("1")
 
@@ -323,7 +315,7 @@ def test_nothing_is_left_of_an_owner_that_is_killed(place: Place) -> None:
         process.send_signal(signal.SIGKILL)
     with Sandbox(container=options_of(place), spares=0) as box:
         assert box.run("1").ok
-    assert eventually(lambda: ours.isdisjoint(containers(place)))
+    until(lambda: ours.isdisjoint(containers(place)))
 
 
 def test_async(place: Place) -> None:
@@ -342,17 +334,19 @@ def test_async(place: Place) -> None:
 
 def test_one_call_at_a_time(box: Sandbox) -> None:
     with box.session(wait=0.01) as session:
-        begun = threading.Event()
+        begun, go_on = threading.Event(), threading.Event()
         thread = threading.Thread(
             target=lambda: session.run(
-                "print(1, flush=True)\nimport time\ntime.sleep(1.5)",
+                "print(1, flush=True)\ngo_on()",
                 stream=lambda name, text: begun.set(),
+                functions={"go_on": go_on.wait},
             )
         )
         thread.start()
         assert begun.wait(60)
         with pytest.raises(SessionBusy):
             session.run("1")
+        go_on.set()
         thread.join()
         assert session.run("1").ok
 
@@ -428,7 +422,7 @@ def test_mcp(place: Place, server: Server) -> None:
     assert server.call("execute_code", code="1 + 1", session=opened["session"])[1]["result"] == 2
     assert containers(place, server.process.pid)
     assert server.call("close_session", session=opened["session"])[1]["closed"] is True
-    assert eventually(lambda: not containers(place, server.process.pid))
+    until(lambda: not containers(place, server.process.pid))
     # Sessions of this machine are as they were.
     text, answer = server.call("execute_code", code="x = 1", session="new")
     assert answer["session"].get("note") is None
@@ -448,7 +442,7 @@ def test_nothing_is_left_of_a_server_that_is_killed(place: Place) -> None:
     again = Server(place)
     try:
         assert again.call("execute_code", code="1", use_container=True)[1]["success"] is True
-        assert eventually(lambda: ours.isdisjoint(containers(place)))
+        until(lambda: ours.isdisjoint(containers(place)))
     finally:
         again.process.kill()
         again.process.communicate(timeout=60)

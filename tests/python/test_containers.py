@@ -145,7 +145,7 @@ def test_what_no_exception_is_ends_the_run(box: Sandbox) -> None:
 def test_the_clock_goes_on_in_a_function(box: Sandbox) -> None:
     result = box.run(
         "print('before')\nf()\nprint('after')",
-        functions={"f": lambda: time.sleep(3)},
+        functions={"f": lambda: time.sleep(3)},  # sleeps: longer than the run may take
         timeout=1.5,
     )
     assert (result.status, result.stdout) == ("timeout", "before\n")
@@ -156,7 +156,7 @@ def test_async(place: Place) -> None:
         async with AsyncSandbox(container=ContainerOptions(**options_of(place)), spares=1) as box:
 
             async def slow(x: int) -> int:
-                await asyncio.sleep(0.05)
+                await asyncio.sleep(0)
                 return x * 2
 
             result = await box.run("[slow(n) for n in range(3)]", functions={"slow": slow})
@@ -165,7 +165,7 @@ def test_async(place: Place) -> None:
 
             async def forever() -> None:
                 begun.set()
-                await asyncio.sleep(1000)
+                await asyncio.Event().wait()
 
             task = asyncio.create_task(box.run("f()", functions={"f": forever}))
             await begun.wait()
@@ -180,18 +180,16 @@ def test_async(place: Place) -> None:
 INTERRUPTED = """
 import os, signal, threading, time
 from belljar import ContainerOptions, Sandbox
+from tests.clocks import UNTIL_KILLED
 def interrupt():
     os.kill(os.getpid(), signal.SIGINT)
 def soon(*_):
     threading.Timer(0.2, interrupt).start()
 with Sandbox(container=ContainerOptions(**{options}), spares={spares}) as box:
     {before}
-    start = time.monotonic()
     try:
         {call}
     except KeyboardInterrupt:
-        took = time.monotonic() - start
-        assert took < {most}, took
         print("interrupted")
     else:
         print("it went on")
@@ -201,9 +199,13 @@ with Sandbox(container=ContainerOptions(**{options}), spares={spares}) as box:
 @pytest.mark.parametrize(
     ("spares", "before", "call"),
     [
-        (1, "box.run('1'); soon()", 'box.run("import time\\ntime.sleep(60)")'),
+        (1, "box.run('1'); soon()", "box.run(UNTIL_KILLED)"),
         (1, "box.run('1')", 'box.run("print(1, flush=True)\\nwhile True: pass", stream=soon)'),
-        (1, "box.run('1')", 'box.run("f()", functions={"f": lambda: (soon(), time.sleep(60))})'),
+        (
+            1,
+            "box.run('1')",
+            'box.run("f()", functions={"f": lambda: (soon(), threading.Event().wait())})',
+        ),
         (0, "threading.Timer(0.1, interrupt).start()", 'box.run("1")'),
     ],
     ids=["sleeping", "busy", "in a function", "waiting for a container"],
@@ -216,7 +218,6 @@ def test_ctrl_c(place: Place, script: Script, spares: int, before: str, call: st
             spares=spares,
             before=before,
             call=call,
-            most=5 if spares else 1,
         ),
         timeout=180,
     )

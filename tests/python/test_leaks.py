@@ -10,6 +10,8 @@ from dataclasses import dataclass
 import pytest
 from belljar import Sandbox
 
+from tests.clocks import UNTIL_KILLED, until
+
 PAGE = os.sysconf("SC_PAGESIZE")
 
 
@@ -39,13 +41,11 @@ class State:
 
 def settled(box: Sandbox, wanted: int) -> State:
     """When as many workers wait as at first: the pool refills by itself."""
-    deadline = time.monotonic() + 20
-    assert box._engine is not None
-    while True:
-        if box._engine.counters()["waiting"] == wanted or time.monotonic() > deadline:
-            time.sleep(0.3)  # the last ones are being reaped
-            return State.now()
-        time.sleep(0.02)
+    engine = box._engine
+    assert engine is not None
+    until(lambda: engine.counters()["waiting"] == wanted)
+    time.sleep(0.3)  # sleeps: the last ones are being reaped
+    return State.now()
 
 
 def work(box: Sandbox, runs: int) -> None:
@@ -61,7 +61,7 @@ def work(box: Sandbox, runs: int) -> None:
             assert box.run("1 / 0").status == "exception"
             assert box.run("while True: pass", timeout=0.05).status in {"timeout", "cpu_limit"}
             with pytest.raises(LookupError):
-                box.run("print(1, flush=True)\nimport time\ntime.sleep(9)", stream=stop)
+                box.run("print(1, flush=True)\n" + UNTIL_KILLED, stream=stop)
 
 
 def stop(name: str, text: str) -> None:

@@ -30,6 +30,9 @@ BEGIN = (
 import collections, contextlib, json, os, signal, sys, threading, time
 from pathlib import Path
 from belljar import BelljarError, Sandbox
+from tests.clocks import UNTIL_KILLED, until
+
+BEGUN = "print('begun', flush=True)\\n"
 
 def end_of(box, code, **options):
     '''How the run ended, in words that can be counted.'''
@@ -59,7 +62,8 @@ class Begun:
             thread.join(60)
         return self.ends
 
-def sleep(seconds):
+def linger(seconds):
+    # sleeps: it is there while others run
     return f"import time\\nprint('begun', flush=True)\\ntime.sleep({seconds})"
 """
 )
@@ -77,7 +81,7 @@ SLEEPERS = """
 files = {f"folder/{number}": "x" for number in range(300)}
 change = "from pathlib import Path\\nfor path in Path('folder').iterdir(): path.write_text('y')"
 with Sandbox("filesystem") as box, Sandbox("filesystem") as other, Sandbox("basic") as basic:
-    begun = Begun([(box, sleep(3)), (other, sleep(3)), (basic, sleep(3))])
+    begun = Begun([(box, linger(3)), (other, linger(3)), (basic, linger(3))])
     opened = []
     def open_others():
         while begun.go_on():
@@ -150,12 +154,10 @@ with Sandbox({profile!r}, spares=1) as box:
     (first,) = parents()
     with Sandbox("basic", spares=1) as other:
         other.wait_until_ready(60)
-        begun = Begun([(box, sleep(60)), (box, {spin!r}), (other, sleep(2))])
+        begun = Begun([(box, BEGUN + UNTIL_KILLED), (box, {spin!r}), (other, linger(2))])
         os.kill(first, signal.SIGKILL)
         ends = begun.join()
-        deadline = time.monotonic() + 30
-        while (after := end_of(box, "1")) != "ok" and time.monotonic() < deadline:
-            time.sleep(0.1)
+        after = until(lambda: end_of(box, "1") == "ok" and "ok")
         print(json.dumps({{"ends": ends, "after": after}}))
 """
 SPIN = "print('begun', flush=True)\nwhile True: pass"
@@ -176,7 +178,7 @@ def test_the_end_of_the_parent_is_no_outcome(
 KILLED = """
 with Sandbox(language="full") as box:
     ends = [
-        end_of(box, "import time\\ntime.sleep(9)", timeout=0.2),
+        end_of(box, UNTIL_KILLED, timeout=0.2),
         end_of(box, "import os\\nos._exit(3)"),
         end_of(box, "import ctypes\\nctypes.string_at(0)"),
     ]

@@ -16,6 +16,7 @@ import pytest
 from belljar import AsyncSandbox, BelljarError, GuestFailed, Result, Sandbox, _host
 from belljar._async import around
 
+from tests.clocks import UNTIL_KILLED
 from tests.python.conftest import named
 
 
@@ -121,7 +122,7 @@ def test_the_guests_failures_are_results(box: Sandbox) -> None:
 
 @pytest.mark.parametrize("given", [0.2, "200ms", 1])
 def test_the_clock(box: Sandbox, given: float | str) -> None:
-    result = box.run("import time\ntime.sleep(60)", timeout=given)
+    result = box.run(UNTIL_KILLED, timeout=given)
     assert result.status == "timeout"
     assert result.limits.timeout == result.limits.cpu == (1 if given == 1 else 0.2)
 
@@ -230,7 +231,7 @@ def test_an_exception_of_a_callback_ends_the_run(box: Sandbox, where: str) -> No
     def enough(*_: object) -> None:
         raise Enough("of it")
 
-    code = "import time\nprint('x', flush=True)\nf()\ntime.sleep(50)"
+    code = "print('x', flush=True)\nf()\n" + UNTIL_KILLED
     given = {"stream": enough} if where == "stream" else {"functions": {"f": enough}}
     if where == "stream":
         given["functions"] = {"f": lambda: None}
@@ -405,7 +406,7 @@ def test_closing_from_within_a_run(where: str) -> None:
         box.close()
 
     given = {"stream": close} if where == "stream" else {"functions": {"close": close}}
-    code = "print('begun', flush=True)\nclose()\nimport time\ntime.sleep(50)"
+    code = "print('begun', flush=True)\nclose()\n" + UNTIL_KILLED
     if where == "stream":
         given["functions"] = {"close": int}
     result = box.run(code, **given)  # type: ignore[arg-type]

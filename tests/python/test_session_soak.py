@@ -116,12 +116,12 @@ OPERATIONS = (
 def test_sessions_are_what_plain_python_makes_of_them():
     dice = random.Random(SEED)
     log: list[str] = []
-    end = time.monotonic() + SECONDS
+    end = time.monotonic() + SECONDS  # clock: so long it goes on
     with belljar.Sandbox("basic") as box:
         models = [start(box) for _ in range(SESSIONS)]
         count = 0
         try:
-            while time.monotonic() < end:
+            while time.monotonic() < end:  # clock: as above
                 count += 1
                 log.clear()
                 index = dice.randrange(len(models))

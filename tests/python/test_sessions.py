@@ -28,7 +28,9 @@ from belljar import (
 )
 from belljar._session_data import completions, inspection, variables
 
+from tests.clocks import HANG, until
 from tests.python.conftest import Script
+from tests.python.test_async import meeting
 from tests.python.test_leaks import State
 from tests.python.test_processes import in_child
 
@@ -206,10 +208,7 @@ def test_the_oldest_goes_first(box: Sandbox) -> None:
         first = session.checkpoint()
         kept = [each.id for each in session.checkpoints]
         values(session, *(f"x = {n}" for n in range(5)))
-        deadline = time.monotonic() + 10
-        while len(session.checkpoints) > 2 and time.monotonic() < deadline:
-            time.sleep(0.01)
-        assert len(session.checkpoints) == 2
+        until(lambda: len(session.checkpoints) == 2)
         with pytest.raises(ValueError, match=f"^checkpoint: {first.id} is no longer held"):
             session.rollback(first)
         assert first.id in kept
@@ -253,19 +252,20 @@ def test_arguments(box: Sandbox, session: Session) -> None:
 
 
 def test_branches_run_at_a_time(session: Session) -> None:
-    values(session, "import random, time\nx = [0]")
+    values(session, "import random\nx = [0]")
     start = session.checkpoint()
     values(session, "x.append('later')")
     branches = session.branch(4, start)
-    began = time.monotonic()
+    meet = {"meet": threading.Barrier(4, timeout=HANG).wait}
     with ThreadPoolExecutor(4) as pool:
         results = list(
             pool.map(
-                lambda n: branches[n].run("time.sleep(0.5)\nx.append(n)\nx", inputs={"n": n}),
+                lambda n: branches[n].run(
+                    "meet()\nx.append(n)\nx", inputs={"n": n}, functions=meet
+                ),
                 range(4),
             )
         )
-    assert time.monotonic() - began < 1.9  # of 2
     assert [each.value for each in results] == [[0, n] for n in range(4)]
     assert values(session, "x") == [[0, "later"]]
     assert len({each.id for each in [session, *branches]}) == 5
@@ -463,10 +463,10 @@ class Running:
 
         self.thread = threading.Thread(target=run)
         self.thread.start()
-        assert begun.wait(30)
+        assert begun.wait(HANG)
 
     def ended(self) -> Any:
-        self.thread.join(30)
+        self.thread.join(HANG)
         assert not self.thread.is_alive()
         return self.result
 
@@ -491,6 +491,7 @@ def check_that_it_is_killed(session: Session) -> None:
     values(session, "import time\nx = 1")
     cell = Running(
         session,
+        # sleeps: until it is killed
         "x = 2\nprint('begun', flush=True)\nwhile True:\n    try:\n        time.sleep(100)\n"
         "    except KeyboardInterrupt: pass",
     )
@@ -523,19 +524,18 @@ def test_busy(box: Sandbox) -> None:
 def test_calls_wait_for_their_turn(session: Session) -> None:
     values(session, "import time\nx = 0")
     with ThreadPoolExecutor(4) as pool:
+        # sleeps: others come meanwhile
         done = list(pool.map(lambda _: session.run("time.sleep(0.05)\nx += 1\nx").value, range(8)))
     assert sorted(done) == list(range(1, 9))  # type: ignore[type-var]
 
 
 def test_a_cell_cannot_wait_for_itself(session: Session) -> None:
-    began = time.monotonic()
     for use in (lambda: session.run("1").value, lambda: session.undo(), session.variables):
         result = session.run("use()", functions={"use": use})
         assert result.error is not None
         assert result.error.message.startswith(
             "SessionBusy: use a session: it is busy with the cell that makes this very call"
         )
-    assert time.monotonic() - began < 20
     # Another session, even a branch, is not it.
     (branch,) = session.branch(1)
     assert session.run("f()", functions={"f": lambda: branch.run("1 + 1").value}).value == 2
@@ -551,13 +551,11 @@ def test_an_exception_of_a_callback_ends_the_cell_only(session: Session) -> None
     def end() -> None:
         raise Stop
 
-    began = time.monotonic()
     with pytest.raises(KeyError, match="enough"):
         session.run(FOREVER, stream=stop)
     with pytest.raises(Stop):
         session.run("y = 1\nend()\ny = 2", functions={"end": end})
-    assert time.monotonic() - began < 2  # nothing had to be killed
-    assert values(session, "x", "y") == ["changed", 1]
+    assert values(session, "x", "y") == ["changed", 1]  # nothing had to be killed
 
 
 def test_ctrl_c_interrupts_the_cell(script: Script) -> None:
@@ -569,11 +567,10 @@ with Sandbox("basic", spares=1) as box, box.session() as session:
     session.run("x = 1")
     def press(name, text):
         os.kill(os.getpid(), signal.SIGINT)
-    began = time.monotonic()
     try:
         session.run("x = 2\\nprint('begun', flush=True)\\nwhile True: pass", stream=press)
     except KeyboardInterrupt:
-        assert time.monotonic() - began < 1.5
+        pass
     else:
         raise AssertionError
     assert session.run("x").value == 2
@@ -626,10 +623,8 @@ def test_closing(box: Sandbox) -> None:
 def test_closing_ends_the_cell(box: Sandbox) -> None:
     session = box.session()
     cell = Running(session)
-    began = time.monotonic()
     session.close()
     assert isinstance(cell.ended(), SessionClosed)
-    assert time.monotonic() - began < 1.5
 
 
 def test_a_function_may_close_it(box: Sandbox) -> None:
@@ -646,11 +641,9 @@ def test_closing_the_sandbox_closes_its_sessions() -> None:
     first = Running(waiting)
     second = threading.Thread(target=lambda: pytest.raises(SessionClosed, waiting.checkpoint))
     second.start()
-    time.sleep(0.1)
-    began = time.monotonic()
+    time.sleep(0.1)  # sleeps: it waits by then
     box.close()
-    assert time.monotonic() - began < 5
-    second.join(10)
+    second.join(HANG)
     assert isinstance(cell.ended(), SessionClosed) and isinstance(first.ended(), SessionClosed)
     for each in (idle, busy, waiting, branch):
         assert each.closed == "its sandbox was closed"
@@ -671,10 +664,7 @@ def test_a_dropped_session_ends(box: Sandbox) -> None:
     assert State.now().descriptors > before
     del session, live
     gc.collect()
-    deadline = time.monotonic() + 10
-    while State.now().descriptors > before and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert State.now().descriptors <= before
+    until(lambda: State.now().descriptors <= before)
 
 
 def test_a_sandbox_that_was_dropped_lives_as_long_as_its_session() -> None:
@@ -750,12 +740,8 @@ def test_nothing_grows() -> None:
         work(box, 3)
         before = settled()
         work(box, 10)
-        deadline = time.monotonic() + 20
+        until(lambda: State.now().descriptors <= before.descriptors + 2)
         after = settled()
-        while after.descriptors > before.descriptors and time.monotonic() < deadline:
-            time.sleep(0.2)
-            after = settled()
-        assert after.descriptors <= before.descriptors + 2
         # Those in the background come as they are needed, up to 16; one for each of the ten
         # sessions would be too many.
         assert after.threads <= before.threads + 6
@@ -767,7 +753,7 @@ def test_nothing_grows() -> None:
 
 def settled() -> State:
     gc.collect()
-    time.sleep(0.5)
+    time.sleep(0.5)  # sleeps: what is ended in the background ends
     return State.now()
 
 
@@ -896,33 +882,29 @@ def test_it_opens_when_it_is_used() -> None:
 
 def test_asynchronous_branches_run_at_a_time() -> None:
     async def step(session: AsyncSession) -> None:
-        await session.run("import time\nx = 1")
+        await session.run("x = 1")
         branches = await session.branch(4)
-        began = time.monotonic()
+        meet = {"meet": meeting(4)}
         results = await asyncio.gather(
             *(
-                each.run("time.sleep(0.5)\nx + n", inputs={"n": n})
+                each.run("meet()\nx + n", inputs={"n": n}, functions=meet)
                 for n, each in enumerate(branches)
             )
         )
-        assert time.monotonic() - began < 1.9  # of 2
         assert [each.value for each in results] == [1, 2, 3, 4]
 
     with_session(step)
 
 
-def test_cancelling_interrupts_the_cell_and_returns_at_once() -> None:
+def test_cancelling_interrupts_the_cell() -> None:
     async def step(session: AsyncSession) -> None:
         begun = asyncio.Event()
         task = asyncio.create_task(session.run(FOREVER, stream=lambda *_: begun.set()))
         await begun.wait()
-        began = time.monotonic()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
             await task
-        assert time.monotonic() - began < 1
         assert (await session.run("x")).value == "changed"
-        assert time.monotonic() - began < 5
 
     with_session(step, concurrency=1)
 
@@ -932,7 +914,7 @@ def test_asynchronous_functions() -> None:
         here = threading.get_ident()
 
         async def slow(x: int) -> int:
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0)
             assert threading.get_ident() == here
             return x + 1
 
@@ -958,7 +940,7 @@ def test_asynchronous_functions() -> None:
 
         async def forever() -> None:
             begun.set()
-            await asyncio.sleep(1000)
+            await asyncio.Event().wait()
 
         task = asyncio.create_task(session.run("y = 1\nf()\ny = 2", functions={"f": forever}))
         await begun.wait()
@@ -978,16 +960,16 @@ def test_closing_ends_a_function_that_is_awaited() -> None:
         async def forever() -> None:
             begun.set()
             try:
-                await asyncio.sleep(1000)
+                await asyncio.Event().wait()
             finally:
                 ended.set()
 
         task = asyncio.create_task(session.run("f()", functions={"f": forever}))
         await begun.wait()
-        await asyncio.wait_for(session.close(), 5)
+        await asyncio.wait_for(session.close(), HANG)
         with pytest.raises(SessionClosed, match="its caller closed it$"):
             await task
-        await asyncio.wait_for(ended.wait(), 5)
+        await asyncio.wait_for(ended.wait(), HANG)
 
     with_session(step, concurrency=1)
 
@@ -1000,8 +982,8 @@ def test_closing_the_asynchronous_sandbox_closes_its_sessions() -> None:
         task = asyncio.create_task(session.run(FOREVER, stream=lambda *_: begun.set()))
         await begun.wait()
         waiting = asyncio.create_task(session.checkpoint())
-        await asyncio.sleep(0.1)
-        await asyncio.wait_for(box.close(), 10)
+        await asyncio.sleep(0.1)  # sleeps: it waits by then
+        await asyncio.wait_for(box.close(), HANG)
         for each in (task, waiting):
             with pytest.raises(SessionClosed, match="its sandbox was closed$"):
                 await each

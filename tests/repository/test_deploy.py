@@ -9,12 +9,12 @@ import re
 import shutil
 import socket
 import subprocess
-import time
 from pathlib import Path
 
 import pytest
 import yaml
 
+from tests.clocks import until
 from tests.machine import need_program
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -123,10 +123,8 @@ def test_the_health_check_asks_what_the_server_answers(environment: dict[str, st
         stderr=subprocess.DEVNULL,
     )
     try:
-        until = time.monotonic() + 60
-        while not is_healthy():
-            assert server.poll() is None and time.monotonic() < until
-            time.sleep(0.1)
+        until(lambda: is_healthy() or server.poll() is not None)
+        assert server.poll() is None
     finally:
         server.terminate()
         assert server.wait(60) == 0

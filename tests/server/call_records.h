@@ -34,18 +34,6 @@ inline server::CallRecord RecordOf(const host::Outcome& outcome) {
   return record;
 }
 
-// Microseconds of one call of the observer. Reported, not asserted: it depends on what else the
-// machine does.
-inline double CostOf(server::CallObserver& observer) {
-  constexpr int kCalls = 20'000;
-  host::Outcome outcome = GoodOutcome();
-  outcome.isolation.layers.resize(10, {"privileges", true, ""});
-  const auto start = std::chrono::steady_clock::now();
-  for (int i = 0; i < kCalls; ++i) observer.Called(RecordOf(outcome));
-  const std::chrono::duration<double, std::micro> time = std::chrono::steady_clock::now() - start;
-  return time.count() / kCalls;
-}
-
 }  // namespace belljar::tests
 
 #endif  // BELLJAR_TESTS_SERVER_CALL_RECORDS_H_

@@ -35,6 +35,7 @@
 #include "engine/core/fd.h"
 #include "server/core/exchange.h"
 #include "server/http/http_server.h"
+#include "tests/support/support.h"
 
 namespace belljar::tests {
 
@@ -312,14 +313,6 @@ inline void ExpectError(const RawAnswer& answer, int status) {
   EXPECT_TRUE(body["id"].is_null());
   EXPECT_EQ(body["error"]["code"], -32000);
   EXPECT_FALSE(body["error"]["message"].get<std::string>().empty());
-}
-
-inline bool Eventually(const std::function<bool()>& condition) {
-  for (int i = 0; i < 4000; ++i) {
-    if (condition()) return true;
-    std::this_thread::sleep_for(milliseconds(5));
-  }
-  return false;
 }
 
 }  // namespace belljar::tests

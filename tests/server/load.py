@@ -15,6 +15,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tests.clocks import until
+
 PROGRAM = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
 REVISION = "2026-07-28"
 
@@ -93,12 +95,12 @@ class Server:
         except OSError:
             return 0, ""
 
-    def wait_until(self, condition, what: str, seconds: float = 30) -> None:
-        deadline = time.monotonic() + seconds
-        while not condition():
+    def wait_until(self, condition, what: str) -> None:
+        def is_so() -> bool:
             assert self.process.poll() is None, f"the server ended by itself: {what}"
-            assert time.monotonic() < deadline, f"not {what} within {seconds} s"
-            time.sleep(0.05)
+            return condition()
+
+        until(is_so, what)
 
     def metric(self, name: str) -> float:
         """The sum over all series of that name."""
@@ -189,7 +191,7 @@ def is_right(answer: dict, number: int) -> bool:
 async def call(reader, writer, port: int, number: int, tally: Tally) -> None:
     message = request(port, number)
     while True:
-        start = time.monotonic()
+        start = time.monotonic()  # clock: reported
         writer.write(message)
         answer = await read_answer(reader)
         wait = retry_after(answer)
@@ -197,7 +199,8 @@ async def call(reader, writer, port: int, number: int, tally: Tally) -> None:
             break
         assert answer["id"] == number, answer
         tally.refused += 1
-        await asyncio.sleep(random.uniform(0.1, 1) * wait)
+        await asyncio.sleep(random.uniform(0.1, 1) * wait)  # sleeps: as it was told
+    # clock: reported
     tally.times.append(time.monotonic() - start)
     if is_right(answer, number) and number not in tally.right:
         tally.right.add(number)
@@ -222,7 +225,7 @@ async def kill_zygotes(server: Server, tally: Tally, kills: int) -> None:
     """SIGKILLs the zygote so many times, spread over the calls."""
     for turn in range(1, kills + 1):
         while len(tally.right) < turn * tally.wanted // (kills + 1):
-            await asyncio.sleep(0.01)
+            await asyncio.sleep(0.01)  # sleeps: calls go on meanwhile
         for pid in await asyncio.to_thread(server.zygotes):
             os.kill(pid, signal.SIGKILL)
             tally.killed += 1

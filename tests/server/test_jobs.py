@@ -2,12 +2,12 @@
 none is run twice without being said to have been interrupted."""
 
 import json
-import time
 from pathlib import Path
 
 import pytest
 
 from tests.clients.server import HttpServer
+from tests.clocks import UNTIL_KILLED, until, within
 from tests.server.test_rest import ANNA, BERT, TOKENS, ask, write_config
 
 ASYNC = {"Prefer": "respond-async"}
@@ -64,10 +64,13 @@ def read(server, path, token=ANNA) -> dict:
 
 
 def wait_for(server, path, *states, token=ANNA) -> dict:
-    deadline = time.monotonic() + RUN_TIMEOUT
-    while (job := read(server, path, token))["state"] not in states:
-        assert time.monotonic() < deadline, job
-        time.sleep(0.02)
+    job: dict = {}
+
+    def has_come() -> bool:
+        job.update(read(server, path, token))
+        return job["state"] in states
+
+    until(has_come, lambda: job)
     return job
 
 
@@ -83,9 +86,11 @@ def test_a_job_has_its_outcome(servers):
 
 def test_jobs_outlive_a_server_that_is_stopped(servers):
     server = servers.start()
+    # sleeps: it ends while the server waits for it
     running = [submit(server, "import time\ntime.sleep(0.5)\n'done'") for _ in range(2)]
     queued = [submit(server, f"{number}") for number in range(20)]
-    wait_for(server, running[0], "running", "succeeded")
+    for path in running:
+        wait_for(server, path, "running", "succeeded")
     server.stop()
     server = servers.start()
     # What ran was given the time to end.
@@ -98,8 +103,8 @@ def test_jobs_outlive_a_server_that_is_stopped(servers):
 def test_jobs_outlive_a_server_that_is_killed(servers, retry):
     server = servers.start()
     query = f"?retry={str(retry).lower()}"
-    # The first attempt of each is the one that the server does not survive.
-    code = "import time\ntime.sleep(1)\n'done'"
+    # sleeps: the first attempt of each is the one that the server does not survive
+    code = f"import time\ntime.sleep({min(within(1), 20)})\n'done'"
     running = [submit(server, code, query=query) for _ in range(2)]
     queued = [submit(server, f"{number}", query=query) for number in range(20)]
     for path in running:
@@ -125,6 +130,7 @@ def test_two_servers_run_each_job_once(servers):
 
 def test_a_server_takes_over_from_one_that_died(servers):
     first, second = servers.start(), servers.start()
+    # sleeps: it runs when the server dies
     code = "import time\ntime.sleep(2)\n'done'"
     paths = [submit(first, code, query="?retry=true") for _ in range(4)]
     for path in paths:
@@ -141,11 +147,9 @@ def test_a_job_is_cancelled(servers):
     wait_for(server, endless[0], "running")
     assert ask(server, "DELETE", queued).status == 204
     assert read(server, queued)["state"] == "cancelled"
-    began = time.monotonic()
     for path in endless:
         assert ask(server, "DELETE", path).status == 204
         wait_for(server, path, "cancelled")
-    assert time.monotonic() - began < 20  # its own limit is 30 s
     assert ask(server, "DELETE", queued).status == 409
     assert ask(server, "DELETE", "/v1/executions/" + "0" * 32).status == 404
 
@@ -204,10 +208,8 @@ def test_batches(servers):
     answer = ask(server, "POST", "/v1/batches", body, **ASYNC)
     assert answer.status == 202
     path = answer.headers["Location"]
-    deadline = time.monotonic() + RUN_TIMEOUT
     results, url = {}, f"{path}/results?limit=7"
     while len(results) < 30:
-        assert time.monotonic() < deadline
         page = ask(server, "GET", url)
         for line in page.body.splitlines():
             job = json.loads(line)
@@ -232,7 +234,7 @@ def test_terms_that_are_wrong_are_refused(servers):
 
 def test_what_its_token_may_no_longer_do_is_not_run(servers):
     server = servers.start()
-    blockers = [submit(server, "import time\ntime.sleep(600)", token=BERT) for _ in range(2)]
+    blockers = [submit(server, UNTIL_KILLED, token=BERT) for _ in range(2)]
     for blocker in blockers:
         wait_for(server, blocker, "running", token=BERT)
     path = submit(server, "1")

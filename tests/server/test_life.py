@@ -6,7 +6,6 @@ import os
 import signal
 import socket
 import subprocess
-import time
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from pathlib import Path
@@ -14,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.server import BELLJAR, HttpServer, environment, free_port
+from tests.clocks import UNTIL_KILLED, until
 from tests.machine import need_wrapper
 from tests.server.load import children_of, status_of
 from tests.server.test_rest import TOKENS, ask, write_config
@@ -21,7 +21,7 @@ from tests.server.test_rest import TOKENS, ask, write_config
 # What a shell does for `nohup belljar serve … &`: with job control it gets its own process
 # group, which is orphaned when the shell ends. The shell ends with its input.
 SHELL = ["bash", "-c", 'set -m; nohup "$@" >log.txt 2>&1 & echo $!; read -r _', "bash"]
-ENDLESS = "import time\nprint('started', flush=True)\nwhile True: time.sleep(0.05)"
+ENDLESS = "print('started', flush=True)\n" + UNTIL_KILLED
 
 
 class ServerOfAShell:
@@ -42,12 +42,14 @@ class ServerOfAShell:
         self.pid = int(self.shell.stdout.readline())
 
     def wait_until_up(self):
-        while True:
+        def info():
             assert self.shell.poll() is None
             try:
                 return ask(self, "GET", "/v1/info")
             except OSError:
-                time.sleep(0.02)
+                return None
+
+        return until(info)
 
     def all(self) -> set[int]:
         """Its descendants."""
@@ -76,8 +78,9 @@ def test_sessions_outlive_the_shell_that_started_their_owner(of_a_shell):
     cell = ask(of_a_shell, "POST", f"{session}/cells", {"code": "x = 41"})
     assert cell.json()["status"] == "ok"
     # Where it waits for the next cell.
-    while not any(status_of(each).get("State", "").startswith("T") for each in of_a_shell.all()):
-        time.sleep(0.02)
+    until(
+        lambda: any(status_of(each).get("State", "").startswith("T") for each in of_a_shell.all())
+    )
     of_a_shell.shell.stdin.close()
     assert of_a_shell.shell.wait() in (0, 1)  # the code of read
     cell = ask(of_a_shell, "POST", f"{session}/cells", {"code": "x + 1"})
@@ -102,8 +105,7 @@ def running(server) -> int:
 
 def interrupt(server, session) -> None:
     # A call that runs is the queue's before it is its session's.
-    while not ask(server, "POST", f"{session}/interrupt").json()["interrupted"]:
-        time.sleep(0.02)
+    until(lambda: ask(server, "POST", f"{session}/interrupt").json()["interrupted"])
 
 
 @contextmanager
@@ -112,11 +114,9 @@ def shutting_down(server):
     session = ask(server, "POST", "/v1/sessions", {}).headers["Location"]
     with ThreadPoolExecutor() as pool:
         cell = pool.submit(ask, server, "POST", f"{session}/cells", {"code": ENDLESS})
-        while not running(server):
-            time.sleep(0.02)
+        until(lambda: running(server))
         server.process.send_signal(signal.SIGTERM)
-        while ask(server, "GET", "/readyz").status == 200:
-            time.sleep(0.02)
+        until(lambda: ask(server, "GET", "/readyz").status != 200)
         yield session, cell
 
 

@@ -5,11 +5,11 @@ import base64
 import json
 import subprocess
 import threading
-import time
 
 import pytest
 
 from tests.clients.server import BELLJAR, HttpServer
+from tests.clocks import until
 from tests.server.test_rest import ANNA, BERT, ask, write_config
 
 TIMEOUT = 60
@@ -59,20 +59,24 @@ def audit(server, query="", token=ANNA):
 
 def audit_until(server, query, count=1, token=ANNA):
     """Entries are written after the answer."""
-    until = time.monotonic() + TIMEOUT
-    while len(found := audit(server, query, token)["entries"]) < count:
-        assert time.monotonic() < until, (query, found)
-        time.sleep(0.05)
-    return found
+    entries: list = []
+
+    def are_written() -> bool:
+        entries[:] = audit(server, query, token)["entries"]
+        return len(entries) >= count
+
+    until(are_written, lambda: (query, entries))
+    return entries
 
 
 def receipt(server, execution, token=BERT):
-    until = time.monotonic() + TIMEOUT
     path = f"/v1/executions/{execution}/receipt"
-    while (answer := ask(server, "GET", path, token=token)).status == 409:
-        assert time.monotonic() < until
-        time.sleep(0.01)
-    return answer
+
+    def ready():
+        answer = ask(server, "GET", path, token=token)
+        return answer if answer.status != 409 else None
+
+    return until(ready)
 
 
 def test_an_operator_changes_limits_and_they_hold_at_once(server, folder):
@@ -85,7 +89,7 @@ def test_an_operator_changes_limits_and_they_hold_at_once(server, folder):
         statuses = []
 
         def call():
-            body = {"code": "import time\ntime.sleep(1)"}
+            body = {"code": "import time\ntime.sleep(1)"}  # sleeps: all three come meanwhile
             statuses.append(ask(server, "POST", "/v1/executions", body, token=BERT).status)
 
         threads = [threading.Thread(target=call) for _ in range(3)]
@@ -184,11 +188,12 @@ def test_a_job_has_the_receipt_of_its_execution(server):
     )
     assert answer.status == 202
     job = answer.json()["id"]
-    until = time.monotonic() + TIMEOUT
-    while ask(server, "GET", f"/v1/executions/{job}", token=BERT).json()["state"] != "succeeded":
-        assert time.monotonic() < until
-        time.sleep(0.02)
-    found = ask(server, "GET", f"/v1/executions/{job}", token=BERT).json()
+
+    def ended():
+        found = ask(server, "GET", f"/v1/executions/{job}", token=BERT).json()
+        return found if found["state"] == "succeeded" else None
+
+    found = until(ended)
     assert found["execution"]["execution_id"] == job
     assert receipt(server, job).status == 200
     (entry,) = audit_until(server, f"?execution={job}")

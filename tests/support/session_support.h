@@ -193,12 +193,13 @@ class SessionsTest : public testing::Test {
 
   // What a call leaves for later has been done.
   static void AwaitIdle(const outside::Session& session) {
-    EXPECT_TRUE(Eventually([&] { return !session.info().is_busy || !session.closed().empty(); },
-                           std::chrono::seconds(60)));
+    EXPECT_TRUE(Eventually([&] { return !session.info().is_busy || !session.closed().empty(); }));
   }
 
-  host::Request Cell(std::string source,
-                     std::chrono::milliseconds timeout = std::chrono::seconds(10)) const {
+  // Of cells that are to end by themselves, or to be ended by something else.
+  static constexpr std::chrono::seconds kTimeout{30};
+
+  host::Request Cell(std::string source, std::chrono::milliseconds timeout = kTimeout) const {
     host::Request request;
     request.source = std::move(source);
     request.limits = sandbox_->profile().default_limits;
@@ -207,7 +208,7 @@ class SessionsTest : public testing::Test {
   }
 
   host::Outcome Run(outside::Session& session, std::string source,
-                    std::chrono::milliseconds timeout = std::chrono::seconds(10)) {
+                    std::chrono::milliseconds timeout = kTimeout) {
     auto outcome = sandbox_->RunCell(session, Cell(std::move(source), timeout));
     if (!outcome) {
       ADD_FAILURE() << outcome.error().ToString();
@@ -227,16 +228,15 @@ class SessionsTest : public testing::Test {
   void ExpectNoStrangers(const outside::Session& session) {
     AwaitIdle(session);
     // The kernel takes apart what was killed.
-    EXPECT_TRUE(Eventually(
-        [&] { return MembersOf(InitOf(session)).size() <= 1 + session.info().checkpoints; },
-        std::chrono::seconds(5)))
-        << session.info().checkpoints << " checkpoints: " << Describe(Descendants());
+    EXPECT_TRUE(Eventually([&] {
+      return MembersOf(InitOf(session)).size() <= 1 + session.info().checkpoints;
+    })) << session.info().checkpoints
+        << " checkpoints: " << Describe(Descendants());
   }
 
   // Waits for the kernel to take apart what was killed.
   static void ExpectNothingOf(pid_t init) {
-    EXPECT_TRUE(Eventually([&] { return !IsAlive(init) && MembersOf(init).empty(); },
-                           std::chrono::seconds(5)))
+    EXPECT_TRUE(Eventually([&] { return !IsAlive(init) && MembersOf(init).empty(); }))
         << Describe(Descendants());
   }
 

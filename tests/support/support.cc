@@ -34,11 +34,6 @@ bool Sanitized() {
 #endif
 }
 
-bool IsSlow() {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
-  return Sanitized() || ThreadSanitized() || getenv("BELLJAR_TEST_SLOWNESS") != nullptr;
-}
-
 bool ThreadSanitized() {
 #ifdef __SANITIZE_THREAD__
   return true;
@@ -160,13 +155,49 @@ std::vector<pid_t> WorkersOf(const outside::Sandbox& sandbox) {
   return workers;
 }
 
-bool Eventually(const std::function<bool()>& condition, std::chrono::milliseconds within) {
-  const auto end = std::chrono::steady_clock::now() + within;
+namespace {
+
+// tests/README.md
+double Slowness() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
+  const char* value = getenv("BELLJAR_TEST_SLOWNESS");
+  return value ? std::max(1.0, atof(value)) : 1;
+}
+
+std::chrono::nanoseconds ThreadTime() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return std::chrono::seconds(time.tv_sec) + std::chrono::nanoseconds(time.tv_nsec);
+}
+
+// How many times longer than its processor time a thread takes now.
+double Load() {
+  const auto start = std::chrono::steady_clock::now();
+  const std::chrono::nanoseconds used = ThreadTime();
+  while (ThreadTime() - used < std::chrono::milliseconds(20)) {
+  }
+  const std::chrono::duration<double> took = std::chrono::steady_clock::now() - start;
+  return std::max(1.0, took / std::chrono::milliseconds(20));
+}
+
+}  // namespace
+
+std::chrono::seconds Hang() {
+  return std::chrono::ceil<std::chrono::seconds>(std::chrono::seconds(90) * Slowness());
+}
+
+bool Eventually(const std::function<bool()>& condition) {
+  const auto end = std::chrono::steady_clock::now() + Hang();
   while (!condition()) {
     if (std::chrono::steady_clock::now() > end) return false;
-    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));  // sleeps: the one poll of all tests
   }
   return true;
+}
+
+std::chrono::milliseconds Within(std::chrono::milliseconds time) {
+  const double build = ThreadSanitized() ? 10 : Sanitized() ? 4 : 1;
+  return std::chrono::ceil<std::chrono::milliseconds>(time * build * Slowness() * Load());
 }
 
 bool WaitForSpares(const outside::Sandbox& sandbox, size_t spares) {

@@ -32,8 +32,6 @@ bool MustWork();
 
 // True in the asan preset, whose shadow memory and slowness affect some assertions.
 bool Sanitized();
-// True there, in the tsan preset, and where BELLJAR_TEST_SLOWNESS says so (tests/README.md).
-bool IsSlow();
 // True in the tsan preset, whose runtime has threads of its own.
 bool ThreadSanitized();
 
@@ -55,6 +53,9 @@ outside::SandboxOptions FullPython();
 
 // Fails the test and returns null if it cannot be opened.
 std::unique_ptr<outside::Sandbox> Open(outside::SandboxOptions options);
+
+// The end of a program that lives until it is killed: BELLJAR_UNTIL_KILLED, after a newline.
+#define BELLJAR_UNTIL_KILLED "import time\nwhile True: time.sleep(1000)\n"  // sleeps: that is it
 
 host::Request MakeRequest(std::string source,
                           std::chrono::milliseconds timeout = std::chrono::seconds(20));
@@ -98,9 +99,22 @@ std::vector<ProcessEntry> Processes();
 std::vector<ProcessEntry> Children();
 // Children that wait for a request, without the zygotes.
 std::vector<pid_t> WorkersOf(const outside::Sandbox& sandbox);
-// True if `condition` becomes true in time; polls every 5 ms.
-bool Eventually(const std::function<bool()>& condition,
-                std::chrono::milliseconds within = std::chrono::seconds(20));
+
+// How tests treat time. They wait for events, by Eventually, whose deadline only a hang reaches;
+// they let code that has a clock of its own read theirs; they assert how long something took only
+// where nothing else can tell, and then by Within. tests/repository/test_clocks.py finds other
+// readings of the clock, and sleeps without a reason.
+//
+// True as soon as `condition` is, which it asks every 5 ms; false after Hang().
+bool Eventually(const std::function<bool()>& condition);
+// What never takes that long on a working machine, however busy: shorter than ctest's own limit.
+std::chrono::seconds Hang();
+// The time in which a machine as slow as this one is now does what an idle one does in `time`: as
+// much longer as this build is slower, and as a thread of this process waits for a processor. Takes
+// some 20 ms.
+//
+//   EXPECT_LT(core::Clock::now() - start, tests::Within(seconds(5)));
+std::chrono::milliseconds Within(std::chrono::milliseconds time);
 // Blocks until the pool is full again.
 bool WaitForSpares(const outside::Sandbox& sandbox, size_t spares);
 

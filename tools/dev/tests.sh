@@ -6,7 +6,7 @@ AT_A_TIME=$((2 * JOBS))
 
 # run_ctest PRESET LABEL EXCLUDED [ARGS...]: 1 if a test failed; reports are in build/report. All
 # tests run program by program, with the programs' own reports; a selection by ARGS one by one.
-# In CI a program that fails runs once more, and the log shows both; never one of attacks.
+# In CI a test that fails runs once more, alone (tools/repeat_failed.py); never one of attacks.
 run_ctest() {
   local preset=$1 label=$2 excluded=$3 status=0
   shift 3
@@ -19,8 +19,9 @@ run_ctest() {
     call_ctest "$preset" "$preset" "" -L "$label" -LE "$excluded|program" "$@" || status=1
   elif [[ "${CI:-}" == true ]]; then
     call_ctest "$preset" "$preset-attacks" xml -L "$label" -L attacks -LE "$excluded|single" || status=1
-    call_ctest "$preset" "$preset" xml --repeat until-pass:2 \
-      -L "$label" -LE "$excluded|single|attacks" || status=1
+    call_ctest "$preset" "$preset" xml -L "$label" -LE "$excluded|single|attacks" ||
+      "$PYTHON" -I "$ROOT/tools/repeat_failed.py" --programs "$BUILD/$preset/bin" \
+        "$BUILD/report/ctest-$preset.xml" || status=1
   else
     call_ctest "$preset" "$preset" xml -L "$label" -LE "$excluded|single" || status=1
   fi

@@ -223,7 +223,7 @@ TEST_F(Connection, AGuestThatTricklesIsTimedOutToo) {
         const std::string frame = OutcomeFrame();
         for (int i = 0; i < 100; ++i) {
           fake.Send(std::string_view(frame).substr(static_cast<size_t>(i), 1));
-          std::this_thread::sleep_for(milliseconds(10));
+          std::this_thread::sleep_for(milliseconds(10));  // sleeps: it trickles
         }
       },
       milliseconds(200));
@@ -379,7 +379,7 @@ TEST_F(Connection, ACallThatTricklesIsOneOnceItIsWhole) {
     const std::string call = tests::CallBytes("ask", R"({"args":[],"kwargs":{}})");
     for (const char& byte : call) {
       fake.Send({&byte, 1});
-      std::this_thread::sleep_for(milliseconds(1));
+      std::this_thread::sleep_for(milliseconds(1));  // sleeps: it trickles
     }
     if (fake.AwaitAnswer().empty()) return;
     fake.Send(OutcomeFrame());
@@ -483,7 +483,7 @@ TEST_F(Connection, AGuestThatTakesNoAnswerIsTimedOut) {
   const core::Result<host::Outcome> again = Run([this](FakeGuest& fake) {
     if (!fake.AwaitRequest()) return;
     fake.Send(tests::CallBytes("ask", kEmptyCall));
-    std::this_thread::sleep_for(milliseconds(100));
+    std::this_thread::sleep_for(milliseconds(100));  // sleeps: a moment later
     fake.Send(tests::CallBytes("ask", kEmptyCall));
     over.wait(false);
   });
@@ -498,10 +498,9 @@ TEST_F(Connection, CallsDoNotMakeTheTimeLonger) {
   request.limits.timeout = milliseconds(50);
   options.call = [this](std::string_view, std::string_view) {
     called.emplace_back();
-    std::this_thread::sleep_for(milliseconds(20));
+    std::this_thread::sleep_for(milliseconds(20));  // sleeps: each call takes some of its time
     return answer;
   };
-  const auto start = core::Clock::now();
   const core::Result<host::Outcome> outcome = Run(
       [](FakeGuest& fake) {
         if (!fake.AwaitRequest()) return;
@@ -512,8 +511,7 @@ TEST_F(Connection, CallsDoNotMakeTheTimeLonger) {
   ASSERT_TRUE(outcome);
   EXPECT_EQ(connection->end(), End::kTimeout);
   EXPECT_EQ(outcome->status, host::Status::kTimeout);
-  EXPECT_LT(called.size(), 14u);
-  EXPECT_LT(core::Clock::now() - start, seconds(10));
+  EXPECT_LT(called.size(), 14u) << "of 20 ms, in 50 and 200 ms";
 }
 
 // What the guest has said of its run while a function took longer than all of it counts.
@@ -521,7 +519,7 @@ TEST_F(Connection, AfterALongCallTheGuestIsHeard) {
   GiveFunction();
   request.limits.timeout = milliseconds(50);
   options.call = [this](std::string_view, std::string_view) {
-    std::this_thread::sleep_for(milliseconds(500));
+    std::this_thread::sleep_for(milliseconds(500));  // sleeps: longer than all of its time
     return answer;
   };
   const core::Result<host::Outcome> outcome = Run(
@@ -531,7 +529,7 @@ TEST_F(Connection, AfterALongCallTheGuestIsHeard) {
         timeout.error =
             host::GuestError{.type = "Timeout", .message = "heard", .traceback = "", .hint = ""};
         fake.Send(tests::CallBytes("ask", kEmptyCall));
-        std::this_thread::sleep_for(milliseconds(100));
+        std::this_thread::sleep_for(milliseconds(100));  // sleeps: during the call
         fake.Send(OutcomeFrame(timeout));
         fake.Stay();
       },

@@ -269,7 +269,7 @@ TEST_P(RealContainers, ACallIsEndedWithItsRun) {
   interrupted = false;
   request.limits.timeout = seconds(2);
   options.call = [](std::string_view, std::string_view) {
-    std::this_thread::sleep_for(seconds(4));
+    std::this_thread::sleep_for(seconds(4));  // sleeps: longer than the run may take
     return std::string(R"({"value":1})");
   };
   const core::Result<host::Outcome> late = sandbox->Run(request, options);
@@ -537,16 +537,14 @@ TEST_P(RealContainers, AHostThatIsKilledLeavesNothingRunning) {
   EXPECT_THAT(Containers(), Not(IsEmpty()));
   kill(host, SIGKILL);
   waitpid(host, nullptr, 0);
-  EXPECT_TRUE(tests::Eventually(
-      [&] {
-        for (const engines::ListedContainer& each : Containers()) {
-          if (each.running) return false;
-        }
-        return true;
-      },
-      kTimeout));
+  EXPECT_TRUE(tests::Eventually([&] {
+    for (const engines::ListedContainer& each : Containers()) {
+      if (each.running) return false;
+    }
+    return true;
+  }));
   if (GetParam().engine == "docker") {
-    EXPECT_TRUE(tests::Eventually([&] { return Containers().empty(); }, kTimeout));
+    EXPECT_TRUE(tests::Eventually([&] { return Containers().empty(); }));
   }
   // What is left of it the next one removes.
   const core::Result<size_t> removed = RemoveOrphans(*engine_, instance_);

@@ -130,12 +130,13 @@ TEST(DockerEngineReach, WithoutDescriptorsItFailsAndSaysSo) {
 TEST(DockerEngineBreaks, SilenceHasAnEnd) {
   std::atomic<bool> over = false;
   const tests::FakeEngine fake(After([&](const tests::FakeRequest&, int) {
-    while (!over) usleep(5000);
+    over.wait(false);
     return std::string();
   }));
   DockerEngine engine = EngineAt(fake.socket(), milliseconds(100));
   const core::Result<EngineFacts> facts = engine.Check();
   over = true;
+  over.notify_all();
   ASSERT_FALSE(facts);
   EXPECT_EQ(facts.error().error_number, ETIMEDOUT);
   EXPECT_THAT(facts.error().ToString(), HasSubstr("has not answered within 0.1 s"));
@@ -148,7 +149,7 @@ TEST(DockerEngineBreaks, DrippingHasAnEnd) {
     const std::string answer = tests::HttpAnswer(200, std::string(100'000, ' '));
     for (size_t i = 0; i < answer.size() && !over; ++i) {
       if (send(connection, &answer[i], 1, MSG_NOSIGNAL) != 1) break;
-      usleep(10'000);
+      usleep(10'000);  // sleeps: it drips
     }
     return std::string();
   }));

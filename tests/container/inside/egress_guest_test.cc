@@ -31,6 +31,7 @@
 #include "tests/container/frames.h"
 #include "tests/container/spawned_guest.h"
 #include "tests/egress/egress_hosts.h"
+#include "tests/support/support.h"
 
 namespace belljar::container::inside {
 namespace {
@@ -284,6 +285,7 @@ print(up.makefile("rb").read())
 TEST_P(EgressOfGuest, ACallOfAFunctionLosesNothing) {
   request.functions = {"ask"};
   options.call = [](std::string_view, std::string_view) {
+    // sleeps: what is on its way would be moved
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     return std::string(R"({"value":1})");
   };
@@ -489,7 +491,7 @@ TEST(EgressRelay, AListenerThatFailsForEverDoesNotKeepItsEnd) {
   // Each look takes the lock that its thread may hold, long enough for that to have got there.
   for (int i = 0; i < 50; ++i) {
     EXPECT_FALSE(relay.Take(tests::DataFrame(1, "x")));
-    std::this_thread::sleep_for(std::chrono::milliseconds(10));
+    std::this_thread::sleep_for(std::chrono::milliseconds(10));  // sleeps: so that it gets there
   }
   relay.Stop();
 }

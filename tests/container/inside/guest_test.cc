@@ -240,17 +240,18 @@ TEST_F(Guest, AnAnswerThatIsTooLargeIsTheProgramsError) {
 // Each with a function that takes longer than the run may, and with much to tell afterwards: more
 // than the channel holds, and nobody reads it until the function is done.
 TEST_F(Guest, TheClockGoesOnInACall) {
-  call_ = [](std::string_view, std::string_view) {
-    std::this_thread::sleep_for(seconds(3));
+  const auto limit = std::min<std::chrono::milliseconds>(tests::Within(seconds(2)), seconds(10));
+  call_ = [=](std::string_view, std::string_view) {
+    std::this_thread::sleep_for(limit + seconds(1));  // sleeps: longer than the run may take
     return std::string(R"({"value":null})");
   };
   const host::Outcome outcome = ExpectSame(
       "clock",
-      [](host::Request& request) {
+      [=](host::Request& request) {
         request.source =
             "open('much', 'wb').write(bytes(1_000_000))\nprint('before')\nask()\nprint('after')";
         request.functions = {"ask"};
-        request.limits.timeout = seconds(2);
+        request.limits.timeout = limit;
       },
       "filesystem");
   EXPECT_EQ(outcome.status, host::Status::kTimeout);
@@ -665,7 +666,7 @@ TEST(Init, ReapsOrphans) {
     const pid_t middle = fork();
     if (middle == 0) {
       if (const pid_t orphan = fork(); orphan != 0) _exit(0);
-      while (getppid() != 1) usleep(1000);
+      while (getppid() != 1) usleep(1000);  // sleeps: nothing tells of a new parent
       const pid_t self = getpid();
       (void)!write(ends[1], &self, sizeof self);
       _exit(0);
@@ -673,11 +674,8 @@ TEST(Init, ReapsOrphans) {
     waitpid(middle, nullptr, 0);
     pid_t orphan = 0;
     if (read(ends[0], &orphan, sizeof orphan) != sizeof orphan) return 2;
-    for (int i = 0; i < 2000; ++i) {
-      if (kill(orphan, 0) != 0 && errno == ESRCH) return 42;
-      usleep(5000);
-    }
-    return 3;
+    const auto is_gone = [&] { return kill(orphan, 0) != 0 && errno == ESRCH; };
+    return tests::Eventually(is_gone) ? 42 : 3;
   }));
   if (death == tests::Exited(99)) BELLJAR_SKIP_OR_FAIL("no PID namespaces here");
   EXPECT_EQ(death, tests::Exited(42));

@@ -320,6 +320,7 @@ TEST(PackageCache, OfManyAtTheSameTimeOneInstalls) {
                   .Get(Question(), Soon(),
                        [&](const std::string& site) {
                          ++fills;
+                         // sleeps: the others come meanwhile
                          std::this_thread::sleep_for(std::chrono::milliseconds(300));
                          return FillWith(site);
                        })

@@ -108,6 +108,7 @@ TEST_F(AuditVerify, EveryByteThatIsChangedIsFoundAndNamed) {
 }
 
 TEST_F(AuditVerify, EveryByteThatIsRemovedOrAddedIsFound) {
+  ASSERT_EQ(Paths(folder_).size(), 3u);
   for (const std::string& path : Paths(folder_)) {
     const std::string original = Content(path);
     for (size_t i = 0; i < original.size(); ++i) {
@@ -129,6 +130,7 @@ TEST_F(AuditVerify, EveryByteThatIsRemovedOrAddedIsFound) {
 
 TEST_F(AuditVerify, EveryLineThatIsRemovedRepeatedOrMovedIsFound) {
   const std::string head = Verified(folder_).head;
+  ASSERT_EQ(Paths(folder_).size(), 3u);
   for (const std::string& path : Paths(folder_)) {
     const Lines original = LinesOf(path);
     for (size_t i = 0; i < original.size(); ++i) {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <thread>
 
+#include "tests/support/support.h"
+
 namespace belljar::server {
 namespace {
 
@@ -310,10 +312,7 @@ TEST(SessionRegistryThread, ClosesInTimeAndAtTheEnd) {
     auto idle = std::make_shared<FakeSession>("idle");
     std::optional<SessionRegistry::Use> use(registry.Add(*places, kept));
     registry.Add(*places, idle);
-    const auto deadline = std::chrono::steady_clock::now() + seconds(20);
-    while (told == 0 && std::chrono::steady_clock::now() < deadline) {
-      std::this_thread::sleep_for(milliseconds(5));
-    }
+    EXPECT_TRUE(tests::Eventually([&] { return told > 0; }));
     EXPECT_EQ(told, 1);
     EXPECT_EQ(idle->closed, "nobody had used it for 50 milliseconds");
   }

@@ -105,7 +105,7 @@ class Receiver {
       }
       const std::string reply = answers(number);
       if (reply == "silence") {
-        std::this_thread::sleep_for(milliseconds(500));
+        std::this_thread::sleep_for(milliseconds(500));  // sleeps: longer than anybody waits
         continue;
       }
       for (std::string_view left = reply; !left.empty();) {
@@ -280,7 +280,7 @@ TEST_F(WebhooksTest, AReceiverThatIsGoneGetsNoMore) {
   Publish("e1");
   EXPECT_TRUE(tests::Eventually([&] { return webhooks.counters()[0].dropped == 1; }));
   Publish("e2");
-  std::this_thread::sleep_for(milliseconds(100));
+  std::this_thread::sleep_for(milliseconds(100));  // sleeps: it would come
   EXPECT_EQ(receiver_.count(), 1u);
   EXPECT_EQ(webhooks.counters()[0].waiting, 0u);
 }
@@ -343,10 +343,8 @@ TEST_F(WebhooksTest, TheEndDeliversWhatIsThereButDoesNotWaitForTheDead) {
   auto dead = Webhooks::Start(hub, {Config()}, {});
   ASSERT_TRUE(dead);
   hub.Publish("a", ExecutionStarted{"e", "t"});
-  const auto start = steady_clock::now();
-  (*dead)->Finish(start + seconds(20));
+  (*dead)->Finish(steady_clock::now() + std::chrono::hours(1));  // longer than a test may take
   dead->reset();
-  EXPECT_LT(steady_clock::now() - start, seconds(10));
 }
 
 // --- where it may go -----------------------------------------------------------------------------

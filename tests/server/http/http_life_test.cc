@@ -91,7 +91,7 @@ TEST_F(HttpLifeTest, WhatIsSentAheadIsNotLost) {
   client.Send(tests::Post("1"));
   std::thread sender([&] { client.Send(tests::Post(long_body) + tests::Post("3")); });
   tests::Pending first = pending_.Next();
-  std::this_thread::sleep_for(milliseconds(50));
+  std::this_thread::sleep_for(milliseconds(50));  // sleeps: as much arrives as there is room for
   first.reply->Finish(Result("1"));
   tests::Pending second = pending_.Next();
   EXPECT_EQ(second.message.text, long_body);
@@ -390,7 +390,9 @@ TEST_F(HttpLifeTest, StopsGracefully) {
   busy.Send(tests::Post("{}"));
   tests::Pending request = pending_.Next();
   late.Send(tests::Post("{}").substr(0, 20));
-  std::this_thread::sleep_for(milliseconds(50));
+  // What was sent before this has arrived with it.
+  kept.Send(tests::Get("/healthz"));
+  EXPECT_EQ(kept.Receive().status, 200);
   server.StopAccepting();
   EXPECT_TRUE(idle.IsClosed());
   EXPECT_TRUE(kept.IsClosed());

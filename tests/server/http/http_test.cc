@@ -108,6 +108,7 @@ TEST_F(HttpTest, AnswersFromOtherThreadsReachTheirOwnRequests) {
   handler_.on_message = [&](IncomingMessage message, std::shared_ptr<Reply> reply) {
     std::lock_guard lock(mutex);
     threads.emplace_back([text = message.text, reply] {
+      // sleeps: they answer in another order
       std::this_thread::sleep_for(milliseconds(text.size() % 7));
       reply->Finish({Answer::Kind::kResult, text, std::nullopt, ""});
     });

@@ -139,12 +139,12 @@ class JobRunnerTest : public testing::Test {
     return submitted.ids.at(0);
   }
   Job Ended(const std::string& owner, const std::string& id) {
-    const auto until = std::chrono::steady_clock::now() + seconds(20);
-    for (;;) {
-      Job job = Had(store_->Find(owner, id)).value();
-      if (HasEnded(job.state) || std::chrono::steady_clock::now() > until) return job;
-      std::this_thread::sleep_for(milliseconds(1));
-    }
+    Job job;
+    EXPECT_TRUE(tests::Eventually([&] {
+      job = Had(store_->Find(owner, id)).value();
+      return HasEnded(job.state);
+    }));
+    return job;
   }
 
   tests::TemporaryFolder folder_;

@@ -77,7 +77,7 @@ TEST_F(PostgresJobStoreTest, TheDatabaseGoesAndComesBack) {
     finished = store->Finish(job, {.result = "7"});
     found = store->Find("ann", id);
   });
-  std::this_thread::sleep_for(milliseconds(500));
+  std::this_thread::sleep_for(milliseconds(500));  // sleeps: they try meanwhile
   ASSERT_TRUE(tests::SharedPostgres()->Run());
   waiting.join();
   ASSERT_TRUE(finished.ok()) << finished.error().ToString();

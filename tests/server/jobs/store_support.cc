@@ -179,7 +179,7 @@ core::Result<std::unique_ptr<jobs::JobStore>> StorePlace::Open(const jobs::JobLi
 void StorePlace::Pass(std::chrono::milliseconds time) {
   wall_clock += time;
   lease_clock += time;
-  if (kind_ == StoreKind::kPostgres) std::this_thread::sleep_for(time);
+  if (kind_ == StoreKind::kPostgres) std::this_thread::sleep_for(time);  // sleeps: its clock
 }
 
 }  // namespace belljar::tests

@@ -10,6 +10,7 @@
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
 #include "server/mcp/service.h"
+#include "tests/support/support.h"
 
 namespace belljar::server::mcp {
 namespace {
@@ -50,9 +51,7 @@ class EchoTool final : public Tool {
     }
     if (what == "wait") {
       ++waiting;
-      while (!call.cancellation->cancelled() && !released) {
-        std::this_thread::sleep_for(milliseconds(1));
-      }
+      (void)tests::Eventually([&] { return call.cancellation->cancelled() || released; });
       --waiting;
     }
     return ToolResult{Json{{"arguments", call.arguments}, {"caller", call.caller.name}}.dump(), "",
@@ -137,7 +136,7 @@ class Mcp : public testing::Test {
     return Request("tools/call", {{"name", "echo"}, {"arguments", {{"what", what}}}}, id);
   }
   void AwaitWaiting(int calls) {
-    while (echo_->waiting < calls) std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_TRUE(tests::Eventually([&] { return echo_->waiting >= calls; }));
   }
 
   ResourceStore resources_;

@@ -319,9 +319,7 @@ TEST(Log, AnUnreadPipeDoesNotBlockAndDropsAreReported) {
   auto log = OpenLog(LogConfig{}, pipe.writer.get());
   ASSERT_TRUE(log);
   constexpr int kEntries = 20'000;  // some 6 MB, a hundred times what a pipe takes
-  const auto start = steady_clock::now();
   for (int i = 0; i < kEntries; ++i) log->Called(tests::RecordOf(outcome));
-  EXPECT_LT(steady_clock::now() - start, seconds(tests::ThreadSanitized() ? 60 : 20));
   const uint64_t dropped = log->dropped();
   EXPECT_GT(dropped, 10'000u);
 
@@ -347,9 +345,7 @@ TEST(Log, TheEndComesThoughNobodyReads) {
   auto log = OpenLog(LogConfig{}, pipe.writer.get());
   ASSERT_TRUE(log);
   for (int i = 0; i < 5'000; ++i) log->Write(LogLevel::kInfo, std::string(100, 'e'));
-  const auto start = steady_clock::now();
   log.reset();
-  EXPECT_LT(steady_clock::now() - start, seconds(20));
   EXPECT_EQ(fcntl(pipe.writer.get(), F_GETFL), flags) << "a shell shares these with us";
 }
 
@@ -357,14 +353,12 @@ TEST(Log, ASocketThatNobodyReadsIsNoDifferent) {
   int ends[2];
   ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends), 0);
   const core::UniqueFd one(ends[0]), two(ends[1]);
-  const auto start = steady_clock::now();
   {
     const auto log = OpenLog(LogConfig{}, one.get());
     ASSERT_TRUE(log);
     for (int i = 0; i < 10'000; ++i) log->Write(LogLevel::kInfo, std::string(100, 'e'));
     EXPECT_GT(log->dropped(), 0u);
   }
-  EXPECT_LT(steady_clock::now() - start, seconds(20));
 }
 
 TEST(Log, AReaderThatIsGoneIsNoEndOfTheServer) {
@@ -373,10 +367,7 @@ TEST(Log, AReaderThatIsGoneIsNoEndOfTheServer) {
   const auto log = OpenLog(LogConfig{}, pipe.writer.get());
   ASSERT_TRUE(log);
   for (int i = 0; i < 10; ++i) log->Write(LogLevel::kInfo, "event");
-  const auto deadline = steady_clock::now() + seconds(10);
-  while (log->dropped() < 10 && steady_clock::now() < deadline) {
-    std::this_thread::sleep_for(milliseconds(1));
-  }
+  EXPECT_TRUE(tests::Eventually([&] { return log->dropped() >= 10; }));
   EXPECT_EQ(log->dropped(), 10u);
 }
 
@@ -414,15 +405,6 @@ TEST(Log, NoThreadIsAnErrorOfOpening) {
     return log.error().error_number == EAGAIN && log.error().operation == "open the log" ? 0 : 2;
   });
   EXPECT_EQ(death, tests::Exited(0));
-}
-
-TEST(Log, CostOfOneCall) {
-  const core::UniqueFd null(open("/dev/null", O_WRONLY | O_CLOEXEC));
-  const auto log = OpenLog(LogConfig{}, null.get());
-  ASSERT_TRUE(log);
-  const double microseconds = tests::CostOf(*log);
-  printf("%.2f us a call\n", microseconds);
-  RecordProperty("microseconds", std::to_string(microseconds));
 }
 
 }  // namespace

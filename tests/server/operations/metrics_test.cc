@@ -277,12 +277,5 @@ TEST(CallObservers, EachHearsOfEachCall) {
   }
 }
 
-TEST(Metrics, CostOfOneCall) {
-  Metrics metrics({"1", "3"});
-  const double microseconds = tests::CostOf(metrics);
-  printf("%.2f us a call\n", microseconds);
-  RecordProperty("microseconds", std::to_string(microseconds));
-}
-
 }  // namespace
 }  // namespace belljar::server::operations

@@ -415,14 +415,17 @@ TEST_F(RestTest, RunsBatches) {
 TEST_F(RestTest, RunsLongBatchesBesideOtherCalls) {
   Json calls = Json::array();
   for (int i = 0; i < 500; ++i) calls.push_back({{"code", std::to_string(i)}});
-  execute_->answer = [](const ToolCall&) {
-    std::this_thread::sleep_for(std::chrono::milliseconds(2));
+  std::promise<void> go_on;
+  execute_->answer = [&, may_go_on = go_on.get_future().share()](const ToolCall& call) {
+    if (call.arguments["code"] == "499") may_go_on.wait();
+    std::this_thread::sleep_for(std::chrono::milliseconds(2));  // sleeps: the other call comes
     return ToolResult{"{}", "", false, Fault::kNone, {}};
   };
   const auto batch = Start("createBatch", Body(Json({{"executions", calls}}).dump()));
   // Its turns take both threads of the queue, and a call comes between them.
   EXPECT_EQ(Ask("createValidation", Body(R"({"code":"1"})")).status, 200u);
   EXPECT_FALSE(batch->ended());
+  go_on.set_value();
   const std::vector<Json> lines = Lines(batch->Await().body);
   ASSERT_EQ(lines.size(), 501u);
   std::set<int> indices;

@@ -12,6 +12,8 @@
 #include <thread>
 #include <vector>
 
+#include "tests/support/support.h"
+
 namespace belljar::server::stdio {
 namespace {
 
@@ -99,7 +101,7 @@ class Stdio : public testing::TestWithParam<Kind> {
     }
   }
   // The next line without its newline; "" after `within` without one.
-  std::string Line(milliseconds within = seconds(20)) {
+  std::string Line(milliseconds within = tests::Hang()) {
     const auto end = std::chrono::steady_clock::now() + within;
     // What was looked through once is not again: a line may have 80 MiB.
     size_t newline = buffer_.find('\n');
@@ -121,7 +123,7 @@ class Stdio : public testing::TestWithParam<Kind> {
     return line;
   }
   void AwaitTaken(size_t count) {
-    while (echo_.taken().size() < count) std::this_thread::sleep_for(milliseconds(1));
+    EXPECT_TRUE(tests::Eventually([&] { return echo_.taken().size() >= count; }));
   }
 
   core::UniqueFd server_in_, client_out_, client_in_, server_out_, stop_;
