@@ -128,8 +128,8 @@ class FrontsTest : public testing::Test {
   }
   ~FrontsTest() override {
     Release();
-    if (fronts_) fronts_->CancelAll();
-    queue_->Drain(std::chrono::steady_clock::now() + seconds(20));
+    tool_calls_.CancelAll();
+    queue_.Drain(std::chrono::steady_clock::now() + seconds(20));
   }
 
   core::Result<ToolResult> Execute(const ToolCall& call) {
@@ -187,7 +187,7 @@ class FrontsTest : public testing::Test {
     parts.version = "1.2.3";
     parts.python_version = "3.11.2";
     parts.queue = 5;
-    fronts_.emplace(std::move(parts), *queue_, nullptr);
+    fronts_.emplace(std::move(parts), tool_calls_);
     return *fronts_;
   }
 
@@ -270,8 +270,8 @@ class FrontsTest : public testing::Test {
   std::vector<std::string> callers_;
   Json opened_;
   std::vector<std::string> closed_;
-  std::unique_ptr<CallQueue> queue_ =
-      std::make_unique<CallQueue>(CallQueue::Options{.running = 2, .waiting = 2});
+  CallQueue queue_{{.running = 2, .waiting = 2}};
+  Calls tool_calls_{queue_};
   std::optional<Fronts> fronts_;
 };
 
