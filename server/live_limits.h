@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
-#include "server/core/call_queue.h"
+#include "server/calls/call_queue.h"
 #include "server/core/config.h"
 #include "server/core/session_registry.h"
 

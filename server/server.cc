@@ -10,7 +10,7 @@
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "server/audit/audited_tool.h"
-#include "server/core/execution.h"
+#include "server/calls/execution.h"
 #include "server/instructions.h"
 #include "server/rest/batch.h"
 #include "server/tools/opened_session.h"
@@ -90,9 +90,10 @@ Server::Server(const ServerConfig& config, Parts parts, const outside::ProfileCa
       sandboxes_(std::move(parts.sandboxes)),
       sessions_(config.sessions),
       queue_({Running(config), config.execution.waiting}),
+      calls_(queue_, TellRefusals(), &observers_),
       live_limits_(config_, queue_, sessions_),
       service_({.version = host::kBelljarVersion, .instructions = kInstructions},
-               Tools(catalogue, config_.answers), queue_, TellRefusals(), &resources_, &observers_),
+               Tools(catalogue, config_.answers), calls_, &resources_),
       job_store_(std::move(parts.job_store)) {
   if (config_.http) MakeWeb(catalogue);
   TellCloses();
@@ -135,9 +136,7 @@ std::vector<WebHandler*> Server::web() {
 }
 
 void Server::CancelAll() {
-  service_.CancelAll();
-  if (fronts_) fronts_->CancelAll();
-  if (rest_) rest_->CancelAll();
+  calls_.CancelAll();
   if (job_runner_) job_runner_->InterruptAll();
 }
 
@@ -241,8 +240,7 @@ void Server::MakeFronts() {
   parts.version = host::kBelljarVersion;
   parts.python_version = host::kPythonVersion;
   parts.queue = config_.execution.waiting;
-  parts.observer = &observers_;
-  fronts_.emplace(std::move(parts), queue_, TellRefusals());
+  fronts_.emplace(std::move(parts), calls_);
 }
 
 // The API, and jobs if there are any.
@@ -262,12 +260,11 @@ void Server::MakeRest() {
     return ChangeLimits(caller, patch);
   };
   parts.statistics = [this] { return Statistics(); };
-  parts.observer = &observers_;
   parts.audit = audit_service_ ? &*audit_service_ : nullptr;
   parts.jobs = job_service_ ? &*job_service_ : nullptr;
   parts.has_tokens = !config_.tokens.empty();
   parts.batch_width = Running(config_);
-  rest_.emplace(std::move(parts), queue_, TellRefusals(), resources_, sessions());
+  rest_.emplace(std::move(parts), calls_, resources_, sessions());
 }
 
 void Server::MakeJobs() {
@@ -275,10 +272,9 @@ void Server::MakeJobs() {
   options.tools = {{rest::kExecutionKind, full_tools_.front().get()}};
   options.callers = [this](const std::string& owner) { return CallerNamed(owner); };
   options.width = Running(config_);
-  options.observer = &observers_;
   options.renewal = config_.jobs.lease / 3;
   options.on_failure = [this](const core::Error& error) { log_->JobsFailed(error.ToString()); };
-  job_runner_.emplace(*job_store_, queue_, std::move(options));
+  job_runner_.emplace(*job_store_, calls_, std::move(options));
   job_service_.emplace(*job_store_, *job_runner_);
 }
 
@@ -327,7 +323,7 @@ nlohmann::ordered_json Server::Statistics() const {
 }
 
 // Tells the operator about calls that the queue refuses.
-ToolCalls::RefusalListener Server::TellRefusals() {
+Calls::RefusalListener Server::TellRefusals() {
   return [this](const Caller& caller, const CallQueue::Refusal& refusal) {
     const std::string_view reason = NameOf(refusal.reason);
     log_->Overloaded(caller.name, reason, refusal.running, refusal.waiting);

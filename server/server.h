@@ -20,11 +20,11 @@
 #include "engine/outside/profile_catalogue.h"
 #include "server/audit/audit_log.h"
 #include "server/audit/audit_observer.h"
-#include "server/core/call_queue.h"
+#include "server/calls/call_queue.h"
+#include "server/calls/calls.h"
 #include "server/core/config.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
-#include "server/core/tool_calls.h"
 #include "server/core/web.h"
 #include "server/events/event_service.h"
 #include "server/fronts/fronts.h"
@@ -107,7 +107,7 @@ class Server {
   nlohmann::ordered_json Limits() const;
   nlohmann::ordered_json Statistics() const;
   SessionRegistry* sessions() { return config_.sessions.enabled ? &sessions_ : nullptr; }
-  ToolCalls::RefusalListener TellRefusals();
+  Calls::RefusalListener TellRefusals();
   std::function<operations::AuditFigures()> AuditFigures() const;
   std::vector<operations::SpareGauge> Spares() const;
 
@@ -123,6 +123,7 @@ class Server {
   ResourceStore resources_;
   SessionRegistry sessions_;
   CallQueue queue_;
+  Calls calls_;
   LiveLimits live_limits_;
   mcp::McpService service_;
   const std::unique_ptr<jobs::JobStore> job_store_;

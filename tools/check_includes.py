@@ -7,7 +7,8 @@ the Python package): the host parses no Python. engine/core contains what both s
 engine/host what only the host uses.
 
 The namespace of a file follows its folder: engine/core is belljar::core, container/wire is
-belljar::container::wire. The parts of the server meet in belljar::server, which is server/core.
+belljar::container::wire. The parts of the server meet in belljar::server, which is server/core
+and server/calls.
 docs/design.md maps rooms to processes.
 
 No two files define a type of one name in one namespace: a program that linked both would break the
@@ -43,22 +44,25 @@ CONTAINER_PARTS: dict[str, set[str]] = {
     | {"container/image", "container/backend"},
 }
 CONTAINERS_ON_THE_HOST = CONTAINER_PARTS.keys() - {"container/inside"}
-# Transports, JSON-RPC, MCP, fronts and tools do not depend on each other, only on server/core.
+# Transports, JSON-RPC, MCP, the APIs and tools do not depend on each other, only on server/core and
+# server/calls, the one way to run a tool for a caller.
+CALLS = {"server/core", "server/calls"}
 SERVER_PARTS: dict[str, set[str]] = {
     "server/core": HOST,
+    "server/calls": HOST | {"server/core"},
     "server/json_rpc": HOST,
-    "server/mcp": HOST | {"engine/outside", "server/core", "server/json_rpc"},
+    "server/mcp": HOST | CALLS | {"engine/outside", "server/json_rpc"},
     "server/tools": ENGINE
-    | {"engine/egress", "container/backend", "container/image", "container/packages"}
-    | {"server/core"},
-    "server/fronts": HOST | {"server/core"},
-    "server/rest": HOST | {"server/audit", "server/core", "server/jobs"},
+    | CALLS
+    | {"engine/egress", "container/backend", "container/image", "container/packages"},
+    "server/fronts": HOST | CALLS,
+    "server/rest": HOST | CALLS | {"server/audit", "server/jobs"},
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},
-    "server/audit": HOST | {"server/core"},
-    "server/operations": HOST | {"engine/outside", "server/core"},
-    "server/jobs": HOST | {"server/core"},
-    "server/events": HOST | {"engine/egress", "server/core"},
+    "server/audit": HOST | CALLS,
+    "server/operations": HOST | CALLS | {"engine/outside"},
+    "server/jobs": HOST | CALLS,
+    "server/events": HOST | CALLS | {"engine/egress"},
     # What an operator may write about events is checked by what uses it.
     "server/config": ENGINE | {"engine/egress", "server/core", "server/events"},
 }
@@ -161,7 +165,7 @@ def namespace_of(path: str) -> str:
         parts = parts[1:]
     if parts[:1] == ["engine"]:
         parts = parts[1:]
-    if parts[:2] == ["server", "core"]:
+    if parts[:2] in (["server", "core"], ["server", "calls"]):
         parts = ["server", *parts[2:]]
     return "::".join(["belljar", *parts])
 

@@ -19,8 +19,8 @@
 #include "server/audit/audit_log.h"
 #include "server/audit/entry.h"
 #include "server/audit/receipt_store.h"
+#include "server/calls/observer.h"
 #include "server/core/config.h"
-#include "server/core/observer.h"
 
 namespace belljar::server::audit {
 

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "server/audit/audit_log.h"
-#include "server/core/tool.h"
+#include "server/calls/tool.h"
 
 namespace belljar::server::audit {
 

@@ -9,7 +9,7 @@
 
 #include <string_view>
 
-#include "server/core/observer.h"
+#include "server/calls/observer.h"
 #include "server/events/event_hub.h"
 
 namespace belljar::server::events {

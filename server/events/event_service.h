@@ -18,8 +18,8 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "server/calls/observer.h"
 #include "server/core/config.h"
-#include "server/core/observer.h"
 #include "server/core/web.h"
 #include "server/events/call_events.h"
 #include "server/events/event_hub.h"

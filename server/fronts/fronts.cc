@@ -18,20 +18,19 @@ Tool* Named(const std::vector<std::shared_ptr<Tool>>& tools, std::string_view na
 
 }  // namespace
 
-Fronts::Fronts(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal)
-    : tools_(std::move(parts.tools)), calls_(queue, std::move(on_refusal), parts.observer) {
+Fronts::Fronts(Parts parts, Calls& calls) : tools_(std::move(parts.tools)) {
   const FrontTools tools{*Named(tools_, "execute_code"), Named(tools_, "open_session"),
-                         Named(tools_, "close_session"), parts.observer};
+                         Named(tools_, "close_session")};
   if (parts.sandbox_fusion) {
-    handlers_.push_back(std::make_unique<SandboxFusion>(calls_, tools, *parts.sandbox_fusion));
+    handlers_.push_back(std::make_unique<SandboxFusion>(calls, tools, *parts.sandbox_fusion));
   }
   if (parts.piston) {
     handlers_.push_back(
-        std::make_unique<Piston>(calls_, tools, *parts.piston, parts.python_version));
+        std::make_unique<Piston>(calls, tools, *parts.piston, parts.python_version));
   }
   if (parts.judge0) {
     handlers_.push_back(
-        std::make_unique<Judge0>(calls_, tools, submissions_, *parts.judge0,
+        std::make_unique<Judge0>(calls, tools, submissions_, *parts.judge0,
                                  Judge0::About{parts.version, parts.python_version, parts.queue}));
   }
 }

@@ -1,6 +1,6 @@
 // Fronts: the APIs of other services that an operator has enabled, with the tools that they call.
 //
-//   Fronts fronts({.tools = …, .piston = terms, …}, queue, on_refusal);
+//   Fronts fronts({.tools = …, .piston = terms, …}, calls);
 //   HttpServer::Listen(…, fronts.handlers());
 #ifndef BELLJAR_SERVER_FRONTS_FRONTS_H_
 #define BELLJAR_SERVER_FRONTS_FRONTS_H_
@@ -10,8 +10,8 @@
 #include <string>
 #include <vector>
 
-#include "server/core/tool.h"
-#include "server/core/tool_calls.h"
+#include "server/calls/calls.h"
+#include "server/calls/tool.h"
 #include "server/core/web.h"
 #include "server/fronts/program.h"
 #include "server/fronts/submission_store.h"
@@ -30,18 +30,15 @@ class Fronts {
     std::optional<FrontTerms> judge0;
     std::string version;
     std::string python_version;
-    size_t queue = 0;                  // the most calls that may wait
-    CallObserver* observer = nullptr;  // borrowed; may be null
+    size_t queue = 0;  // the most calls that may wait
   };
-  // `queue` is borrowed. Stop it before this is destroyed.
-  Fronts(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal);
+  // `calls` is borrowed. Stop its queue before this is destroyed.
+  Fronts(Parts parts, Calls& calls);
 
   std::vector<WebHandler*> handlers() const;
-  void CancelAll() { calls_.CancelAll(); }
 
  private:
   const std::vector<std::shared_ptr<Tool>> tools_;
-  ToolCalls calls_;
   MemorySubmissions submissions_;
   std::vector<std::unique_ptr<WebHandler>> handlers_;
 };

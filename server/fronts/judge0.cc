@@ -55,7 +55,7 @@ Json ErrorsJson(const std::vector<Mistake>& mistakes) {
 
 }  // namespace
 
-Judge0::Judge0(ToolCalls& calls, const FrontTools& tools, SubmissionStore& store, FrontTerms terms,
+Judge0::Judge0(Calls& calls, const FrontTools& tools, SubmissionStore& store, FrontTerms terms,
                About about)
     : calls_(calls),
       execute_(tools.execute),
@@ -148,7 +148,7 @@ std::optional<CallQueue::Refusal> Judge0::Start(Submission submission, const Cal
   store_.Put(caller.name, kept);
   const auto refusal = calls_.Start(
       execute_,
-      {ArgumentsOf(ProgramOf(*kept, terms_), terms_), caller, std::move(cancellation), {}},
+      CallOf(ArgumentsOf(ProgramOf(*kept, terms_), terms_), caller, std::move(cancellation)),
       [end](core::Result<ToolResult> result) { end(EndOf(std::move(result))); });
   if (refusal) store_.Remove(caller.name, kept->token);
   return refusal;

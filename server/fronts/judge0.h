@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/core/tool_calls.h"
+#include "server/calls/calls.h"
 #include "server/core/web.h"
 #include "server/fronts/program.h"
 #include "server/fronts/submission_store.h"
@@ -22,7 +22,7 @@ class Judge0 final : public WebHandler {
     size_t queue = 0;  // the most calls that may wait
   };
   // All but the last two are borrowed.
-  Judge0(ToolCalls& calls, const FrontTools& tools, SubmissionStore& store, FrontTerms terms,
+  Judge0(Calls& calls, const FrontTools& tools, SubmissionStore& store, FrontTerms terms,
          About about);
 
   const std::vector<WebRoute>& routes() const override;
@@ -53,7 +53,7 @@ class Judge0 final : public WebHandler {
   WebAnswer Languages(size_t route, const WebRequest& request) const;
   WebAnswer ConfigInfo() const;
 
-  ToolCalls& calls_;
+  Calls& calls_;
   Tool& execute_;
   SubmissionStore& store_;
   const FrontTerms terms_;

@@ -11,9 +11,6 @@
 
 #include "engine/core/text.h"
 #include "engine/host/base64.h"
-#include "engine/host/deferred_tasks.h"
-#include "server/core/execution.h"
-#include "server/core/tool_calls.h"
 #include "server/fronts/run_report.h"
 
 namespace belljar::server::fronts {
@@ -51,30 +48,6 @@ Json ErrorOf(const RunReport& report) {
   return error;
 }
 
-// Without deferred work: a session is busy until it is done, and the next cell waits for it.
-ToolCall Step(const ToolCall& call, nlohmann::json arguments) {
-  ToolCall step;
-  step.arguments = std::move(arguments);
-  step.caller = call.caller;
-  step.cancellation = call.cancellation;
-  return step;
-}
-
-// Closes a session, however its cells end.
-class ClosesSession {
- public:
-  ClosesSession(Tool& close_session, const ToolCall& call, const std::string& session)
-      : close_session_(close_session), closing_(Step(call, {{"session", session}})) {
-    closing_.cancellation = nullptr;
-  }
-  ClosesSession(const ClosesSession&) = delete;
-  ~ClosesSession() { (void)CallTool(close_session_, closing_); }
-
- private:
-  Tool& close_session_;
-  ToolCall closing_;
-};
-
 // What the cells left under that name; else what the client itself sent.
 std::optional<std::string> FetchedBase64(
     const std::string& path, const std::map<std::string, std::shared_ptr<const std::string>>& left,
@@ -103,8 +76,26 @@ struct Notebook::Progress {
   double seconds() const { return std::chrono::duration<double>(Clock::now() - started).count(); }
 };
 
-Notebook::Notebook(const FrontTools& tools, const FrontTerms& terms)
-    : tools_(tools), terms_(terms), description_([] {
+// Closes a session, however its cells end; nothing cancels that.
+class Notebook::ClosesSession {
+ public:
+  ClosesSession(const Notebook& notebook, const Caller& caller, std::string session)
+      : notebook_(notebook), session_(std::move(session)) {
+    call_.caller = caller;
+  }
+  ClosesSession(const ClosesSession&) = delete;
+  ~ClosesSession() {
+    (void)notebook_.Step(*notebook_.tools_.close_session, call_, {{"session", session_}});
+  }
+
+ private:
+  const Notebook& notebook_;
+  const std::string session_;
+  ToolCall call_;
+};
+
+Notebook::Notebook(Calls& calls, const FrontTools& tools, const FrontTerms& terms)
+    : calls_(calls), tools_(tools), terms_(terms), description_([] {
         ToolDescription description;
         description.name = "run_jupyter";
         return description;
@@ -115,31 +106,32 @@ core::Result<ToolResult> Notebook::Call(const ToolCall& call) {
   if (call.arguments.contains("memory_limit")) {
     terms["memory_limit"] = call.arguments["memory_limit"];
   }
-  core::Result<ToolResult> opened = CallTool(*tools_.open_session, Step(call, std::move(terms)));
+  core::Result<ToolResult> opened = Step(*tools_.open_session, call, std::move(terms));
   if (!opened || opened->structured.empty()) return opened;
   const nlohmann::json answer = nlohmann::json::parse(opened->structured);
   const std::string session = answer.at("session").get<std::string>();
-  const ClosesSession closes(*tools_.close_session, call, session);
+  const ClosesSession closes(*this, call.caller, session);
   return RunCells(call, session);
 }
 
-core::Result<ToolResult> Notebook::Execute(const ToolCall& call, nlohmann::json arguments) const {
-  Execution execution(tools_.observer, tools_.execute, call.caller.name, "");
-  execution.Submit();
-  ToolCall step = Step(call, std::move(arguments));
-  step.execution = &execution;
-  execution.Start();
-  core::Result<ToolResult> result = CallTool(tools_.execute, step);
-  host::DeferredTasks deferred;
-  execution.End(result, deferred);
-  return result;
+// Deferred work is done when it returns: a session is busy until then.
+core::Result<ToolResult> Notebook::Step(Tool& tool, const ToolCall& call,
+                                        nlohmann::json arguments) const {
+  ToolCall step;
+  step.arguments = std::move(arguments);
+  step.caller = call.caller;
+  step.cancellation = call.cancellation;
+  std::optional<core::Result<ToolResult>> result;
+  calls_.Run(tool, std::move(step),
+             [&](core::Result<ToolResult> given) { result.emplace(std::move(given)); });
+  return std::move(*result);
 }
 
 bool Notebook::RunCell(const ToolCall& call, nlohmann::json arguments, Progress& progress) const {
   std::optional<RunReport> unreadable =
       UnreadableSource(arguments.at("code").get_ref<const std::string&>());
-  const RunEnd end =
-      unreadable ? RunEnd(std::move(*unreadable)) : EndOf(Execute(call, std::move(arguments)));
+  const RunEnd end = unreadable ? RunEnd(std::move(*unreadable))
+                                : EndOf(Step(tools_.execute, call, std::move(arguments)));
   if (const auto* failure = std::get_if<RunFailure>(&end)) {
     progress.is_lost = true;
     progress.verdict = "killed";

@@ -6,7 +6,8 @@
 #ifndef BELLJAR_SERVER_FRONTS_NOTEBOOK_H_
 #define BELLJAR_SERVER_FRONTS_NOTEBOOK_H_
 
-#include "server/core/tool.h"
+#include "server/calls/calls.h"
+#include "server/calls/tool.h"
 #include "server/fronts/program.h"
 
 namespace belljar::server::fronts {
@@ -14,7 +15,7 @@ namespace belljar::server::fronts {
 class Notebook final : public Tool {
  public:
   // All but `terms` are borrowed. Precondition: there are tools for sessions.
-  Notebook(const FrontTools& tools, const FrontTerms& terms);
+  Notebook(Calls& calls, const FrontTools& tools, const FrontTerms& terms);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
@@ -23,12 +24,14 @@ class Notebook final : public Tool {
 
  private:
   struct Progress;
-  // Each cell is an execution of its own.
-  core::Result<ToolResult> Execute(const ToolCall& call, nlohmann::json arguments) const;
+  class ClosesSession;
+  // A part of the notebook, for its caller: a cell is an execution of its own.
+  core::Result<ToolResult> Step(Tool& tool, const ToolCall& call, nlohmann::json arguments) const;
   ToolResult RunCells(const ToolCall& call, const std::string& session) const;
   // False: the notebook ends here.
   bool RunCell(const ToolCall& call, nlohmann::json arguments, Progress& progress) const;
 
+  Calls& calls_;
   const FrontTools tools_;
   const FrontTerms terms_;
   const ToolDescription description_;

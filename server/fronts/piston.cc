@@ -115,8 +115,7 @@ bool SelectsPython3(std::string_view selector) {
   return version == "3" || version.starts_with("3.");
 }
 
-Piston::Piston(ToolCalls& calls, const FrontTools& tools, FrontTerms terms,
-               std::string python_version)
+Piston::Piston(Calls& calls, const FrontTools& tools, FrontTerms terms, std::string python_version)
     : calls_(calls),
       execute_(tools.execute),
       terms_(std::move(terms)),
@@ -242,7 +241,7 @@ void Piston::Execute(WebRequest request, const std::shared_ptr<WebReply>& reply)
   };
   if (const auto report = UnreadableSource(program.code)) return finish(*report);
   const auto refusal = calls_.Start(
-      execute_, {ArgumentsOf(std::move(program), terms_), request.caller, request.peer_gone, {}},
+      execute_, CallOf(ArgumentsOf(std::move(program), terms_), request.caller, request.peer_gone),
       [reply, finish](core::Result<ToolResult> result) {
         const RunEnd end = EndOf(std::move(result));
         if (const auto* report = std::get_if<RunReport>(&end)) return finish(*report);

@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "server/core/tool_calls.h"
+#include "server/calls/calls.h"
 #include "server/core/web.h"
 #include "server/fronts/body_fields.h"
 #include "server/fronts/program.h"
@@ -16,7 +16,7 @@ namespace belljar::server::fronts {
 class Piston final : public WebHandler {
  public:
   // `calls` and the tools are borrowed.
-  Piston(ToolCalls& calls, const FrontTools& tools, FrontTerms terms, std::string python_version);
+  Piston(Calls& calls, const FrontTools& tools, FrontTerms terms, std::string python_version);
 
   const std::vector<WebRoute>& routes() const override;
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
@@ -27,7 +27,7 @@ class Piston final : public WebHandler {
   std::optional<std::string> TakeFiles(BodyFields& fields, Program& program) const;
   std::optional<std::string> TakeLimits(BodyFields& fields, Program& program) const;
 
-  ToolCalls& calls_;
+  Calls& calls_;
   Tool& execute_;
   const FrontTerms terms_;
   const std::string python_version_;

@@ -33,6 +33,15 @@ nlohmann::json ArgumentsOf(Program program, const FrontTerms& terms) {
   return arguments;
 }
 
+ToolCall CallOf(nlohmann::json arguments, const Caller& caller,
+                std::shared_ptr<Cancellation> cancellation) {
+  ToolCall call;
+  call.arguments = std::move(arguments);
+  call.caller = caller;
+  call.cancellation = std::move(cancellation);
+  return call;
+}
+
 double ClampedSeconds(double seconds, const FrontTerms& terms) {
   const double most = std::chrono::duration<double>(terms.maximum.timeout).count();
   return std::clamp(seconds, kLeastSeconds, std::max(kLeastSeconds, most));

@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "engine/core/limits.h"
-#include "server/core/observer.h"
-#include "server/core/tool.h"
+#include "server/calls/tool.h"
 
 namespace belljar::server::fronts {
 
@@ -28,7 +27,6 @@ struct FrontTools {
   // Null: this server has no sessions.
   Tool* open_session = nullptr;
   Tool* close_session = nullptr;
-  CallObserver* observer = nullptr;  // of executions that have no call of their own; may be null
 };
 
 struct ProgramFile {
@@ -47,6 +45,9 @@ struct Program {
 };
 
 nlohmann::json ArgumentsOf(Program program, const FrontTerms& terms);
+// `cancellation`: of who waits for its end.
+ToolCall CallOf(nlohmann::json arguments, const Caller& caller,
+                std::shared_ptr<Cancellation> cancellation);
 nlohmann::json FilesArgument(std::vector<ProgramFile> files);
 
 // The nearest value that the tool accepts.

@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
-#include "server/core/tool.h"
+#include "server/calls/tool.h"
 
 namespace belljar::server::fronts {
 

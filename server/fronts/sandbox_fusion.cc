@@ -110,9 +110,9 @@ void Require(BodyFields& fields, const char* name) {
 
 }  // namespace
 
-SandboxFusion::SandboxFusion(ToolCalls& calls, const FrontTools& tools, FrontTerms terms)
+SandboxFusion::SandboxFusion(Calls& calls, const FrontTools& tools, FrontTerms terms)
     : calls_(calls), execute_(tools.execute), terms_(std::move(terms)) {
-  if (tools.open_session && tools.close_session) notebook_.emplace(tools, terms_);
+  if (tools.open_session && tools.close_session) notebook_.emplace(calls, tools, terms_);
 }
 
 const std::vector<WebRoute>& SandboxFusion::routes() const {
@@ -184,8 +184,8 @@ void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
   if (!fetched.empty()) {
     for (const ProgramFile& file : program.files) sent[file.path] = file.base64;
   }
-  ToolCalls::Call call{
-      ArgumentsOf(std::move(program), terms_), request.caller, request.peer_gone, {}};
+  ToolCall call =
+      CallOf(ArgumentsOf(std::move(program), terms_), request.caller, request.peer_gone);
   const auto refusal =
       calls_.Start(execute_, std::move(call),
                    [reply, fetched = std::move(fetched),
@@ -227,7 +227,7 @@ void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
   if (memory) arguments["memory_limit"] = static_cast<uint64_t>(*memory);
   if (!files.empty()) arguments["files"] = FilesArgument(std::move(files));
   const auto refusal =
-      calls_.Start(*notebook_, {std::move(arguments), request.caller, request.peer_gone, {}},
+      calls_.Start(*notebook_, CallOf(std::move(arguments), request.caller, request.peer_gone),
                    [reply](core::Result<ToolResult> result) {
                      if (result && !result->structured.empty()) {
                        WebAnswer answer;

@@ -5,7 +5,7 @@
 
 #include <optional>
 
-#include "server/core/tool_calls.h"
+#include "server/calls/calls.h"
 #include "server/core/web.h"
 #include "server/fronts/body_fields.h"
 #include "server/fronts/notebook.h"
@@ -17,7 +17,7 @@ namespace belljar::server::fronts {
 class SandboxFusion final : public WebHandler {
  public:
   // `calls` and what `tools` names are borrowed.
-  SandboxFusion(ToolCalls& calls, const FrontTools& tools, FrontTerms terms);
+  SandboxFusion(Calls& calls, const FrontTools& tools, FrontTerms terms);
 
   const std::vector<WebRoute>& routes() const override;
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
@@ -32,7 +32,7 @@ class SandboxFusion final : public WebHandler {
   std::vector<std::string> TakeFetchFiles(BodyFields& fields) const;
   std::optional<double> TakeMemory(BodyFields& fields) const;
 
-  ToolCalls& calls_;
+  Calls& calls_;
   Tool& execute_;
   const FrontTerms terms_;
   std::optional<Notebook> notebook_;

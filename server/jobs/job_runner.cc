@@ -3,10 +3,8 @@
 #include <utility>
 #include <vector>
 
-#include "engine/host/deferred_tasks.h"
 #include "engine/host/json_reader.h"
-#include "server/core/execution.h"
-#include "server/core/tool_calls.h"
+#include "server/calls/execution.h"
 
 namespace belljar::server::jobs {
 namespace {
@@ -21,8 +19,8 @@ JobEnd Failed(std::string why) { return {JobState::kFailed, "", std::move(why)};
 
 }  // namespace
 
-JobRunner::JobRunner(JobStore& store, CallQueue& queue, Options options)
-    : store_(store), queue_(queue), options_(std::move(options)) {}
+JobRunner::JobRunner(JobStore& store, Calls& calls, Options options)
+    : store_(store), calls_(calls), options_(std::move(options)) {}
 
 JobRunner::~JobRunner() {
   {
@@ -65,7 +63,7 @@ void JobRunner::TakePlace() {
     ++turns_;
   }
   // Not the caller's place: whose job is next is the store's to say.
-  if (!queue_.Submit("", 0, [this] { Turn(); })) return;
+  if (!calls_.queue().Submit("", 0, [this] { Turn(); })) return;
   std::lock_guard lock(mutex_);
   --turns_;  // the queue is full: Upkeep tries again
 }
@@ -107,7 +105,7 @@ bool JobRunner::RunNext() {
     running_[job.id] = {cancellation, !claiming_};
     if (!claiming_) cancellation->Cancel();
   }
-  JobEnd end = Run(job, *cancellation);
+  JobEnd end = Run(job, cancellation);
   bool is_interrupted = false;
   Forget(job.id, is_interrupted);
   if (cancellation->cancelled()) {
@@ -135,7 +133,7 @@ void JobRunner::FinishKept() {
   for (auto& [job, end] : kept) Finish(std::move(job), std::move(end));
 }
 
-JobEnd JobRunner::Run(const Job& job, const server::Cancellation& cancellation) const {
+JobEnd JobRunner::Run(const Job& job, std::shared_ptr<server::Cancellation> cancellation) const {
   const auto tool = options_.tools.find(job.kind);
   const auto refuse = [&](std::string why) {
     TellRefused({{job.owner, job.id}}, "failure");
@@ -146,20 +144,22 @@ JobEnd JobRunner::Run(const Job& job, const server::Cancellation& cancellation) 
   if (!caller) return refuse("its token is no longer configured");
   host::JsonReading reading = host::ReadJson(job.request, {.depth = kMaxRequestDepth});
   if (std::holds_alternative<host::JsonFailure>(reading)) return refuse("its request is damaged");
-  Execution execution(options_.observer, *tool->second, job.owner, "", job.id);
-  host::DeferredTasks deferred;  // executed when this function returns
   ToolCall call;
-  call.deferred = &deferred;
-  call.execution = &execution;
   call.arguments = std::move(std::get<nlohmann::json>(reading));
   call.caller = std::move(*caller);
-  call.cancellation = &cancellation;
-  execution.Start();
-  core::Result<ToolResult> result = CallTool(*tool->second, call);
-  execution.End(result, deferred);
-  if (!result) return Failed(result.error().ToString());
-  if (result->fault != ToolResult::Fault::kNone) return Failed(std::move(result->text));
-  return {JobState::kSucceeded, std::move(result->structured), ""};
+  call.cancellation = std::move(cancellation);
+  call.execution_id = job.id;
+  JobEnd end;
+  calls_.Run(*tool->second, std::move(call), [&](core::Result<ToolResult> result) {
+    if (!result) {
+      end = Failed(result.error().ToString());
+    } else if (result->fault != ToolResult::Fault::kNone) {
+      end = Failed(std::move(result->text));
+    } else {
+      end = {JobState::kSucceeded, std::move(result->structured), ""};
+    }
+  });
+  return end;
 }
 
 void JobRunner::TellSubmitted(const std::string& owner, const std::string& kind,
@@ -167,19 +167,23 @@ void JobRunner::TellSubmitted(const std::string& owner, const std::string& kind,
                               const std::string& traceparent) const {
   const auto tool = options_.tools.find(kind);
   if (tool == options_.tools.end()) return;
+  ToolCall call;
+  call.caller.name = owner;
+  call.traceparent = traceparent;
   for (const std::string& id : ids) {
-    Execution(options_.observer, *tool->second, owner, traceparent, id).Submit();
+    call.execution_id = id;
+    Execution(calls_.observer(), *tool->second, call).Submit();
   }
 }
 
 void JobRunner::TellRefused(const std::vector<JobName>& jobs, std::string_view reason) const {
-  if (!options_.observer) return;
+  if (!calls_.observer()) return;
   for (const JobName& job : jobs) {
     ExecutionRecord record;
     record.execution = job.id;
     record.caller = job.owner;
     record.reason = reason;
-    options_.observer->Refused(record);
+    calls_.observer()->Refused(record);
   }
 }
 

@@ -1,7 +1,7 @@
 // JobRunner: runs the jobs of a store with the tools of this server, in its queue beside other
 // calls.
 //
-//   JobRunner runner(*store, queue, {.tools = {{"execution", execute}}, .callers = …, .width = 4});
+//   JobRunner runner(*store, calls, {.tools = {{"execution", execute}}, .callers = …, .width = 4});
 //   if (auto started = runner.Start(); !started) return started.error();
 //   store.Submit(…); runner.Wake();
 //
@@ -24,11 +24,10 @@
 
 #include "engine/core/result.h"
 #include "engine/core/thread.h"
-#include "server/core/call_queue.h"
+#include "server/calls/calls.h"
+#include "server/calls/tool.h"
 #include "server/core/caller.h"
 #include "server/core/cancellation.h"
-#include "server/core/observer.h"
-#include "server/core/tool.h"
 #include "server/jobs/job_store.h"
 
 namespace belljar::server::jobs {
@@ -44,14 +43,13 @@ class JobRunner {
     std::chrono::milliseconds poll{1000};       // for jobs of other servers, and for a free place
     std::chrono::milliseconds renewal{10'000};  // of the lease: less than half of it
     std::chrono::milliseconds upkeep{5000};     // what is due is removed, and what is lost is found
-    // Told about jobs as executions, whose ids are those of the jobs; borrowed, may be null.
-    CallObserver* observer = nullptr;
     // Told about failures of the store; called on any thread.
     std::function<void(const core::Error&)> on_failure;
   };
 
-  // `store` and `queue` must outlive this object.
-  JobRunner(JobStore& store, CallQueue& queue, Options options);
+  // `store` and `calls` must outlive this object. The observer of `calls` is told about jobs as
+  // executions, whose ids are those of the jobs.
+  JobRunner(JobStore& store, Calls& calls, Options options);
   // Stop the queue first.
   ~JobRunner();
   JobRunner(const JobRunner&) = delete;
@@ -83,7 +81,7 @@ class JobRunner {
   void TakePlace();
   void Turn();
   bool RunNext();
-  JobEnd Run(const Job& job, const server::Cancellation& cancellation) const;
+  JobEnd Run(const Job& job, std::shared_ptr<server::Cancellation> cancellation) const;
   void Forget(const std::string& id, bool& is_interrupted);
   // Keeps what the store does not take now: otherwise the job would run as long as this server.
   void Finish(Job job, JobEnd end);
@@ -91,7 +89,7 @@ class JobRunner {
   void Report(const core::Error& error) const;
 
   JobStore& store_;
-  CallQueue& queue_;
+  Calls& calls_;
   const Options options_;
 
   std::mutex mutex_;

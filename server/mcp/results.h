@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/core/tool.h"
+#include "server/calls/tool.h"
 #include "server/mcp/envelope.h"
 
 namespace belljar::server::mcp {

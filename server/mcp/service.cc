@@ -7,9 +7,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
-#include "server/core/execution.h"
 #include "server/core/resource_piece.h"
-#include "server/core/tool_calls.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/revision.h"
 
@@ -65,16 +63,10 @@ struct McpService::Request {
   std::string traceparent;  // of its HTTP request, if any
   std::shared_ptr<Cancellation> peer_gone;
   std::shared_ptr<Reply> reply;
-};
 
-struct McpService::PendingCall {
-  std::shared_ptr<Request> request;
-  Tool* tool = nullptr;
-  Json arguments;
-  Json progress_token;  // null: the client did not request progress
-  std::string key;      // the request's id, as text
-  std::shared_ptr<Cancellation> cancellation;
-  std::optional<Execution> execution;
+  // Of a call of a tool.
+  Json progress_token;                         // null: the client did not request progress
+  std::shared_ptr<Cancellation> cancellation;  // null: the tool needs no worker
   // Bytes announced so far: the value of `progress`. Before them it is below 1: what the call waits
   // for.
   uint64_t announced = 0;
@@ -91,22 +83,19 @@ struct McpService::PendingCall {
   }
 
   void Notify(const std::string& progress, std::string_view message) {
-    request->reply->Notify(json_rpc::NotificationText(
-        "notifications/progress", R"({"progressToken":)" + progress_token.dump() +
-                                      R"(,"progress":)" + progress + R"(,"message":)" +
-                                      json_rpc::JsonString(message) + "}"));
+    reply->Notify(json_rpc::NotificationText("notifications/progress",
+                                             R"({"progressToken":)" + progress_token.dump() +
+                                                 R"(,"progress":)" + progress + R"(,"message":)" +
+                                                 json_rpc::JsonString(message) + "}"));
   }
 };
 
 McpService::McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,
-                       CallQueue& queue, RefusalListener on_refusal, ResourceStore* resources,
-                       CallObserver* observer)
+                       Calls& calls, ResourceStore* resources)
     : tools_(std::move(tools)),
       results_(identity, tools_, resources != nullptr),
-      queue_(queue),
-      on_refusal_(std::move(on_refusal)),
-      resources_(resources),
-      observer_(observer) {}
+      calls_(calls),
+      resources_(resources) {}
 
 void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
   std::variant<json_rpc::RpcMessage, json_rpc::RpcRefusal> parsed =
@@ -154,13 +143,13 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
 }
 
 bool McpService::End(const Caller& caller, const std::string& conversation) {
-  calls_.CancelConversation(Owned(caller, conversation));
+  running_.CancelConversation(Owned(caller, conversation));
   return conversations_.End(caller.name, conversation);
 }
 
 void McpService::Notified(const json_rpc::RpcMessage& message, const std::string& conversation) {
   if (message.method != "notifications/cancelled" || conversation.empty()) return;
-  calls_.Cancel(conversation, Member(message.params, "requestId").dump());
+  running_.Cancel(conversation, Member(message.params, "requestId").dump());
 }
 
 void McpService::Answer(std::shared_ptr<Request> request) {
@@ -287,72 +276,50 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
     return invalid("params._meta.progressToken must be an integer or a string of at most " +
                    std::to_string(json_rpc::kMaxIdBytes) + " bytes");
   }
-  auto call = std::make_shared<PendingCall>();
-  call->tool = tool;
-  if (params.contains("arguments")) call->arguments = std::move(params["arguments"]);
-  call->progress_token = token;
+  ToolCall call;
+  if (params.contains("arguments")) call.arguments = std::move(params["arguments"]);
+  call.caller = request->caller;
   // The protocol's own place for it, which a proxy between client and server leaves alone.
   const Json traceparent = Member(meta, "traceparent");
-  call->execution.emplace(
-      observer_, *tool, request->caller.name,
-      traceparent.is_string() ? traceparent.get<std::string>() : request->traceparent);
-  call->key = id.dump();
-  call->request = std::move(request);
-  if (tool->uses_worker()) return Submit(std::move(call));
-  Run(*call);
-}
-
-void McpService::Submit(std::shared_ptr<PendingCall> call) {
-  const Request& request = *call->request;
-  // In the stateless era a client that disconnects cancels its call. In an earlier era it may only
-  // have lost its connection, which is not a request to cancel; but streams cannot be resumed here,
-  // so the answer could never be delivered, and the run is cancelled too.
-  call->cancellation = request.over_http ? request.peer_gone : std::make_shared<Cancellation>();
-  if (!calls_.Begin(request.conversation, call->key, call->cancellation)) {
-    return request.reply->Finish(
-        Failure(request.rpc.id, {json_rpc::kInvalidRequest,
-                                 "the id " + call->key + " belongs to a call that is still running",
-                                 {}}));
+  call.traceparent =
+      traceparent.is_string() ? traceparent.get<std::string>() : request->traceparent;
+  if (!token.is_null()) {
+    request->progress_token = token;
+    call.on_output = [request](std::string_view output) { request->Announce(output); };
+    call.on_status = [request](std::string_view status) { request->AnnounceStatus(status); };
   }
-  call->execution->Submit();
-  auto refusal =
-      queue_.Submit(request.caller.name, request.caller.concurrency, [this, call] { Run(*call); });
+  if (tool->uses_worker()) {
+    // In the stateless era a client that disconnects cancels its call. In an earlier era it may
+    // only have lost its connection, which is not a request to cancel; but streams cannot be
+    // resumed here, so the answer could never be delivered, and the run is cancelled too.
+    request->cancellation =
+        request->over_http ? request->peer_gone : std::make_shared<Cancellation>();
+    call.cancellation = request->cancellation;
+    if (!running_.Begin(request->conversation, id.dump(), request->cancellation)) {
+      return request->reply->Finish(
+          Failure(id, {json_rpc::kInvalidRequest,
+                       "the id " + id.dump() + " belongs to a call that is still running",
+                       {}}));
+    }
+  }
+  const auto refusal =
+      calls_.Start(*tool, std::move(call), [this, request](const core::Result<ToolResult>& result) {
+        if (request->cancellation) running_.Finish(request->conversation, request->rpc.id.dump());
+        request->reply->Finish(AnswerOf(*request, result));
+      });
   if (!refusal) return;
-  calls_.Finish(request.conversation, call->key, call->cancellation);
-  call->execution->Refuse(refusal->reason);
-  if (on_refusal_) on_refusal_(request.caller, *refusal);
-  request.reply->Finish(Refuse(request.rpc.id, *refusal));
+  running_.Finish(request->conversation, id.dump());
+  request->reply->Finish(Refuse(id, *refusal));
 }
 
-void McpService::Run(PendingCall& call) {
-  const Request& request = *call.request;
+belljar::server::Answer McpService::AnswerOf(const Request& request,
+                                             const core::Result<ToolResult>& result) const {
+  if (request.cancellation && request.cancellation->cancelled()) {
+    return {belljar::server::Answer::Kind::kWithdrawn};
+  }
   const Json& id = request.rpc.id;
-  belljar::server::Answer answer = {belljar::server::Answer::Kind::kWithdrawn};
-  host::DeferredTasks
-      deferred;  // executed when this function returns, after the answer has been sent
-  ToolCall tool_call;
-  tool_call.deferred = &deferred;
-  tool_call.execution = &*call.execution;
-  tool_call.arguments = std::move(call.arguments);
-  tool_call.caller = request.caller;
-  tool_call.cancellation = call.cancellation.get();
-  if (!call.progress_token.is_null()) {
-    tool_call.on_output = [&](std::string_view output) { call.Announce(output); };
-    tool_call.on_status = [&](std::string_view status) { call.AnnounceStatus(status); };
-  }
-  call.execution->Start();
-  belljar::core::Result<ToolResult> result = belljar::core::SystemErrorOf(ECANCELED, "call a tool");
-  if (!call.cancellation || !call.cancellation->cancelled()) {
-    result = server::CallTool(*call.tool, tool_call);
-    answer = result ? ResultOf(id, results_.Call({request.era, request.knows_links}, *result))
-                    : Failure(id, {json_rpc::kInternalError, result.error().ToString(), {}});
-  }
-  call.execution->End(result, deferred);
-  if (call.cancellation) {
-    calls_.Finish(request.conversation, call.key, call.cancellation);
-    if (call.cancellation->cancelled()) answer = {belljar::server::Answer::Kind::kWithdrawn};
-  }
-  request.reply->Finish(std::move(answer));
+  if (!result) return Failure(id, {json_rpc::kInternalError, result.error().ToString(), {}});
+  return ResultOf(id, results_.Call({request.era, request.knows_links}, *result));
 }
 
 }  // namespace belljar::server::mcp

@@ -5,18 +5,16 @@
 #define BELLJAR_SERVER_MCP_SERVICE_H_
 
 #include <atomic>
-#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include "server/core/call_queue.h"
+#include "server/calls/calls.h"
+#include "server/calls/tool.h"
 #include "server/core/exchange.h"
-#include "server/core/observer.h"
 #include "server/core/resource_store.h"
-#include "server/core/tool.h"
 #include "server/json_rpc/message.h"
-#include "server/mcp/calls.h"
+#include "server/mcp/conversations.h"
 #include "server/mcp/envelope.h"
 #include "server/mcp/results.h"
 
@@ -24,24 +22,16 @@ namespace belljar::server::mcp {
 
 class McpService final : public MessageHandler {
  public:
-  using RefusalListener = std::function<void(const Caller&, const CallQueue::Refusal&)>;
-
-  // `queue` must outlive every reply, and this object every call in `queue`: stop it first.
-  // `resources`, borrowed, is where the tools store resources for clients; may be null. So may
-  // `observer`, which is told about executions.
-  McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools,
-             CallQueue& queue, RefusalListener on_refusal = {}, ResourceStore* resources = nullptr,
-             CallObserver* observer = nullptr);
+  // `calls` must outlive every reply, and this object every call in its queue: stop it first.
+  // `resources`, borrowed, is where the tools store resources for clients; may be null.
+  McpService(const ServerIdentity& identity, std::vector<std::unique_ptr<Tool>> tools, Calls& calls,
+             ResourceStore* resources = nullptr);
 
   void Handle(IncomingMessage message, std::shared_ptr<Reply> reply) override;
   bool End(const Caller& caller, const std::string& conversation) override;
 
-  // Cancels every running or waiting call.
-  void CancelAll() { calls_.CancelAll(); }
-
  private:
   struct Request;
-  struct PendingCall;
 
   void Notified(const json_rpc::RpcMessage& message, const std::string& conversation);
   void Answer(std::shared_ptr<Request> request);
@@ -50,19 +40,17 @@ class McpService final : public MessageHandler {
   bool AnswerResources(Request& request);
   void ReadResource(Request& request);
   void CallTool(std::shared_ptr<Request> request);
-  void Submit(std::shared_ptr<PendingCall> call);
-  void Run(PendingCall& call);
+  belljar::server::Answer AnswerOf(const Request& request,
+                                   const core::Result<ToolResult>& result) const;
   Tool* FindTool(const std::string& name) const;
 
   const std::vector<std::unique_ptr<Tool>> tools_;
   const Results results_;
-  CallQueue& queue_;
-  const RefusalListener on_refusal_;
+  Calls& calls_;
   ResourceStore* const resources_;
-  CallObserver* const observer_;
   // Whether the stdio client requested a revision with links; over HTTP a header tells.
   std::atomic<bool> stdio_knows_links_ = true;
-  Calls calls_;
+  RunningRequests running_;
   Conversations conversations_;
 };
 

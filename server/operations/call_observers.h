@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "server/core/observer.h"
+#include "server/calls/observer.h"
 
 namespace belljar::server::operations {
 

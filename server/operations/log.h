@@ -32,8 +32,8 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "server/calls/observer.h"
 #include "server/core/config.h"
-#include "server/core/observer.h"
 
 namespace belljar::server::operations {
 

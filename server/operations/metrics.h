@@ -20,8 +20,8 @@
 #include <string>
 #include <vector>
 
-#include "server/core/call_queue.h"
-#include "server/core/observer.h"
+#include "server/calls/call_queue.h"
+#include "server/calls/observer.h"
 
 namespace belljar::server::operations {
 

@@ -5,9 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/host/deferred_tasks.h"
 #include "engine/host/json_reader.h"
-#include "server/core/execution.h"
 #include "server/rest/failure.h"
 
 namespace belljar::server::rest {
@@ -64,12 +62,16 @@ core::Result<std::vector<BatchJson>> ReadBatch(const std::string& body) {
 }
 
 struct Batches::Batch {
-  Batch(Tool& of, WebRequest asked, std::shared_ptr<WebReply> to)
-      : tool(of), request(std::move(asked)), reply(std::move(to)) {}
+  Batch(Calls& calls, Tool& of, WebRequest asked, std::shared_ptr<WebReply> to)
+      : tool(of),
+        request(std::move(asked)),
+        reply(std::move(to)),
+        pending(calls, request.peer_gone) {}
 
   Tool& tool;
   WebRequest request;
   const std::shared_ptr<WebReply> reply;
+  const Calls::Pending pending;
 
   std::mutex mutex;
   bool is_read = false;
@@ -90,22 +92,7 @@ struct Batches::Batch {
 
 std::optional<CallQueue::Refusal> Batches::Start(Tool& tool, WebRequest request,
                                                  std::shared_ptr<WebReply> reply) {
-  auto batch = std::make_shared<Batch>(tool, std::move(request), std::move(reply));
-  {
-    std::lock_guard lock(mutex_);
-    pending_.insert(batch->request.peer_gone);
-  }
-  const std::optional<CallQueue::Refusal> refusal = Submit(batch);
-  if (refusal) {
-    std::lock_guard lock(mutex_);
-    pending_.erase(batch->request.peer_gone);
-  }
-  return refusal;
-}
-
-void Batches::CancelAll() {
-  std::lock_guard lock(mutex_);
-  for (const auto& cancellation : pending_) cancellation->Cancel();
+  return Submit(std::make_shared<Batch>(calls_, tool, std::move(request), std::move(reply)));
 }
 
 std::optional<CallQueue::Refusal> Batches::Submit(const std::shared_ptr<Batch>& batch) {
@@ -114,7 +101,8 @@ std::optional<CallQueue::Refusal> Batches::Submit(const std::shared_ptr<Batch>& 
     ++batch->turns;
   }
   const Caller& caller = batch->request.caller;
-  auto refusal = queue_.Submit(caller.name, caller.concurrency, [this, batch] { Run(batch); });
+  auto refusal =
+      calls_.queue().Submit(caller.name, caller.concurrency, [this, batch] { Run(batch); });
   if (refusal) {
     std::lock_guard lock(batch->mutex);
     --batch->turns;
@@ -153,20 +141,17 @@ void Batches::RunNext(Batch& batch, size_t index) {
   if (!batch.reply->AwaitRoom(kMaxUnsent, BatchClock::now() + kPatience)) {
     return batch.request.peer_gone->Cancel();
   }
-  Execution execution(observer_, batch.tool, batch.request.caller.name,
-                      batch.request.headers.traceparent.value_or(""));
-  execution.Submit();
-  host::DeferredTasks deferred;  // executed when this function returns
   ToolCall call;
-  call.deferred = &deferred;
-  call.execution = &execution;
   call.arguments = std::move(batch.calls[index]);
   call.caller = batch.request.caller;
-  call.cancellation = batch.request.peer_gone.get();
-  execution.Start();
-  const core::Result<ToolResult> result = CallTool(batch.tool, call);
-  execution.End(result, deferred);
-  if (batch.request.peer_gone->cancelled()) return;
+  call.cancellation = batch.request.peer_gone;
+  call.traceparent = batch.request.headers.traceparent.value_or("");
+  calls_.Run(batch.tool, std::move(call), [&](const core::Result<ToolResult>& result) {
+    if (!batch.request.peer_gone->cancelled()) Answer(batch, index, result);
+  });
+}
+
+void Batches::Answer(Batch& batch, size_t index, const core::Result<ToolResult>& result) {
   const bool has_run = result && result->fault == ToolResult::Fault::kNone;
   std::string line = "{\"index\":" + std::to_string(index);
   if (has_run) {
@@ -187,10 +172,6 @@ void Batches::End(const std::shared_ptr<Batch>& batch) {
   {
     std::lock_guard lock(batch->mutex);
     if (--batch->turns > 0) return;
-  }
-  {
-    std::lock_guard lock(mutex_);
-    pending_.erase(batch->request.peer_gone);
   }
   // Without the last line nobody takes a batch that was cancelled for a whole one.
   const size_t sent = batch->executions + batch->problems;

@@ -15,14 +15,11 @@
 #include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
-#include <set>
 #include <string>
 #include <vector>
 
-#include "server/core/call_queue.h"
-#include "server/core/observer.h"
-#include "server/core/tool.h"
-#include "server/core/tool_calls.h"
+#include "server/calls/calls.h"
+#include "server/calls/tool.h"
 #include "server/core/web.h"
 
 namespace belljar::server::rest {
@@ -36,29 +33,24 @@ core::Result<std::vector<nlohmann::json>> ReadBatch(const std::string& body);
 // Any thread, concurrently. Must outlive the queue's calls: stop it first.
 class Batches {
  public:
-  // `observer`, which may be null, is told about each program.
-  Batches(CallQueue& queue, size_t width, CallObserver* observer = nullptr)
-      : queue_(queue), width_(width), observer_(observer) {}
+  Batches(Calls& calls, size_t width) : calls_(calls), width_(width) {}
 
   // The body: {"executions": [ARGUMENTS, …]} or {"program": ARGUMENTS, "inputs": [ARGUMENTS, …]},
   // where ARGUMENTS are the tool's and those of an input are added to the program's. It is read in
   // the queue, since it may be large. Replies to every request that the queue takes.
   std::optional<CallQueue::Refusal> Start(Tool& tool, WebRequest request,
                                           std::shared_ptr<WebReply> reply);
-  void CancelAll();
 
  private:
   struct Batch;
   std::optional<CallQueue::Refusal> Submit(const std::shared_ptr<Batch>& batch);
   void Run(const std::shared_ptr<Batch>& batch);
   void RunNext(Batch& batch, size_t index);
+  static void Answer(Batch& batch, size_t index, const core::Result<ToolResult>& result);
   void End(const std::shared_ptr<Batch>& batch);
 
-  CallQueue& queue_;
+  Calls& calls_;
   const size_t width_;
-  CallObserver* const observer_;
-  std::mutex mutex_;
-  std::set<std::shared_ptr<Cancellation>> pending_;
 };
 
 }  // namespace belljar::server::rest

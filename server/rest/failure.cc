@@ -3,7 +3,7 @@
 #include <cerrno>
 #include <cstdlib>
 
-#include "server/core/tool_calls.h"
+#include "server/calls/calls.h"
 
 namespace belljar::server::rest {
 namespace {

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "engine/core/result.h"
-#include "server/core/call_queue.h"
-#include "server/core/tool.h"
+#include "server/calls/call_queue.h"
+#include "server/calls/tool.h"
 #include "server/core/web.h"
 
 namespace belljar::server::rest {

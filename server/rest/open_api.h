@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "server/core/tool.h"
+#include "server/calls/tool.h"
 #include "server/rest/operations.h"
 
 namespace belljar::server::rest {

@@ -144,8 +144,8 @@ struct RestService::Pending {
   std::string key;  // Idempotency-Key; empty: none
 };
 
-RestService::RestService(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal,
-                         ResourceStore& resources, SessionRegistry* sessions)
+RestService::RestService(Parts parts, Calls& calls, ResourceStore& resources,
+                         SessionRegistry* sessions)
     : parts_(std::move(parts)),
       operations_(Operations({.sessions = sessions != nullptr,
                               .jobs = parts_.jobs != nullptr,
@@ -157,13 +157,8 @@ RestService::RestService(Parts parts, CallQueue& queue, ToolCalls::RefusalListen
               .dump()),
       resources_(resources),
       sessions_(sessions),
-      calls_(queue, std::move(on_refusal), parts_.observer),
-      batches_(queue, parts_.batch_width, parts_.observer) {}
-
-void RestService::CancelAll() {
-  calls_.CancelAll();
-  batches_.CancelAll();
-}
+      calls_(calls),
+      batches_(calls, parts_.batch_width) {}
 
 Tool* RestService::FindTool(const char* name) const {
   for (const auto& tool : parts_.tools) {
@@ -342,16 +337,15 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
       case IdempotencyStore::Found::kNew: pending->key = key; break;
     }
   }
-  const std::optional<CallQueue::Refusal> refusal =
-      calls_.Start(*pending->tool,
-                   {std::move(pending->arguments),
-                    request.caller,
-                    request.peer_gone,
-                    {},
-                    request.headers.traceparent.value_or("")},
-                   [this, pending](core::Result<ToolResult> result) {
-                     Finish(*pending, AnswerOf(*pending, std::move(result)));
-                   });
+  ToolCall call;
+  call.arguments = std::move(pending->arguments);
+  call.caller = request.caller;
+  call.cancellation = request.peer_gone;
+  call.traceparent = request.headers.traceparent.value_or("");
+  const std::optional<CallQueue::Refusal> refusal = calls_.Start(
+      *pending->tool, std::move(call), [this, pending](core::Result<ToolResult> result) {
+        Finish(*pending, AnswerOf(*pending, std::move(result)));
+      });
   if (refusal) Finish(*pending, ProblemOf(*refusal));
 }
 

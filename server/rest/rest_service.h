@@ -10,11 +10,10 @@
 #include <string>
 #include <vector>
 
-#include "server/core/call_queue.h"
+#include "server/calls/calls.h"
+#include "server/calls/tool.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
-#include "server/core/tool.h"
-#include "server/core/tool_calls.h"
 #include "server/core/web.h"
 #include "server/rest/audit_service.h"
 #include "server/rest/batch.h"
@@ -39,23 +38,18 @@ class RestService final : public WebHandler {
     std::function<nlohmann::ordered_json()> statistics;
     // Changes limits for an operator. An error is a sentence for the client.
     std::function<core::Result<void>(const Caller&, const nlohmann::json&)> change_limits;
-    bool has_tokens = false;           // whether requests need one
-    CallObserver* observer = nullptr;  // borrowed; may be null
-    JobService* jobs = nullptr;        // borrowed; null: there are none
-    AuditService* audit = nullptr;     // the same
-    size_t batch_width = 1;            // programs of one batch that run at a time
+    bool has_tokens = false;        // whether requests need one
+    JobService* jobs = nullptr;     // borrowed; null: there are none
+    AuditService* audit = nullptr;  // the same
+    size_t batch_width = 1;         // programs of one batch that run at a time
   };
 
-  // `queue` must outlive every reply, and this object every call in `queue`: drain it first.
+  // `calls` must outlive every reply, and this object every call in its queue: stop it first.
   // `resources` is where the tools keep artifacts; `sessions` may be null. Both are borrowed.
-  RestService(Parts parts, CallQueue& queue, ToolCalls::RefusalListener on_refusal,
-              ResourceStore& resources, SessionRegistry* sessions);
+  RestService(Parts parts, Calls& calls, ResourceStore& resources, SessionRegistry* sessions);
 
   const std::vector<WebRoute>& routes() const override { return routes_; }
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
-
-  // Cancels every running or waiting call.
-  void CancelAll();
 
   const std::string& open_api() const { return open_api_; }
 
@@ -84,7 +78,7 @@ class RestService final : public WebHandler {
   ResourceStore& resources_;
   SessionRegistry* const sessions_;
   IdempotencyStore idempotency_;
-  ToolCalls calls_;
+  Calls& calls_;
   Batches batches_;
 };
 

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "server/core/observer.h"
+#include "server/calls/observer.h"
+#include "server/calls/tool.h"
 #include "server/core/session_registry.h"
-#include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/session_calls.h"
 

@@ -5,7 +5,7 @@
 #include <memory>
 #include <utility>
 
-#include "server/core/execution.h"
+#include "server/calls/execution.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {
@@ -180,7 +180,7 @@ bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
 core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile,
                                 const host::Request& request, const outside::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container) {
-  const Cancellation* const cancellation = call.cancellation;
+  const Cancellation* const cancellation = call.cancellation.get();
   if (cancellation && cancellation->cancelled())
     return CancelledBeforehand(sandboxes, profile, request);
   core::Result<std::shared_ptr<outside::Sandbox>> sandbox =

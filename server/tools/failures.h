@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "engine/core/result.h"
-#include "server/core/tool.h"
+#include "server/calls/tool.h"
 
 namespace belljar::server::tools {
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "server/calls/tool.h"
 #include "server/core/config.h"
-#include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
 

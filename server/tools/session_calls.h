@@ -9,9 +9,9 @@
 #include <vector>
 
 #include "engine/outside/session.h"
-#include "server/core/observer.h"
+#include "server/calls/observer.h"
+#include "server/calls/tool.h"
 #include "server/core/session_registry.h"
-#include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/opened_session.h"
 #include "server/tools/sandboxes.h"

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
+#include "server/calls/observer.h"
+#include "server/calls/tool.h"
 #include "server/core/config.h"
-#include "server/core/observer.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
-#include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
 #include "server/tools/session_calls.h"

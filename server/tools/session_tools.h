@@ -3,9 +3,9 @@
 #ifndef BELLJAR_SERVER_TOOLS_SESSION_TOOLS_H_
 #define BELLJAR_SERVER_TOOLS_SESSION_TOOLS_H_
 
-#include "server/core/observer.h"
+#include "server/calls/observer.h"
+#include "server/calls/tool.h"
 #include "server/core/session_registry.h"
-#include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
 #include "server/tools/session_calls.h"

@@ -8,11 +8,11 @@
 #include <memory>
 #include <vector>
 
+#include "server/calls/observer.h"
+#include "server/calls/tool.h"
 #include "server/core/config.h"
-#include "server/core/observer.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
-#include "server/core/tool.h"
 #include "server/tools/sandboxes.h"
 
 namespace belljar::server::tools {

@@ -3,9 +3,9 @@
 #ifndef BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_
 #define BELLJAR_SERVER_TOOLS_VALIDATE_CODE_H_
 
+#include "server/calls/observer.h"
+#include "server/calls/tool.h"
 #include "server/core/config.h"
-#include "server/core/observer.h"
-#include "server/core/tool.h"
 #include "server/tools/arguments.h"
 #include "server/tools/sandboxes.h"
 

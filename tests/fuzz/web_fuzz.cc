@@ -24,8 +24,8 @@
 #include <thread>
 #include <utility>
 
-#include "server/core/call_queue.h"
-#include "server/core/observer.h"
+#include "server/calls/call_queue.h"
+#include "server/calls/observer.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
 #include "server/fronts/fronts.h"
@@ -100,8 +100,9 @@ struct Service {
   server::CallQueue queue{{.running = 1, .waiting = 8}};
   RunCounter counter;
   std::vector<std::shared_ptr<server::Tool>> tools = Tools();
-  server::rest::RestService rest{RestParts(), queue, {}, resources, &sessions};
-  server::fronts::Fronts fronts{FrontParts(), queue, {}};
+  server::Calls calls{queue, {}, &counter};
+  server::rest::RestService rest{RestParts(), calls, resources, &sessions};
+  server::fronts::Fronts fronts{FrontParts(), calls};
   server::http::Router router{Handlers()};
   // By method and pattern, as the document has them.
   std::map<std::string, std::set<std::string>> documented = Documented();
@@ -123,7 +124,6 @@ struct Service {
     parts.limits = [] { return nlohmann::ordered_json::object(); };
     parts.statistics = [] { return nlohmann::ordered_json::object(); };
     parts.change_limits = [](const server::Caller&, const Json&) { return core::Result<void>(); };
-    parts.observer = &counter;
     return parts;
   }
   server::fronts::Fronts::Parts FrontParts() {
@@ -136,7 +136,6 @@ struct Service {
     parts.version = "0";
     parts.python_version = "3.11.2";
     parts.queue = 8;
-    parts.observer = &counter;
     return parts;
   }
   std::vector<server::WebHandler*> Handlers() {

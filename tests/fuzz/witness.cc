@@ -4,7 +4,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
-#include "server/core/call_queue.h"
+#include "server/calls/call_queue.h"
 #include "server/json_rpc/message.h"
 #include "server/mcp/service.h"
 #include "server/tools/tools.h"
@@ -219,11 +219,11 @@ Witness& ServiceUnderTest() {
         std::move(*server::tools::Sandboxes::Open({}, catalogue));
     server::ResourceStore resources;
     server::CallQueue queue{{.running = 1, .waiting = 8}};
+    server::Calls calls{queue};
     server::mcp::McpService mcp{
         {.version = "0", .instructions = "none"},
         server::tools::MakeTools(*sandboxes, catalogue, {}, resources, nullptr),
-        queue,
-        {},
+        calls,
         &resources};
     Witness witness{mcp};
   };

@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-#include "server/core/observer.h"
+#include "server/calls/observer.h"
 
 namespace belljar::tests {
 

@@ -7,8 +7,8 @@
 #include <future>
 #include <stdexcept>
 
-#include "server/core/execution.h"
-#include "server/core/tool_calls.h"
+#include "server/calls/calls.h"
+#include "server/calls/execution.h"
 #include "tests/server/call_records.h"
 
 namespace belljar::server::events {
@@ -54,7 +54,7 @@ class CallEventsTest : public ::testing::Test {
   // What is told of one call of the tool, as "execution.submitted execution.started …".
   std::string Told(FakeTool& tool, bool cancelled = false) {
     std::promise<void> ended;
-    ToolCalls::Call call;
+    ToolCall call;
     call.caller.name = "a";
     call.traceparent = "00-trace";
     call.cancellation = std::make_shared<Cancellation>();
@@ -97,7 +97,7 @@ class CallEventsTest : public ::testing::Test {
   std::mutex mutex_;
   std::vector<std::shared_ptr<const Event>> told_;
   CallQueue queue_{{.running = 1, .waiting = 0}};
-  ToolCalls calls_{queue_, {}, &events_};
+  Calls calls_{queue_, {}, &events_};
 };
 
 TEST_F(CallEventsTest, AnExecutionIsSubmittedStartedAndEnds) {
@@ -154,7 +154,9 @@ TEST_F(CallEventsTest, WhatNeverRanIsRefused) {
       }
     });
     FakeTool tool;
-    Execution execution(&events, tool, "a", "");
+    ToolCall call;
+    call.caller.name = "a";
+    Execution execution(&events, tool, call);
     execution.Submit();
     execution.Start();
     {

@@ -125,6 +125,14 @@ host::Outcome Killed(host::KillCause cause, std::string message, int signal = 0)
 
 constexpr char kSession[] = "0123456789abcdef0123456789abcdef";
 
+struct ThrowingObserver final : CallObserver {
+  void Called(const CallRecord&) override {}
+  void Started(const ExecutionRecord&) override {
+    if (throws) throw std::runtime_error("full");
+  }
+  bool throws = false;
+};
+
 class FrontsTest : public testing::Test {
  protected:
   FrontsTest() {
@@ -134,8 +142,8 @@ class FrontsTest : public testing::Test {
   }
   ~FrontsTest() override {
     Release();
-    if (fronts_) fronts_->CancelAll();
-    queue_->Drain(std::chrono::steady_clock::now() + seconds(20));
+    tool_calls_.CancelAll();
+    queue_.Drain(std::chrono::steady_clock::now() + seconds(20));
   }
 
   core::Result<ToolResult> Execute(const ToolCall& call) {
@@ -195,8 +203,7 @@ class FrontsTest : public testing::Test {
     parts.version = "1.2.3";
     parts.python_version = "3.11.2";
     parts.queue = 5;
-    parts.observer = observer_;
-    fronts_.emplace(std::move(parts), *queue_, nullptr);
+    fronts_.emplace(std::move(parts), tool_calls_);
     return *fronts_;
   }
 
@@ -270,7 +277,6 @@ class FrontsTest : public testing::Test {
   FrontTerms terms_;
   bool has_sessions_ = true;
   bool no_session_ = false;
-  CallObserver* observer_ = nullptr;
   std::optional<ToolResult> result_;    // in place of an outcome
   std::deque<host::Outcome> outcomes_;  // the last one repeats
   std::mutex mutex_;
@@ -280,8 +286,9 @@ class FrontsTest : public testing::Test {
   std::vector<std::string> callers_;
   Json opened_;
   std::vector<std::string> closed_;
-  std::unique_ptr<CallQueue> queue_ =
-      std::make_unique<CallQueue>(CallQueue::Options{.running = 2, .waiting = 2});
+  CallQueue queue_{{.running = 2, .waiting = 2}};
+  ThrowingObserver observer_;
+  Calls tool_calls_{queue_, nullptr, &observer_};
   std::optional<Fronts> fronts_;
 };
 
@@ -560,15 +567,8 @@ TEST_F(FrontsTest, ANotebookEndsAtTheCellThatIsStopped) {
   EXPECT_EQ(Post("/run_jupyter", {{"cells", std::vector<std::string>(1001, "a")}}).status, 422u);
 }
 
-class ThrowingObserver final : public CallObserver {
- public:
-  void Called(const CallRecord&) override {}
-  void Started(const ExecutionRecord&) override { throw std::runtime_error("full"); }
-};
-
 TEST_F(FrontsTest, ANotebookClosesItsSessionAfterAThrow) {
-  ThrowingObserver observer;
-  observer_ = &observer;
+  observer_.throws = true;
   EXPECT_EQ(Post("/run_jupyter", {{"cells", {"a"}}}).body["status"], "SandboxError");
   EXPECT_TRUE(calls_.empty()) << "nothing was thrown";
   EXPECT_EQ(closed_, std::vector<std::string>{kSession});

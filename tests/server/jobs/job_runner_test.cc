@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/host/deferred_tasks.h"
-#include "server/core/execution.h"
+#include "server/calls/execution.h"
 #include "server/jobs/sqlite_job_store.h"
 #include "tests/server/jobs/store_support.h"
 
@@ -129,8 +129,7 @@ class JobRunnerTest : public testing::Test {
     };
     options.width = width;
     options.poll = hours(1);  // nobody is waited for but Wake
-    options.observer = &witness_;
-    runner_.emplace(*store_, queue_, std::move(options));
+    runner_.emplace(*store_, calls_, std::move(options));
     ASSERT_TRUE(runner_->Start());
   }
   std::string Submit(const std::string& owner) {
@@ -153,6 +152,7 @@ class JobRunnerTest : public testing::Test {
   CodeTool tool_;
   Witness witness_;
   CallQueue queue_{{.running = 2, .waiting = 8}};
+  Calls calls_{queue_, {}, &witness_};
   std::optional<JobRunner> runner_;
 };
 

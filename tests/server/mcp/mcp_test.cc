@@ -85,11 +85,10 @@ class Mcp : public testing::Test {
     echo_ = static_cast<EchoTool*>(tools.back().get());
     tools.push_back(std::make_unique<EchoTool>("info", false));
     service_ = std::make_unique<McpService>(ServerIdentity{.version = "1.2", .instructions = "Use"},
-                                            std::move(tools), queue_, McpService::RefusalListener{},
-                                            &resources_);
+                                            std::move(tools), tool_calls_, &resources_);
   }
   ~Mcp() override {
-    service_->CancelAll();
+    tool_calls_.CancelAll();
     queue_.Drain(std::chrono::steady_clock::now() + seconds(10));
   }
 
@@ -141,6 +140,7 @@ class Mcp : public testing::Test {
 
   ResourceStore resources_;
   CallQueue queue_;
+  Calls tool_calls_{queue_};
   EchoTool* echo_ = nullptr;
   std::unique_ptr<McpService> service_;
   Caller caller_;
@@ -405,7 +405,7 @@ TEST_F(Mcp, OverStdioAMessagesPeerIsNotLookedAt) {
   AwaitWaiting(1);
   sent.peer_gone->Cancel();
   EXPECT_EQ(sent.answer.wait_for(milliseconds(50)), std::future_status::timeout);
-  service_->CancelAll();
+  tool_calls_.CancelAll();
   EXPECT_EQ(sent.Wait().kind, Answer::Kind::kWithdrawn);
 }
 

@@ -135,10 +135,10 @@ class RestTest : public testing::Test {
     };
     parts.statistics = [] { return OrderedJson({{"queue", 1}}); };
     parts.batch_width = 2;
-    service_.emplace(std::move(parts), queue_, ToolCalls::RefusalListener(), resources_, nullptr);
+    service_.emplace(std::move(parts), calls_, resources_, nullptr);
   }
   ~RestTest() override {
-    service_->CancelAll();
+    calls_.CancelAll();
     queue_.Drain(std::chrono::steady_clock::now() + seconds(20));
   }
 
@@ -183,6 +183,7 @@ class RestTest : public testing::Test {
   }
 
   CallQueue queue_{{.running = 2, .waiting = 2}};
+  Calls calls_{queue_};
   ResourceStore resources_;
   int running_ = 2;
   std::string changed_by_;

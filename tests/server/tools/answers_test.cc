@@ -126,10 +126,10 @@ TEST(Answers, TheWholeOfALongPartCanBeRead) {
 }
 
 TEST(Answers, CancelledCallsFitToo) {
-  Cancellation cancellation;
-  cancellation.Cancel();
+  const auto cancellation = std::make_shared<Cancellation>();
+  cancellation->Cancel();
   ToolCall call;
-  call.cancellation = &cancellation;
+  call.cancellation = cancellation;
   for (const char* detail : {"lean", "full"}) {
     call.arguments = {{"code", "1"}, {"detail", detail}};
     EXPECT_EQ(tests::Shared().CallWith("execute_code", call).object["status"], "killed");

@@ -212,11 +212,11 @@ TEST_F(SessionTools, ARunningCellCanBeInterruptedOrClosed) {
 }
 
 TEST_F(SessionTools, ACancelledOpeningLeavesNone) {
-  Cancellation cancellation;
+  const auto cancellation = std::make_shared<Cancellation>();
   ToolCall call;
   call.arguments = {{"code", "print('on', flush=True)\nwhile True: pass"}, {"session", "new"}};
-  call.cancellation = &cancellation;
-  call.on_output = [&](std::string_view) { cancellation.Cancel(); };
+  call.cancellation = cancellation;
+  call.on_output = [&](std::string_view) { cancellation->Cancel(); };
   (void)tools_->CallWith("execute_code", call);
   EXPECT_TRUE(tools_->sessions().List("local").empty());
 }
@@ -234,13 +234,13 @@ TEST_F(SessionTools, ACancelledCallStopsWaiting) {
   });
   ASSERT_TRUE(tests::Eventually([&] { return has_started.load(); }));
   for (const char* tool : {"checkpoint", "session_files"}) {
-    Cancellation cancellation;
+    const auto cancellation = std::make_shared<Cancellation>();
     ToolCall call;
     call.arguments = {{"session", id}};
-    call.cancellation = &cancellation;
+    call.cancellation = cancellation;
     std::thread canceller([&] {
       std::this_thread::sleep_for(std::chrono::milliseconds(100));  // sleeps: it waits by then
-      cancellation.Cancel();
+      cancellation->Cancel();
     });
     EXPECT_EQ(tools_->CallWith(tool, call).message,
               std::string(tool) + ": the call was cancelled.");

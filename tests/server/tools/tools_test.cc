@@ -166,11 +166,11 @@ TEST(OutputForwarder, NeverSplitsACharacter) {
 }
 
 TEST(ExecuteCode, CancelledBeforeAndDuringTheRun) {
-  Cancellation cancellation;
+  const auto cancellation = std::make_shared<Cancellation>();
   ToolCall call;
   call.arguments = {{"code", "print('on', flush=True)\nwhile True: pass"}};
-  call.cancellation = &cancellation;
-  call.on_output = [&](std::string_view) { cancellation.Cancel(); };
+  call.cancellation = cancellation;
+  call.on_output = [&](std::string_view) { cancellation->Cancel(); };
   tests::Answered answer = tests::Shared().CallWith("execute_code", call);
   EXPECT_TRUE(answer.is_error);
   EXPECT_EQ(answer.object["status"], "killed");
@@ -463,11 +463,11 @@ TEST(ValidateCode, ASyntaxErrorHasItsLine) {
 }
 
 TEST(ValidateCode, WhatCouldNotBeJudgedIsNotValid) {
-  Cancellation cancellation;
-  cancellation.Cancel();
+  const auto cancellation = std::make_shared<Cancellation>();
+  cancellation->Cancel();
   ToolCall call;
   call.arguments = {{"code", "1"}};
-  call.cancellation = &cancellation;
+  call.cancellation = cancellation;
   const tests::Answered answer = tests::Shared().CallWith("validate_code", call);
   EXPECT_EQ(answer.object["validation"]["valid"], false);
   EXPECT_HOLDS(answer.object["validation"]["message"].get<std::string>(), "could not be checked");

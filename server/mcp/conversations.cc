@@ -1,4 +1,4 @@
-#include "server/mcp/calls.h"
+#include "server/mcp/conversations.h"
 
 #include <algorithm>
 #include <string_view>
@@ -20,41 +20,30 @@ bool HasForm(const std::string& name) {
 
 }  // namespace
 
-bool Calls::Begin(const std::string& conversation, const std::string& id,
-                  std::shared_ptr<Cancellation> cancellation) {
+bool RunningRequests::Begin(const std::string& conversation, const std::string& id,
+                            std::shared_ptr<Cancellation> cancellation) {
+  if (conversation.empty()) return true;
   const std::lock_guard lock(mutex_);
-  if (conversation.empty()) return outside_.insert(std::move(cancellation)).second;
-  return calls_.try_emplace({conversation, id}, std::move(cancellation)).second;
+  return requests_.try_emplace({conversation, id}, std::move(cancellation)).second;
 }
 
-void Calls::Finish(const std::string& conversation, const std::string& id,
-                   const std::shared_ptr<Cancellation>& cancellation) {
+void RunningRequests::Finish(const std::string& conversation, const std::string& id) {
   const std::lock_guard lock(mutex_);
-  if (conversation.empty()) {
-    outside_.erase(cancellation);
-  } else {
-    calls_.erase({conversation, id});
+  requests_.erase({conversation, id});
+}
+
+void RunningRequests::Cancel(const std::string& conversation, const std::string& id) {
+  const std::lock_guard lock(mutex_);
+  const auto found = requests_.find({conversation, id});
+  if (found != requests_.end()) found->second->Cancel();
+}
+
+void RunningRequests::CancelConversation(const std::string& conversation) {
+  const std::lock_guard lock(mutex_);
+  for (auto request = requests_.lower_bound({conversation, ""});
+       request != requests_.end() && request->first.first == conversation; ++request) {
+    request->second->Cancel();
   }
-}
-
-void Calls::Cancel(const std::string& conversation, const std::string& id) {
-  const std::lock_guard lock(mutex_);
-  const auto found = calls_.find({conversation, id});
-  if (found != calls_.end()) found->second->Cancel();
-}
-
-void Calls::CancelConversation(const std::string& conversation) {
-  const std::lock_guard lock(mutex_);
-  for (auto call = calls_.lower_bound({conversation, ""});
-       call != calls_.end() && call->first.first == conversation; ++call) {
-    call->second->Cancel();
-  }
-}
-
-void Calls::CancelAll() {
-  const std::lock_guard lock(mutex_);
-  for (const auto& [key, cancellation] : calls_) cancellation->Cancel();
-  for (const auto& cancellation : outside_) cancellation->Cancel();
 }
 
 std::string Conversations::NewName() {

@@ -3,8 +3,8 @@
 //   CallQueue queue({.running = 4, .waiting = 64});
 //   if (queue.start_error()) return *queue.start_error();
 //   if (auto refusal = queue.Submit("team-a", 8, [] { … })) return TryAgain(refusal->retry_after);
-#ifndef BELLJAR_SERVER_CORE_CALL_QUEUE_H_
-#define BELLJAR_SERVER_CORE_CALL_QUEUE_H_
+#ifndef BELLJAR_SERVER_CALLS_CALL_QUEUE_H_
+#define BELLJAR_SERVER_CALLS_CALL_QUEUE_H_
 
 #include <chrono>
 #include <condition_variable>
@@ -94,4 +94,4 @@ class CallQueue {
 
 }  // namespace belljar::server
 
-#endif  // BELLJAR_SERVER_CORE_CALL_QUEUE_H_
+#endif  // BELLJAR_SERVER_CALLS_CALL_QUEUE_H_

@@ -1,34 +1,30 @@
 // Execution: one call of a tool that runs code, from its submission to its end, as observers are
 // told of it. For calls of other tools it has no id, and nobody is told.
 //
-//   Execution execution(observer, tool, caller, traceparent);
+//   Execution execution(observer, tool, call);
 //   execution.Submit();                       // before the queue, so that nothing can come earlier
 //   if (refusal) execution.Refuse("queue_full");
 //   execution.Start();                        // on the thread of the call
 //   execution.End(result, deferred);          // after the tool has returned
-#ifndef BELLJAR_SERVER_CORE_EXECUTION_H_
-#define BELLJAR_SERVER_CORE_EXECUTION_H_
+#ifndef BELLJAR_SERVER_CALLS_EXECUTION_H_
+#define BELLJAR_SERVER_CALLS_EXECUTION_H_
 
 #include <string>
 #include <string_view>
 
 #include "engine/core/result.h"
 #include "engine/host/deferred_tasks.h"
-#include "server/core/call_queue.h"
-#include "server/core/observer.h"
-#include "server/core/tool.h"
+#include "server/calls/call_queue.h"
+#include "server/calls/observer.h"
+#include "server/calls/tool.h"
 
 namespace belljar::server {
 
 // Used by one thread at a time.
 class Execution {
  public:
-  // `observer`, which may be null, and `tool` must outlive it. `traceparent` is the client's (W3C
-  // Trace Context), unchecked.
-  Execution(CallObserver* observer, const Tool& tool, std::string caller, std::string traceparent);
-  // The same, of a job: with its id.
-  Execution(CallObserver* observer, const Tool& tool, std::string caller, std::string traceparent,
-            std::string id);
+  // `observer`, which may be null, and `tool` must outlive it.
+  Execution(CallObserver* observer, const Tool& tool, const ToolCall& call);
   Execution(const Execution&) = delete;
 
   // Unguessable; empty for other tools.
@@ -63,4 +59,4 @@ std::string_view NameOf(CallQueue::Refusal::Reason reason);
 
 }  // namespace belljar::server
 
-#endif  // BELLJAR_SERVER_CORE_EXECUTION_H_
+#endif  // BELLJAR_SERVER_CALLS_EXECUTION_H_

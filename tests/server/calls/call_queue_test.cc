@@ -1,4 +1,4 @@
-#include "server/core/call_queue.h"
+#include "server/calls/call_queue.h"
 
 #include <gtest/gtest.h>
 

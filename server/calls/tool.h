@@ -1,8 +1,9 @@
 // Tool: one tool that clients can call. It knows the sandbox, but not how calls arrive.
-#ifndef BELLJAR_SERVER_CORE_TOOL_H_
-#define BELLJAR_SERVER_CORE_TOOL_H_
+#ifndef BELLJAR_SERVER_CALLS_TOOL_H_
+#define BELLJAR_SERVER_CALLS_TOOL_H_
 
 #include <functional>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>
@@ -28,8 +29,10 @@ struct ToolCall {
   // Receives what the call waits for before it runs, on the thread of the call; may be empty. Must
   // not block.
   std::function<void(std::string_view)> on_status;
-  const Cancellation* cancellation = nullptr;  // borrowed for the call; null: cannot be cancelled
-  // Borrowed for the call: runs work after the client has been answered; null: all work is done
+  std::shared_ptr<Cancellation> cancellation;  // null: it cannot be cancelled
+  std::string traceparent;   // the client's (W3C Trace Context), unchecked; may be empty
+  std::string execution_id;  // of a job, which was submitted with it; empty: a new one
+  // By Calls, for the tool. Runs work after the client has been answered; null: all work is done
   // before Call returns.
   host::DeferredTasks* deferred = nullptr;
   // Borrowed until the deferred work is done: what observers are told about the call; null:
@@ -93,4 +96,4 @@ class Tool {
 
 }  // namespace belljar::server
 
-#endif  // BELLJAR_SERVER_CORE_TOOL_H_
+#endif  // BELLJAR_SERVER_CALLS_TOOL_H_

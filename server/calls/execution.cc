@@ -1,4 +1,4 @@
-#include "server/core/execution.h"
+#include "server/calls/execution.h"
 
 #include <cerrno>
 #include <utility>
@@ -23,18 +23,14 @@ std::string_view ReasonOf(const core::Result<ToolResult>& result) {
 
 }  // namespace
 
-Execution::Execution(CallObserver* observer, const Tool& tool, std::string caller,
-                     std::string traceparent)
-    : Execution(observer, tool, std::move(caller), std::move(traceparent),
-                tool.runs_code() ? host::NewUuid() : "") {}
-
-Execution::Execution(CallObserver* observer, const Tool& tool, std::string caller,
-                     std::string traceparent, std::string id)
+Execution::Execution(CallObserver* observer, const Tool& tool, const ToolCall& call)
     : observer_(tool.runs_code() ? observer : nullptr),
       tool_(tool),
-      caller_(std::move(caller)),
-      traceparent_(std::move(traceparent)),
-      id_(std::move(id)) {}
+      caller_(call.caller.name),
+      traceparent_(call.traceparent),
+      id_(!call.execution_id.empty() ? call.execution_id
+          : tool.runs_code()         ? host::NewUuid()
+                                     : "") {}
 
 ExecutionRecord Execution::Record() const {
   return {id_, tool_.description().name, caller_, traceparent_, {}};

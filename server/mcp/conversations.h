@@ -1,7 +1,7 @@
-// Calls: the calls in progress, by conversation and request id, so that a later message can cancel
-// them.
-#ifndef BELLJAR_SERVER_MCP_CALLS_H_
-#define BELLJAR_SERVER_MCP_CALLS_H_
+// RunningRequests: the calls in progress, by conversation and request id, so that a later message
+// can cancel them; Conversations: names of conversations over HTTP.
+#ifndef BELLJAR_SERVER_MCP_CONVERSATIONS_H_
+#define BELLJAR_SERVER_MCP_CONVERSATIONS_H_
 
 #include <deque>
 #include <map>
@@ -15,26 +15,23 @@
 namespace belljar::server::mcp {
 
 // Any thread, concurrently.
-class Calls {
+class RunningRequests {
  public:
   // False: a call with this id is already running in this conversation. Calls outside a
-  // conversation (empty name) cannot be distinguished by id and are kept only for CancelAll.
+  // conversation (empty name) cannot be distinguished by id, and are not kept.
   bool Begin(const std::string& conversation, const std::string& id,
              std::shared_ptr<Cancellation> cancellation);
-  void Finish(const std::string& conversation, const std::string& id,
-              const std::shared_ptr<Cancellation>& cancellation);
+  void Finish(const std::string& conversation, const std::string& id);
 
   // Does nothing if there is no such call: it may just have finished.
   void Cancel(const std::string& conversation, const std::string& id);
   void CancelConversation(const std::string& conversation);
-  void CancelAll();
 
  private:
   using Key = std::pair<std::string, std::string>;
 
   std::mutex mutex_;
-  std::map<Key, std::shared_ptr<Cancellation>> calls_;
-  std::set<std::shared_ptr<Cancellation>> outside_;
+  std::map<Key, std::shared_ptr<Cancellation>> requests_;
 };
 
 // Names of conversations over HTTP. A name carries no information and no state is kept for it, so
@@ -59,4 +56,4 @@ class Conversations {
 
 }  // namespace belljar::server::mcp
 
-#endif  // BELLJAR_SERVER_MCP_CALLS_H_
+#endif  // BELLJAR_SERVER_MCP_CONVERSATIONS_H_

@@ -1,7 +1,7 @@
 // CallObserver: receives a record of each finished call from the tools, and of how a call that runs
 // code gets there; implemented by metrics, the log, the audit log and events.
-#ifndef BELLJAR_SERVER_CORE_OBSERVER_H_
-#define BELLJAR_SERVER_CORE_OBSERVER_H_
+#ifndef BELLJAR_SERVER_CALLS_OBSERVER_H_
+#define BELLJAR_SERVER_CALLS_OBSERVER_H_
 
 #include <chrono>
 #include <optional>
@@ -70,4 +70,4 @@ class CallObserver {
 
 }  // namespace belljar::server
 
-#endif  // BELLJAR_SERVER_CORE_OBSERVER_H_
+#endif  // BELLJAR_SERVER_CALLS_OBSERVER_H_
