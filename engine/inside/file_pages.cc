@@ -162,7 +162,7 @@ Used PartOf(const Used& whole, uintptr_t begin, uintptr_t end) {
 
 // Where a region that begins with the code all[i] may end: with it, or with an eighth of constants.
 uintptr_t EndOfRegions(const std::vector<Used>& all, size_t i) {
-  const MemoryMapping& code = all[i].mapping;
+  const core::MemoryMapping& code = all[i].mapping;
   if (i + 1 == all.size() || !all[i + 1].mapping.is_readonly() || !IsAsInFile(all[i + 1]) ||
       !AreAdjacent(code, all[i + 1].mapping)) {
     return code.end;
