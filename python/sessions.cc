@@ -25,20 +25,18 @@ namespace {
 
 namespace py = pybind11;
 
-// The operations that errors of the engine's name (session.cc).
+// Operations of the engine's errors (session.cc).
 constexpr char kUseSession[] = "use a session";
 constexpr char kFindCheckpoint[] = "find a checkpoint";
 constexpr char kUndoCells[] = "undo cells";
-
-constexpr std::chrono::milliseconds kSignalLook{50};
 
 bool HadNoTurn(const core::Error& error) {
   return error.operation == kUseSession &&
          (error.error_number == EBUSY || error.error_number == ETIMEDOUT);
 }
 
-// Calls `use` with the session, and how long it may wait for its turn. It returns a Result, whose
-// value this returns.
+// Calls `use` with the session and how long it may wait for its turn. `use` returns a Result, whose
+// value is returned.
 template <typename Use>
 auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
   CheckUsable(live);
@@ -47,7 +45,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
   const core::Deadline deadline = core::Clock::now() + std::chrono::milliseconds(turn.milliseconds);
   for (;;) {
     outside::Patience patience = turn.patience();
-    if (turn.watches_signals) patience.at_most = std::min(patience.at_most, kSignalLook);
+    if (turn.watches_signals) patience.at_most = std::min(patience.at_most, kSignalInterval);
     auto result = WithoutGil([&] { return use(live.session(), patience); });
     if (result) {
       if constexpr (std::is_same_v<decltype(result), core::Result<void>>) {
@@ -65,7 +63,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
 
 using Live = std::shared_ptr<LiveSession>;
 
-// A session of the same sandbox.
+// Another session of the same sandbox.
 Live Sibling(const LiveSession& live, std::shared_ptr<outside::Session> session) {
   live.engine()->Add(session);
   return HoldSession(live.engine(), std::move(session), live.limits());
@@ -81,7 +79,7 @@ py::str Checkpoint(const LiveSession& live, const std::string& label, TurnReques
   }));
 }
 
-// Tuples in the order of the fields of Checkpoint in _session.py.
+// Tuples in the order of the fields of Checkpoint in _session_data.py.
 py::list Checkpoints(const LiveSession& live) {
   if (!live.is_of_this_process()) CheckUsable(live);
   py::list checkpoints;
@@ -145,7 +143,7 @@ py::tuple PathObjects(const std::vector<std::string>& paths) {
   return objects;
 }
 
-// In the order of the fields of Difference in _session.py.
+// In the order of the fields of Difference in _session_data.py.
 py::tuple DifferenceObject(const outside::SessionDifference& difference) {
   py::list variables;
   for (const outside::VariableChange& each : difference.variables) {
@@ -198,7 +196,7 @@ py::list Files(const LiveSession& live, TurnRequest turn) {
   return pairs;
 }
 
-// InTurn, with a KeyError where there is no such file.
+// InTurn, with a KeyError if there is no such file.
 template <typename Use>
 auto WithFile(const LiveSession& live, const std::string& path, TurnRequest turn, Use use) {
   CheckWorkspace(live);
@@ -232,7 +230,7 @@ void RemoveFile(const LiveSession& live, const std::string& path, TurnRequest tu
   });
 }
 
-// In the order of the fields of SessionInfo in _session.py, but for the id.
+// In the order of the fields of SessionInfo in _session_data.py, without the id.
 py::tuple InfoObject(const LiveSession& live) {
   if (!live.is_of_this_process()) CheckUsable(live);
   const outside::Session::Info info = WithoutGil([&] { return live.session().info(); });
@@ -294,7 +292,7 @@ std::shared_ptr<LiveSession> HoldSession(std::shared_ptr<Engine> engine,
 void DefineSessions(py::module_& module) {
   py::class_<TurnRequest>(module, "Turn")
       .def(py::init(&Turn), py::arg("milliseconds"), py::arg("watch_signals"));
-  py::class_<LiveSession, Live>(module, "Session")
+  py::class_<LiveSession, Live>(module, "LiveSession")
       .def_property_readonly(
           "id",
           [](const LiveSession& live) { return TextObject(live.session().id()); })  // never changes
@@ -317,9 +315,9 @@ void DefineSessions(py::module_& module) {
       .def("close", [](const LiveSession& live, const std::string& why) {
         WithoutGil([&] { live.Close(why); });
       });
-  module.def("open_session", &OpenSession, py::arg("engine"), py::arg("asked"),
+  module.def("open_session", &OpenSession, py::arg("engine"), py::arg("request"),
              py::arg("watch_signals"));
-  module.def("run_cell", &RunCell, py::arg("session"), py::arg("asked"), py::arg("cancellation"),
+  module.def("run_cell", &RunCell, py::arg("session"), py::arg("request"), py::arg("cancellation"),
              py::arg("turn"));
 }
 
