@@ -11,7 +11,7 @@ namespace {
 
 namespace py = pybind11;
 
-// None is empty. Halves of surrogate pairs, which no engine's text has, are written as escapes.
+// Empty for None. Lone surrogates, which the engine's texts do not have, become escapes.
 std::string Text(const py::handle& text) {
   if (text.is_none()) return "";
   const py::object bytes =
@@ -81,7 +81,7 @@ host::Stream StreamOf(const py::object& result, const std::string& name) {
           NumberOf<uint64_t>(result.attr((name + "_dropped").c_str()))};
 }
 
-// What an answer shows of it.
+// The parts that an answer shows.
 host::Outcome OutcomeOf(const py::object& result) {
   host::Outcome outcome;
   const std::string status = Text(result.attr("status"));
@@ -116,7 +116,7 @@ py::str AnswerText(const py::object& result, const py::object& json, size_t char
   if (!json.is_none()) {
     outcome.result_json = Text(json);
   } else if (result.attr("has_value").cast<bool>()) {
-    outcome.result_json = "null";  // there is one: its repr says all
+    outcome.result_json = "null";  // it has a value, which its repr shows completely
   }
   return TextObject(host::AnswerText(outcome, {characters}));
 }

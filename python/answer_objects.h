@@ -1,4 +1,4 @@
-// What a model gets of a result (engine/host/answer.h), from the package's objects.
+// The texts for models (engine/host/answer.h), from the package's objects.
 #ifndef BELLJAR_PYTHON_ANSWER_OBJECTS_H_
 #define BELLJAR_PYTHON_ANSWER_OBJECTS_H_
 
@@ -8,12 +8,12 @@
 
 namespace belljar::python {
 
-// `result`: a Result. `json`: its value as JSON where that is plain data and its repr was cut, else
+// `result`: a Result. `json`: its value as JSON if that is plain data whose repr was cut, else
 // None.
 pybind11::str AnswerText(const pybind11::object& result, const pybind11::object& json,
                          size_t characters);
 
-// The part about the failure alone.
+// Only the part about the failure.
 pybind11::str FailureText(const pybind11::object& result, size_t characters);
 
 pybind11::str ProgramText(const pybind11::str& text, size_t characters);

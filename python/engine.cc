@@ -10,15 +10,15 @@
 
 namespace belljar::python {
 
-Cancellation::Cancellation() : process_(getpid()), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
-  if (!event_) throw HostFailure{core::SystemError("make an event to cancel a run by")};
+Canceller::Canceller() : process_(getpid()), event_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
+  if (!event_) throw HostFailure{core::SystemError("create an event for cancelling a run")};
 }
 
-void Cancellation::Cancel() const {
+void Canceller::Cancel() const {
   if (getpid() == process_) eventfd_write(event_.get(), 1);
 }
 
-bool Cancellation::is_cancelled() const {
+bool Canceller::is_cancelled() const {
   if (getpid() != process_) return false;
   pollfd cancelled{event_.get(), POLLIN, 0};
   return poll(&cancelled, 1, 0) > 0;
@@ -35,12 +35,12 @@ Engine::Engine(Opened opened, Defaults defaults)
 
 bool Engine::is_of_this_process() const { return getpid() == process_; }
 
-Engine::PendingCall::PendingCall(Engine& engine, const Cancellation* cancellation)
+Engine::PendingCall::PendingCall(Engine& engine, const Canceller* cancellation)
     : engine_(engine), cancellation_(cancellation) {
   const std::lock_guard lock(engine_.mutex_);
   if (!cancellation_) {
-    std::vector<std::unique_ptr<const Cancellation>>& unused = engine_.cancellations_;
-    if (unused.empty()) unused.push_back(std::make_unique<Cancellation>());
+    std::vector<std::unique_ptr<const Canceller>>& unused = engine_.cancellations_;
+    if (unused.empty()) unused.push_back(std::make_unique<Canceller>());
     own_ = std::move(unused.back());
     unused.pop_back();
     cancellation_ = own_.get();
@@ -54,8 +54,8 @@ Engine::PendingCall::PendingCall(Engine& engine, const Cancellation* cancellatio
 Engine::PendingCall::~PendingCall() {
   if (!has_begun_) return;
   --t_pending_calls;
-  // A child that was made from within a callback: the mutex may be held by a thread that is not
-  // here.
+  // In a child that was forked by a callback, the mutex may be held by a thread that does not
+  // exist.
   if (!engine_.is_of_this_process()) return;
   const std::lock_guard lock(engine_.mutex_);
   engine_.pending_calls_.erase(record_);
@@ -115,16 +115,16 @@ bool Engine::Close(core::Deadline deadline) {
   is_closing_ = true;
   const std::vector<std::weak_ptr<outside::Session>> sessions = std::exchange(sessions_, {});
   lock.unlock();
-  // First: cells that are killed with their session need no time to end.
+  // Sessions first: cells that are killed with their session need no time to end.
   for (const std::weak_ptr<outside::Session>& each : sessions) {
     if (const std::shared_ptr<outside::Session> session = each.lock()) {
       session->Close(kSandboxClosed);
     }
   }
   lock.lock();
-  for (const Cancellation* const cancellation : pending_calls_) cancellation->Cancel();
+  for (const Canceller* const cancellation : pending_calls_) cancellation->Cancel();
   if (!call_ended_.wait_until(lock, deadline, [&] { return pending_calls_.empty(); })) return false;
-  // Of two that close, one ends the workers, which takes a while, and the other waits for it.
+  // If two threads close it, one ends the workers, which takes a while, and the other waits.
   std::unique_ptr<outside::Sandbox> sandbox = std::move(opened_.sandbox);
   if (!sandbox) return call_ended_.wait_until(lock, deadline, [&] { return is_closed_; });
   lock.unlock();

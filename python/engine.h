@@ -1,12 +1,12 @@
-// Engine: a Sandbox of the engine's for a process that may fork, be interrupted or end at any time,
-// as an interpreter does. Nothing here knows Python; all of it is called without the GIL, but for
-// what says otherwise.
+// Engine: an outside::Sandbox for a process that may fork, be interrupted or exit at any time, as
+// an interpreter may. Independent of Python. Functions are called without the GIL unless they say
+// otherwise.
 //
 //   Engine engine(*Open(*Choose(catalogue, open_request)), defaults);
 //   if (Engine::PendingCall call(engine, nullptr); call) engine.Run(request, {}, call);
 //
-// A child that fork made has the memory of an engine and neither its threads nor its workers: there
-// it is left alone, never used and never destroyed.
+// A forked child has the memory of an engine, but neither its threads nor its workers: there it is
+// never used and never destroyed.
 #ifndef BELLJAR_PYTHON_ENGINE_H_
 #define BELLJAR_PYTHON_ENGINE_H_
 
@@ -26,21 +26,21 @@
 
 namespace belljar::python {
 
-// Why its sessions are closed.
+// The reason that its sessions give for being closed.
 inline constexpr char kSandboxClosed[] = "its sandbox was closed";
 
-// What the runs of a sandbox have that are asked for with nothing but their source.
+// The request of a run that sets nothing but its source.
 struct Defaults {
   host::Request request;
-  core::RequestedLimits limits;  // among those of `request`, the ones that are not the profile's
+  core::RequestedLimits limits;  // those limits of `request` that are not the profile's
 };
 
-// Kills the one run that it is given to, at once or as soon as it begins. Any thread, and a
-// signal's handler. In a child that fork has made it is nothing: the run is the parent's, and the
-// descriptor's number may be another file's by then.
-class Cancellation {
+// Kills the run that it is passed to, immediately or as soon as the run begins. For any thread, and
+// for signal handlers. Has no effect in a forked child: the run is the parent's, and the descriptor
+// may refer to another file there.
+class Canceller {
  public:
-  Cancellation();  // throws HostFailure
+  Canceller();  // throws HostFailure
 
   void Cancel() const;
   bool is_cancelled() const;
@@ -51,8 +51,8 @@ class Cancellation {
   core::UniqueFd event_;
 };
 
-// Never destroyed in a child that fork has made: its threads are not there to be joined, and
-// waiters that are not there keep a condition variable from being destroyed.
+// Never destroyed in a forked child: its threads do not exist there and cannot be joined, and a
+// condition variable whose waiters do not exist cannot be destroyed.
 class Engine : public std::enable_shared_from_this<Engine> {
  public:
   Engine(Opened opened, Defaults defaults);
@@ -60,37 +60,37 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   const Opened& opened() const { return opened_; }
   const Defaults& defaults() const { return defaults_; }
-  // False in a child that fork has made.
+  // False in a forked child.
   bool is_of_this_process() const;
   const core::Profile& profile() const { return opened_.profile; }
 
-  // One run, from before it is requested until nothing of it is left on its thread. Close waits
-  // for it. False if the engine is closed.
+  // One run, from before it is requested until its thread has left it. Close waits for it. False if
+  // the engine is closed.
   class PendingCall {
    public:
-    // `cancellation` is borrowed; null: one of the engine's, for a run that only the engine and its
-    // callbacks cancel.
-    PendingCall(Engine& engine, const Cancellation* cancellation);
+    // `cancellation` is borrowed. Null: one of the engine's own, for a run that only the engine and
+    // its callbacks cancel.
+    PendingCall(Engine& engine, const Canceller* cancellation);
     PendingCall(const PendingCall&) = delete;
     ~PendingCall();
     explicit operator bool() const { return has_begun_; }
-    const Cancellation& cancellation() const { return *cancellation_; }
+    const Canceller& cancellation() const { return *cancellation_; }
 
    private:
     Engine& engine_;
-    std::unique_ptr<const Cancellation> own_;
-    const Cancellation* cancellation_;
+    std::unique_ptr<const Canceller> own_;
+    const Canceller* cancellation_;
     bool has_begun_ = false;
-    std::list<const Cancellation*>::iterator record_;
+    std::list<const Canceller*>::iterator record_;
   };
 
-  // These two within a pending call. Run sets the cancellation's descriptor in `options`.
+  // Both require a pending call. Run sets the descriptor of its cancellation in `options`.
   core::Result<host::Outcome> Run(const host::Request& request, outside::RunOptions options,
                                   const PendingCall& call) const;
   core::Result<void> WaitForSpare(core::Deadline deadline) const;
 
-  // Within a pending call, and so is whatever takes a session's turn. Sessions, and branches that
-  // are added, are closed with the engine.
+  // Requires a pending call, as does everything that takes a session's turn. Sessions, and branches
+  // that are added, are closed with the engine.
   core::Result<std::shared_ptr<outside::Session>> OpenSession(
       const outside::SessionOptions& session_options, outside::RunOptions options,
       const PendingCall& call);
@@ -101,12 +101,12 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   outside::Backend::Counters counters() const;
 
-  // Kills what runs, waits until it has left its thread, and ends sessions and workers; again:
-  // nothing.
-  // False: at the deadline something was still there, and the engine stays until it is destroyed,
-  // or Close comes again. Within a run the deadline is now: what is waited for might wait for this.
+  // Kills all runs, waits until they have left their threads, and ends sessions and workers.
+  // Calling it again does nothing. False: some run had not ended at the deadline; the rest is done
+  // by another call, or when the engine is destroyed. Within a run the deadline must be now: the
+  // run that it would wait for may be waiting for this call.
   bool Close(core::Deadline deadline);
-  // Whether this thread is in a run, of any engine, as a callback is.
+  // Whether this thread is within a run of any engine, for instance in a callback.
   static bool IsWithinRun();
 
  private:
@@ -116,9 +116,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
 
   mutable std::mutex mutex_;
   std::condition_variable call_ended_;
-  std::list<const Cancellation*> pending_calls_;
-  // Unused and owned by no pending call; as many as there were calls at a time.
-  std::vector<std::unique_ptr<const Cancellation>> cancellations_;
+  std::list<const Canceller*> pending_calls_;
+  // Those that no pending call uses; at most as many as there were calls at the same time.
+  std::vector<std::unique_ptr<const Canceller>> cancellations_;
   std::vector<std::weak_ptr<outside::Session>> sessions_;
   bool is_closing_ = false;
   bool is_closed_ = false;

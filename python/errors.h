@@ -1,4 +1,4 @@
-// What the module's functions throw; host_module.cc makes Python's exceptions of them.
+// What the module's functions throw; host_module.cc translates it into Python's exceptions.
 #ifndef BELLJAR_PYTHON_ERRORS_H_
 #define BELLJAR_PYTHON_ERRORS_H_
 
@@ -8,7 +8,7 @@
 
 namespace belljar::python {
 
-// belljar.BelljarError: our failure, or this machine's.
+// belljar.BelljarError: Belljar or this machine failed.
 struct HostFailure {
   core::Error error;
 };
@@ -23,7 +23,7 @@ struct BusyFailure {
   core::Error error;
 };
 
-// ValueError: the caller's.
+// ValueError: the caller's mistake.
 struct BadArgument {
   core::Error error;
 };

@@ -1,9 +1,9 @@
-// Letting go of the GIL, and taking it, in a thread that the interpreter's end may overtake.
+// Releasing and taking the GIL in a thread that may still run when the interpreter exits.
 //
-// CPython up to 3.13 ends a thread that wants the GIL while the interpreter is torn down by
-// pthread_exit, which unwinds the frames of C++ below it: through a destructor that ends the whole
-// process with std::terminate. Such a thread is kept where it is instead, until the process ends,
-// as CPython 3.14 does it itself.
+// When a thread wants the GIL while the interpreter is being finalised, CPython up to 3.13 ends it
+// with pthread_exit. That unwinds the C++ frames below, and where it meets a destructor the whole
+// process ends with std::terminate. Such a thread is therefore suspended until the process ends, as
+// CPython 3.14 does.
 #ifndef BELLJAR_PYTHON_GIL_H_
 #define BELLJAR_PYTHON_GIL_H_
 
@@ -11,6 +11,7 @@
 #include <pybind11/pybind11.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <exception>
 #include <utility>
 
@@ -18,14 +19,17 @@
 
 namespace belljar::python {
 
+// How often a thread that waits without the GIL checks for signals.
+inline constexpr std::chrono::milliseconds kSignalInterval{50};
+
 [[noreturn]] inline void StayUntilTheProcessEnds() {
   for (;;) pause();
 }
 
-// Calls `wait` without the GIL, and returns or throws what it does. Precondition: the GIL is held.
+// Calls `wait` without the GIL, and returns or throws what it does. Requires the GIL.
 template <typename Wait>
 auto WithoutGil(Wait wait) -> decltype(wait()) {
-  // No owner: the destructor of one is where the unwinding would end the process.
+  // Not in an owner, whose destructor would end the process during that unwinding.
   PyThreadState* const thread = PyEval_SaveThread();
   const auto take_back = [thread] {
     try {
@@ -50,8 +54,7 @@ auto WithoutGil(Wait wait) -> decltype(wait()) {
 }
 
 // Calls `callable`, and returns or throws what it does. Nothing with a destructor is between this
-// and Python: where the interpreter's end takes the thread, nobody's references are given up
-// without the GIL.
+// and Python, so that no reference is released without the GIL if the thread is ended.
 template <typename... Arguments>
 pybind11::object CallPython(const pybind11::handle& callable, const Arguments&... arguments) {
   PyObject* answer = nullptr;
@@ -63,7 +66,7 @@ pybind11::object CallPython(const pybind11::handle& callable, const Arguments&..
   return Owned(answer);
 }
 
-// Calls `step` with the GIL, from a thread that has let go of it by WithoutGil.
+// Calls `step` with the GIL, in a thread that has released it with WithoutGil.
 template <typename Step>
 void WithGil(Step step) {
   try {
@@ -71,7 +74,7 @@ void WithGil(Step step) {
     try {
       step();
     } catch (const abi::__forced_unwind&) {
-      StayUntilTheProcessEnds();  // before the destructor of what holds the GIL
+      StayUntilTheProcessEnds();  // before the destructor of `gil`
     }
   } catch (const abi::__forced_unwind&) {
     StayUntilTheProcessEnds();

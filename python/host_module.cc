@@ -1,5 +1,5 @@
-// belljar._host: the engine, for the package belljar alone. Its functions and their types are in
-// belljar/_host.pyi.
+// belljar._host: the engine, private to the package belljar. belljar/_host.pyi has the types of its
+// functions.
 #include <cxxabi.h>
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
@@ -39,48 +39,47 @@ namespace {
 
 namespace py = pybind11;
 
-// How long the interpreter's end waits for runs that it has killed. Only a callback that does not
-// return can take longer.
+// How long the interpreter's exit waits for runs that it has killed. Only a callback that does not
+// return takes longer.
 constexpr std::chrono::seconds kExitTimeout{10};
-constexpr std::chrono::milliseconds kSignalCheck{50};
 
-// Where the package says that the rest of Belljar is.
+// Where the rest of Belljar is, according to the package.
 outside::InstallationPlace& Place() {
   static auto* const place = new outside::InstallationPlace();
   return *place;
 }
 
-// Every engine of this process, for the interpreter's end. With the GIL, which is their lock: no
-// other thread holds it when a process forks.
+// All engines of this process, for the interpreter's exit. Requires the GIL, which no other thread
+// holds when the process forks.
 std::set<Engine*>& Engines() {
   static auto* const engines = new std::set<Engine*>();
   return *engines;
 }
 
-// Set once, with the GIL: nothing is opened any more.
+// Requires the GIL. Once it is set, nothing is opened any more.
 bool& IsEnding() {
   static bool is_ending = false;
   return is_ending;
 }
 
-// The holder of an Engine in Python. Ending workers takes some milliseconds, in which others run.
+// The deleter of an Engine in Python. Ending workers takes milliseconds, in which others may run.
 void Drop(Engine* engine) {
   Engines().erase(engine);
   if (!engine->is_of_this_process()) return;
   WithoutGil([&] { delete engine; });
 }
 
-// What may take minutes, as installing packages does, on another thread: this one looks after
-// signals.
+// Opens on another thread, since installing packages may take minutes; this one checks for signals.
 core::Result<Opened> OpenWatchingSignals(Choice choice) {
-  const Cancellation cancellation;
+  const Canceller cancellation;
   std::packaged_task<core::Result<Opened>()> task(
       [&] { return Open(std::move(choice), cancellation.fd()); });
   std::future<core::Result<Opened>> opened = task.get_future();
   core::Thread thread;
   core::Result<void> started = thread.Start("open a sandbox", std::move(task));
   if (!started) return started.error();
-  while (WithoutGil([&] { return opened.wait_for(kSignalCheck); }) != std::future_status::ready) {
+  while (WithoutGil([&] { return opened.wait_for(kSignalInterval); }) !=
+         std::future_status::ready) {
     if (PyErr_CheckSignals() == 0) continue;
     cancellation.Cancel();
     WithoutGil([&] { opened.wait(); });
@@ -99,8 +98,8 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
         return outside::ProfileCatalogue::Open(std::move(*installation));
       }));
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, open_request); }));
-  const bool installs = !choice.packages.empty();  // whose modules are known afterwards
-  std::optional<Defaults> read;  // before anything is opened, if that can be judged then
+  const bool installs = !choice.packages.empty();  // then the modules are known afterwards
+  std::optional<Defaults> read;                    // checked before anything is opened, if possible
   if (!installs) read = DefaultsFrom(defaults, choice.sandbox.profile, choice.sandbox.language);
   Opened opened =
       OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice))
@@ -111,7 +110,7 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
   return engine;
 }
 
-// The profile that a run of a sandbox without a named one needs; None: this engine's.
+// The profile that a run needs if the sandbox names none. None: this engine's.
 py::object WantedProfile(const Engine& engine, const py::bytes& source, bool files) {
   const Opened& opened = engine.opened();
   if (opened.enabled.empty()) return py::none();
@@ -120,8 +119,8 @@ py::object WantedProfile(const Engine& engine, const py::bytes& source, bool fil
   return name == opened.profile.name ? py::object(py::none()) : py::object(TextObject(name));
 }
 
-// The profile of the sessions of a sandbox without a named one, all that are enabled, since nobody
-// knows their cells yet; None: this engine's.
+// The profile of sessions if the sandbox names none: all enabled ones together, since their cells
+// are not known yet. None: this engine's.
 py::object ProfileOfSessions(const Engine& engine) {
   const Opened& opened = engine.opened();
   if (opened.enabled.empty()) return py::none();
@@ -133,20 +132,20 @@ py::object ProfileOfSessions(const Engine& engine) {
 
 void CloseEngine(Engine& engine) {
   if (!engine.is_of_this_process()) return;
-  // A callback, or a signal handler during a run, must not wait: its own run has to end first, or
-  // one whose callback closes this engine. Whoever drops the engine last ends the workers.
+  // A callback, or a signal handler during a run, must not wait: its own run would have to end
+  // first. Whoever drops the engine last ends the workers.
   if (Engine::IsWithinRun()) {
     WithoutGil([&] { engine.Close(core::Clock::now()); });
     return;
   }
-  // A callback in another thread may take its time; Ctrl-C ends the waiting for it.
-  while (!WithoutGil([&] { return engine.Close(core::Clock::now() + kSignalCheck); })) {
+  // A callback in another thread may take long; Ctrl-C ends the wait.
+  while (!WithoutGil([&] { return engine.Close(core::Clock::now() + kSignalInterval); })) {
     if (PyErr_CheckSignals() != 0) throw py::error_already_set();
   }
 }
 
-// The interpreter ends: what still runs, in threads that nobody waits for, is killed, and has left
-// our frames before Python takes itself apart.
+// Called when the interpreter exits: kills the runs in threads that nobody joins, and waits until
+// they have left our frames, before Python is finalised.
 void CloseAll() {
   IsEnding() = true;
   const core::Deadline deadline = core::Clock::now() + kExitTimeout;
@@ -169,7 +168,7 @@ py::dict CountersOf(const Engine& engine) {
   return object;
 }
 
-// The exceptions of the package as it was imported last.
+// The exceptions of the most recent import of the package.
 struct ErrorTypes {
   PyObject* failed = nullptr;  // BelljarError, whose subclasses the others are
   PyObject* session_closed = nullptr;
@@ -180,16 +179,17 @@ ErrorTypes& Types() {
   return types;
 }
 
-void KnowPackage(const py::module_& results, const py::module_& plain, const py::module_& errors) {
-  KnowResults(results, plain);
+void RegisterPackage(const py::module_& results, const py::module_& plain,
+                     const py::module_& errors) {
+  RegisterResults(results, plain);
   const auto type = [&](const char* name) {
     return py::object(errors.attr(name)).release().ptr();  // the one before may be in use
   };
   Types() = {type("BelljarError"), type("SessionClosed"), type("SessionBusy")};
 }
 
-// Makes it without its __init__: an interpreter that ends takes threads amid what runs in Python,
-// and whoever is handling an exception of C++ may not be taken (gil.h).
+// Creates it without its __init__: when the interpreter exits, a thread may be ended while it runs
+// Python code, and a thread that is handling a C++ exception must not be (gil.h).
 void RaiseBelljarError(PyObject* kind, const core::Error& error) {
   auto* const type = reinterpret_cast<PyTypeObject*>(kind);
   const py::tuple arguments = py::make_tuple(TextObject(error.ToString()));
@@ -214,7 +214,7 @@ void Translate(std::exception_ptr thrown) {
   }
 }
 
-// For what pybind11 does not call: Python's exception of the one that is being handled.
+// For functions that pybind11 does not call: raises the exception that is being handled.
 void RaiseCurrent() {
   try {
     Translate(std::current_exception());
@@ -229,17 +229,17 @@ void RaiseCurrent() {
   }
 }
 
-// run(engine, asked, cancellation, watch_signals). Not by way of pybind11, whose looking at four
-// arguments takes 0.03 ms of a run: as long as all that the package does before it.
+// run(engine, request, cancellation, watch_signals). Bypasses pybind11, which takes 0.03 ms to
+// convert four arguments: as long as everything that the package does before.
 PyObject* RunDirectly(PyObject* /*module*/, PyObject* const* arguments, Py_ssize_t count) {
   try {
-    if (count != 4 || !PyDict_Check(arguments[1])) throw py::type_error("run: other arguments");
+    if (count != 4 || !PyDict_Check(arguments[1])) throw py::type_error("run: wrong arguments");
     auto& engine = py::cast<Engine&>(py::handle(arguments[0]));
     const auto requested = py::reinterpret_borrow<py::dict>(arguments[1]);
-    const auto* const cancellation = py::cast<const Cancellation*>(py::handle(arguments[2]));
+    const auto* const cancellation = py::cast<const Canceller*>(py::handle(arguments[2]));
     return Run(engine, requested, cancellation, arguments[3] == Py_True).release().ptr();
   } catch (const abi::__forced_unwind&) {
-    throw;  // the thread's end, which is not to be stopped
+    throw;  // the thread is being ended, which must not be stopped
   } catch (...) {
     RaiseCurrent();
   }
@@ -254,25 +254,25 @@ bool IsMainInterpreter() { return PyInterpreterState_Get() == PyInterpreterState
 
 constexpr char kMainOnly[] = "belljar supports the main interpreter only";
 
-void LookFrom(const std::string& folder, const std::string& interpreter) {
-  // Where the main one has imported this module first, others get it without asking.
+void SetLocation(const std::string& folder, const std::string& interpreter) {
+  // If the main one has imported this module first, others get it without the check below.
   if (!IsMainInterpreter()) throw py::import_error(kMainOnly);
   Place() = {folder, interpreter};
 }
 
 void Define(py::module_& module) {
-  module.doc() = "The engine, for the package belljar alone.";
+  module.doc() = "The engine, private to the package belljar.";
   module.attr("VERSION") = host::kBelljarVersion;
   module.attr("PYTHON_VERSION") = host::kPythonVersion;
   py::register_local_exception_translator(Translate);
 
-  py::class_<Cancellation, std::shared_ptr<Cancellation>>(module, "Cancellation")
+  py::class_<Canceller, std::shared_ptr<Canceller>>(module, "Canceller")
       .def(py::init<>())
-      .def("cancel", &Cancellation::Cancel)
-      .def_property_readonly("is_cancelled", &Cancellation::is_cancelled);
+      .def("cancel", &Canceller::Cancel)
+      .def_property_readonly("is_cancelled", &Canceller::is_cancelled);
 
   py::class_<Engine, std::shared_ptr<Engine>>(module, "Engine")
-      .def(py::init(&OpenEngine), py::arg("options"), py::arg("usual"))
+      .def(py::init(&OpenEngine), py::arg("options"), py::arg("defaults"))
       .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"))
       .def("close", &CloseEngine)
       .def("counters", &CountersOf)
@@ -286,7 +286,8 @@ void Define(py::module_& module) {
   DefineSessions(module);
 
   module.add_object("run", Owned(PyCFunction_New(&g_run, nullptr)));
-  module.def("validate", &Validate, py::arg("engine"), py::arg("asked"), py::arg("watch_signals"));
+  module.def("validate", &Validate, py::arg("engine"), py::arg("request"),
+             py::arg("watch_signals"));
   module.def(
       "read_plain",
       [](const py::str& text, const py::function& tagged) {
@@ -298,9 +299,10 @@ void Define(py::module_& module) {
   module.def("answer_text", &AnswerText, py::arg("result"), py::arg("json"), py::arg("characters"));
   module.def("failure_text", &FailureText, py::arg("result"), py::arg("characters"));
   module.def("program_text", &ProgramText, py::arg("text"), py::arg("characters"));
-  module.def("look_from", &LookFrom, py::arg("folder"), py::arg("interpreter"));
+  module.def("set_location", &SetLocation, py::arg("folder"), py::arg("interpreter"));
   module.def("result_fields", &ResultFields);
-  module.def("know_package", &KnowPackage, py::arg("results"), py::arg("plain"), py::arg("errors"));
+  module.def("register_package", &RegisterPackage, py::arg("results"), py::arg("plain"),
+             py::arg("errors"));
   module.def("close_all", &CloseAll);
   module.def("after_fork_in_child", &core::CloseInheritedDescriptors);
 }
@@ -308,7 +310,7 @@ void Define(py::module_& module) {
 }  // namespace
 }  // namespace belljar::python
 
-// PYBIND11_MODULE, which in another interpreter than the main one waits for its own GIL for ever.
+// In place of PYBIND11_MODULE, which deadlocks on the GIL in a subinterpreter.
 PYBIND11_PLUGIN_IMPL(_host) {
   namespace py = pybind11;
   using namespace belljar::python;

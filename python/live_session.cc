@@ -7,7 +7,7 @@
 namespace belljar::python {
 namespace {
 
-// Of this thread, the innermost last.
+// The cells that this thread is within, the innermost last.
 thread_local std::vector<const outside::Session*> t_cells;
 
 }  // namespace
@@ -18,7 +18,7 @@ LiveSession::LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<outside
 
 LiveSession::~LiveSession() {
   if (is_of_this_process()) return;
-  // Its mutexes may be held by threads that are not here, its descriptors be other files.
+  // Its mutexes may be held by threads that do not exist, its descriptors refer to other files.
   static auto* const inherited = new std::vector<std::shared_ptr<outside::Session>>();
   inherited->push_back(std::move(session_));
 }

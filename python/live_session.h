@@ -1,9 +1,9 @@
-// LiveSession: a session of the engine's (engine/outside/session.h) for a process that may fork,
-// be interrupted or end at any time, as an interpreter does. Nothing here knows Python; all of it
-// is called without the GIL or for a moment only.
+// LiveSession: an outside::Session for a process that may fork, be interrupted or exit at any time,
+// as an interpreter may. Independent of Python. Functions either are called without the GIL or
+// return at once.
 //
-// A child that fork made has the memory of a session and none of its processes: there it is left
-// alone, never used and never destroyed.
+// A forked child has the memory of a session, but none of its processes: there it is never used and
+// never destroyed.
 #ifndef BELLJAR_PYTHON_LIVE_SESSION_H_
 #define BELLJAR_PYTHON_LIVE_SESSION_H_
 
@@ -18,7 +18,7 @@ namespace belljar::python {
 
 class LiveSession {
  public:
-  // `limits`: those of its cells that are not the profile's.
+  // `limits`: those limits of its cells that are not the profile's.
   LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<outside::Session> session,
               core::RequestedLimits limits);
   LiveSession(const LiveSession&) = delete;
@@ -26,17 +26,17 @@ class LiveSession {
 
   const std::shared_ptr<Engine>& engine() const { return engine_; }
   const core::RequestedLimits& limits() const { return limits_; }
-  // Only in its own process.
+  // Requires is_of_this_process().
   outside::Session& session() const { return *session_; }
   bool is_of_this_process() const { return engine_->is_of_this_process(); }
 
-  // Why it cannot be used; empty: it can.
+  // Why it cannot be used. Empty: it can.
   std::string closed() const;
   // Does nothing in another process.
   void Close(std::string why) const;
 
-  // While it exists, this thread is in a cell of the session, as a callback is: what waits for the
-  // session's turn here would wait for itself.
+  // While it exists, this thread is within a cell of the session, for instance in a callback: here
+  // a call that waits for the session's turn would wait for itself.
   class WithinCell {
    public:
     explicit WithinCell(const LiveSession& session);

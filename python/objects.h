@@ -1,4 +1,4 @@
-// Objects of Python's from its C API, and texts between it and C++.
+// Objects from Python's C API, and conversions of text.
 #ifndef BELLJAR_PYTHON_OBJECTS_H_
 #define BELLJAR_PYTHON_OBJECTS_H_
 
@@ -8,18 +8,18 @@
 
 namespace belljar::python {
 
-// A new reference, as the C API returns it; null: what it has raised is thrown.
+// Takes a new reference from the C API. Null: throws the exception that it has raised.
 inline pybind11::object Owned(PyObject* made) {
   if (!made) throw pybind11::error_already_set();
   return pybind11::reinterpret_steal<pybind11::object>(made);
 }
 
-// A str; bytes that are not UTF-8 become U+FFFD.
+// A str. Bytes that are not UTF-8 become U+FFFD.
 inline pybind11::str TextObject(std::string_view utf8) {
   return Owned(PyUnicode_DecodeUTF8(utf8.data(), static_cast<Py_ssize_t>(utf8.size()), "replace"));
 }
 
-// Of a str, whose own it is. Raises UnicodeEncodeError for half of a surrogate pair.
+// The text of a str, which owns it. Raises UnicodeEncodeError for a lone surrogate.
 inline std::string_view TextView(const pybind11::handle& text) {
   Py_ssize_t size = 0;
   const char* const utf8 = PyUnicode_AsUTF8AndSize(text.ptr(), &size);

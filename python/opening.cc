@@ -72,7 +72,7 @@ core::Result<void> ChooseContainer(const OpenRequest& open_request, Choice& choi
   choice.container =
       container::backend::ContainerOptions{.selection = selection, .memory = {}, .instance = ""};
   if (open_request.spares) choice.container->spares = *open_request.spares;
-  // Inside, the container takes the place of namespaces.
+  // Here the container takes the place of namespaces.
   choice.sandbox.isolation = outside::IsolationMode::kStandard;
   return {};
 }

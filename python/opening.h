@@ -1,7 +1,7 @@
-// From what a caller asks for to an open sandbox of the engine's. Knows no Python.
+// From a caller's options to an open outside::Sandbox. Independent of Python.
 //
-//   Result<Choice> choice = Choose(catalogue, open_request);   // an error is the caller's
-//   Result<Opened> opened = Open(std::move(*choice));    // an error is ours, or this machine's
+//   Result<Choice> choice = Choose(catalogue, open_request);  // errors are the caller's mistakes
+//   Result<Opened> opened = Open(std::move(*choice), cancel_fd);  // errors are failures
 #ifndef BELLJAR_PYTHON_OPENING_H_
 #define BELLJAR_PYTHON_OPENING_H_
 
@@ -27,15 +27,15 @@ struct ContainerRequest {
   container::packages::PackageSource source;
 };
 
-// What Sandbox of the package is made with.
+// The options of belljar.Sandbox.
 struct OpenRequest {
-  // Name, names joined with "+", or an operator's file. Empty: none was named.
+  // A name, names joined with "+", or the path of a profile file. Empty: none was named.
   std::string profile;
   bool is_strict = true;
   bool is_restricted = true;
   std::vector<std::string> allowed_domains;
   std::vector<std::string> allow_private;
-  std::optional<size_t> spares;  // nullopt: as many as is usual
+  std::optional<size_t> spares;  // nullopt: the default
   std::optional<ContainerRequest> container;
 };
 
@@ -45,7 +45,7 @@ struct Choice {
   std::vector<container::packages::PackageRequirement> packages;
   container::packages::PackageSource source;
   std::string facts;
-  std::vector<core::Profile> enabled;  // from which runs choose, if no profile was named
+  std::vector<core::Profile> enabled;  // for runs to choose from, if no profile was named
 };
 
 struct Opened {
@@ -63,9 +63,9 @@ struct Opened {
 core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
                             const OpenRequest& open_request);
 
-// Returns before the first worker is ready; with packages, once they are installed. Threads that
-// this starts take no signals: those of the process are for its interpreter, whose handlers want
-// the main thread.
+// Returns before the first worker is ready; with packages, once they are installed. The threads
+// that it starts block all signals: these are for the interpreter, whose handlers run in the main
+// thread.
 core::Result<Opened> Open(Choice choice, int cancel_fd);
 
 }  // namespace belljar::python

@@ -1,5 +1,5 @@
-// Plain data from its JSON form, which a hostile worker may have written: _plain.py says what it
-// is.
+// Reads plain data (defined in _plain.py) from its JSON form, which a hostile worker may have
+// written.
 #ifndef BELLJAR_PYTHON_PLAIN_DATA_H_
 #define BELLJAR_PYTHON_PLAIN_DATA_H_
 
@@ -9,9 +9,9 @@
 
 namespace belljar::python {
 
-// `tagged` is called with each object that has a key beginning with "$", and returns what it stands
-// for. Time and memory are in proportion to the text, and to what `tagged` takes. Throws
-// pybind11::value_error for what is no such form, and what `tagged` raises.
+// `tagged` is called with each object that has a key beginning with "$", and returns the value that
+// the object stands for. Time and memory are proportional to the text, plus what `tagged` takes.
+// Throws pybind11::value_error if the text is malformed, and what `tagged` raises.
 pybind11::object ReadPlain(std::string_view json, const pybind11::function& tagged);
 
 }  // namespace belljar::python

@@ -2,6 +2,7 @@
 
 #include <pybind11/stl.h>
 
+#include <concepts>
 #include <stdexcept>
 #include <string_view>
 #include <utility>
@@ -9,6 +10,7 @@
 
 #include "engine/core/limits.h"
 #include "engine/core/text.h"
+#include "engine/host/fields.h"
 #include "engine/outside/profile_catalogue.h"
 #include "engine/outside/workspace.h"
 #include "python/errors.h"
@@ -43,7 +45,7 @@ void CheckMax(const char* name, bool is_over, const std::string& requested,
          ", the maximum of profile " + profile.name);
 }
 
-// Replaces the profile's value by `asked`.
+// The profile's default limits, with the requested ones in their place.
 core::Limits LimitsFrom(const core::RequestedLimits& requested, const core::Profile& profile) {
   using std::chrono::milliseconds;
   const core::Limits& maximum = profile.maximum_limits;
@@ -103,52 +105,61 @@ void CheckFiles(const std::vector<host::InputFile>& files, const core::Profile& 
   if (!checked) Refuse("files: " + checked.error().ToString());
 }
 
-std::chrono::milliseconds Milliseconds(const py::handle& count) {
-  return std::chrono::milliseconds(py::cast<int64_t>(count));
+template <typename T>
+void Read(const py::handle& value, T& into) {
+  if constexpr (host::OptionalField<T>) {
+    Read(value, into.emplace());
+  } else if constexpr (host::DurationField<T>) {
+    into = T(py::cast<int64_t>(value));
+  } else if constexpr (std::same_as<T, core::Bytes>) {
+    into.count = py::cast<uint64_t>(value);
+  } else if constexpr (std::same_as<T, std::vector<host::InputFile>> ||
+                       std::same_as<T, std::vector<host::InputVariable>>) {
+    into = PairsFrom<typename T::value_type>(value);
+  } else if constexpr (std::same_as<T, py::object>) {
+    into = py::reinterpret_borrow<py::object>(value);
+  } else {
+    into = py::cast<T>(value);
+  }
 }
 
-// Stores one item of the dict in `asked` and `limits`.
-void Take(std::string_view key, const py::handle& value, RunRequest& requested,
+// The table of a run's request: each key of the dict (_wire.py), and what it sets.
+template <typename Visit>
+void VisitItems(RunRequest& run, core::RequestedLimits& limits, const Visit& visit) {
+  host::Request& request = run.request;
+  visit("source", request.source);
+  visit("filename", request.filename);
+  visit("stdin", request.standard_input);
+  visit("args", request.arguments);
+  visit("env", request.environment);
+  visit("timeout", limits.timeout);
+  visit("cpu", limits.cpu);
+  visit("memory", limits.memory);
+  visit("output", limits.output);
+  visit("allowed_imports", request.allowed_imports);
+  visit("allowed_domains", request.allowed_domains);
+  visit("files", request.files);
+  visit("inputs", request.inputs);
+  visit("functions", request.functions);
+  visit("call", run.call);
+  visit("stream", run.stream);
+}
+
+// Stores one item of the dict in `run` and `limits`.
+void Take(std::string_view key, const py::handle& value, RunRequest& run,
           core::RequestedLimits& limits) {
-  host::Request& request = requested.request;
-  if (key == "source") {
-    request.source = py::cast<std::string>(value);
-  } else if (key == "validate") {
-    request.mode = host::Request::Mode::kValidate;
-    request.wants_analysis = true;
-  } else if (key == "filename") {
-    request.filename = py::cast<std::string>(value);
-  } else if (key == "stdin") {
-    request.standard_input = py::cast<std::string>(value);
-  } else if (key == "args") {
-    request.arguments = py::cast<Strings>(value);
-  } else if (key == "env") {
-    request.environment = py::cast<Strings>(value);
-  } else if (key == "timeout") {
-    limits.timeout = Milliseconds(value);
-  } else if (key == "cpu") {
-    limits.cpu = Milliseconds(value);
-  } else if (key == "memory") {
-    limits.memory = core::Bytes{py::cast<uint64_t>(value)};
-  } else if (key == "output") {
-    limits.output = core::Bytes{py::cast<uint64_t>(value)};
-  } else if (key == "allowed_imports") {
-    request.allowed_imports = py::cast<Strings>(value);
-  } else if (key == "allowed_domains") {
-    request.allowed_domains = py::cast<Strings>(value);
-  } else if (key == "files") {
-    request.files = PairsFrom<host::InputFile>(value);
-  } else if (key == "inputs") {
-    request.inputs = PairsFrom<host::InputVariable>(value);
-  } else if (key == "functions") {
-    request.functions = py::cast<Strings>(value);
-  } else if (key == "call") {
-    requested.call = py::reinterpret_borrow<py::object>(value);
-  } else if (key == "stream") {
-    requested.stream = py::reinterpret_borrow<py::object>(value);
-  } else {
-    throw std::logic_error("unknown key: " + std::string(key));
+  if (key == "validate") {
+    run.request.mode = host::Request::Mode::kValidate;
+    run.request.wants_analysis = true;
+    return;
   }
+  bool is_known = false;
+  VisitItems(run, limits, [&](std::string_view name, auto& item) {
+    if (name != key) return;
+    Read(value, item);
+    is_known = true;
+  });
+  if (!is_known) throw std::logic_error("unknown key: " + std::string(key));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the package hands over, as values of the engine's. The package has checked types; what takes
-// knowledge of the profile is checked here.
+// The package's requests as values of the engine. The package has checked their types; what depends
+// on the profile is checked here.
 #ifndef BELLJAR_PYTHON_REQUEST_OBJECTS_H_
 #define BELLJAR_PYTHON_REQUEST_OBJECTS_H_
 
@@ -16,10 +16,10 @@
 
 namespace belljar::python {
 
-// Of the dict that Sandbox keeps: see _host.pyi.
+// From an OpenRequest of _wire.py.
 OpenRequest OpenRequestFrom(const pybind11::dict& options);
 
-// Of a dict as for RunRequestFrom. Throws BadArgument.
+// From the same dict as RunRequestFrom. Throws BadArgument.
 Defaults DefaultsFrom(const pybind11::dict& requested, const core::Profile& profile,
                       outside::Language language);
 
@@ -29,23 +29,22 @@ struct RunRequest {
   pybind11::object call = pybind11::none();
 };
 
-// Of the dict that a run is asked for with, which holds what is not usual: see _wire.py. Throws
-// BadArgument.
+// From a RunRequest of _wire.py, which has only what differs from the defaults. Throws BadArgument.
 RunRequest RunRequestFrom(const pybind11::dict& requested, const Engine& engine);
 
-// With these limits in place of the engine's.
+// With these default limits in place of the engine's.
 RunRequest RunRequestFrom(const pybind11::dict& requested, const Engine& engine,
                           core::RequestedLimits limits);
 
 struct SessionRequest {
   outside::SessionOptions options;
-  core::RequestedLimits limits;  // those of its cells that are not the profile's
+  core::RequestedLimits limits;  // those limits of its cells that are not the profile's
 };
 
-// Of the dict that a session is asked for with. Throws BadArgument.
+// From a SessionRequest of _wire.py. Throws BadArgument.
 SessionRequest SessionRequestFrom(const pybind11::dict& requested, const Engine& engine);
 
-// Pairs of a path and its content, for the workspace. Throws BadArgument.
+// From pairs of path and content, for the workspace. Throws BadArgument.
 std::vector<host::InputFile> FilesFrom(const pybind11::handle& list, const core::Profile& profile);
 
 // "5s", "1.5", "500ms": milliseconds. "64m": bytes. Throw BadArgument.

@@ -40,7 +40,7 @@ class Record {
       if constexpr (row.Is(host::kInPython)) slots_.push_back(type_.attr(row.name));
     });
     for (const auto& [field, type] : kClass<T>.by_hand) slots_.push_back(type_.attr(field));
-    // Every row is a slot, so no slot of the class stays without a value.
+    // Each slot has a row or is set by hand, so none stays without a value.
     if (slots_.size() != py::len(type_.attr("__match_args__"))) {
       throw std::logic_error(std::string(kClass<T>.name) +
                              " has other fields than its table: run tools/result_fields.py");
@@ -78,7 +78,7 @@ class Record {
   std::vector<py::object> slots_;
 };
 
-// The most recent object: nearly all runs of a process have the same.
+// Keeps the most recent object: nearly all runs of a process have the same one.
 template <typename Key>
 class Latest {
  public:
@@ -118,25 +118,6 @@ void VisitFields(host::TableOf<Judgement>, Visit visit) {
   visit(host::Row<host::kInPython>("error", &Judgement::error));
 }
 
-// What a cell has of its session.
-struct CellReport {
-  const host::SessionReport& report;
-  const std::string& id() const { return report.id; }
-  uint64_t cell() const { return report.cell; }
-  const std::string& checkpoint() const { return report.checkpoint; }
-  bool restored() const { return report.restored; }
-  const std::string& note() const { return report.note; }
-};
-
-template <typename Visit>
-void VisitFields(host::TableOf<CellReport>, Visit visit) {
-  visit(host::Row<host::kInPython>("id", &CellReport::id));
-  visit(host::Row<host::kInPython>("cell", &CellReport::cell));
-  visit(host::Row<host::kInPython | host::kNullable>("checkpoint", &CellReport::checkpoint));
-  visit(host::Row<host::kInPython>("restored", &CellReport::restored));
-  visit(host::Row<host::kInPython | host::kNullable>("note", &CellReport::note));
-}
-
 constexpr std::pair<const char*, const char*> kResultByHand[] = {
     {"value", "Any"},
     {"has_value", "bool"},
@@ -147,7 +128,7 @@ constexpr ClassNames kClass<host::Outcome> = {"Result", kResultByHand};
 template <>
 constexpr ClassNames kClass<Judgement> = {"Validation"};
 template <>
-constexpr ClassNames kClass<CellReport> = {"SessionReport"};
+constexpr ClassNames kClass<host::SessionReport> = {"SessionReport"};
 template <>
 constexpr ClassNames kClass<host::Finding> = {"Finding"};
 template <>
@@ -183,8 +164,8 @@ struct RecordsOf {
 
 // The most recent import of the package.
 struct Records
-    : RecordsOf<host::Outcome, Judgement, CellReport, host::Finding, host::GuestError, host::Usage,
-                core::Limits, host::LayerState, host::Isolation, host::SecurityEvent,
+    : RecordsOf<host::Outcome, Judgement, host::SessionReport, host::Finding, host::GuestError,
+                host::Usage, core::Limits, host::LayerState, host::Isolation, host::SecurityEvent,
                 host::NetworkEvent, host::ContainerReport, host::Artifact, host::Analysis> {
   Records(const py::module_& results, const py::module_& plain_module)
       : RecordsOf(results), plain(plain_module) {}
@@ -302,18 +283,16 @@ py::object TruncatedObject(const host::Outcome& outcome, bool is_unreadable) {
 
 }  // namespace
 
-void KnowResults(const py::module_& results, const py::module_& plain) {
+void RegisterResults(const py::module_& results, const py::module_& plain) {
   Known() = new Records(results, plain);
 }
 
 py::object ResultObject(const host::Outcome& outcome) {
   const std::optional<py::object> value = ValueOf(outcome.result_json);
   const bool is_unreadable = outcome.result_json && !value;
-  const py::object session =
-      outcome.session ? ToObject(CellReport{*outcome.session}) : py::object(py::none());
-  return Make().Of<host::Outcome>()(outcome, value.value_or(py::none()),
-                                    py::bool_(value.has_value()),
-                                    TruncatedObject(outcome, is_unreadable), session);
+  return Make().Of<host::Outcome>()(
+      outcome, value.value_or(py::none()), py::bool_(value.has_value()),
+      TruncatedObject(outcome, is_unreadable), ToObject(outcome.session));
 }
 
 py::object ValidationObject(const host::Outcome& outcome) { return ToObject(Judgement{outcome}); }

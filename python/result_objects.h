@@ -1,6 +1,6 @@
-// An Outcome as the objects that the package returns: the frozen dataclasses of belljar/_result.py.
-// Every text in it may be the guest's: bytes that are not UTF-8 become U+FFFD, nothing is
-// evaluated.
+// Converts an Outcome to the objects that the package returns, the frozen dataclasses of
+// belljar/_result.py. Any text may be the guest's: bytes that are not UTF-8 become U+FFFD, and
+// nothing is evaluated.
 #ifndef BELLJAR_PYTHON_RESULT_OBJECTS_H_
 #define BELLJAR_PYTHON_RESULT_OBJECTS_H_
 
@@ -10,16 +10,16 @@
 
 namespace belljar::python {
 
-// The modules belljar._result and belljar._plain, before anything is made.
-void KnowResults(const pybind11::module_& results, const pybind11::module_& plain);
+// Registers belljar._result and belljar._plain. Call it before anything else here.
+void RegisterResults(const pybind11::module_& results, const pybind11::module_& plain);
 
 // A Result.
 pybind11::object ResultObject(const host::Outcome& outcome);
 
-// A Validation, of a request that was validated.
+// A Validation, from the outcome of a request in mode kValidate.
 pybind11::object ValidationObject(const host::Outcome& outcome);
 
-// What the tables say of the dataclasses: of each, by field, its annotation and its meaning.
+// What the tables say about the dataclasses: class -> field -> annotation and meaning.
 pybind11::dict ResultFields();
 
 }  // namespace belljar::python

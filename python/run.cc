@@ -24,14 +24,11 @@ namespace {
 
 namespace py = pybind11;
 
-// How long a signal may go unnoticed that came between two looks.
-constexpr std::chrono::milliseconds kSignalCheckInterval{50};
-
-// What the run calls in Python, from frames of the engine's: no exception may cross those, so the
-// first is kept, ends the run, and is thrown when they are left.
+// What the run calls in Python. No exception may cross the engine's frames in between, so the first
+// one is kept, ends the run, and is thrown when these frames have been left.
 class Callbacks {
  public:
-  Callbacks(const RunRequest& requested, const Cancellation& cancellation, bool watches_signals)
+  Callbacks(const RunRequest& requested, const Canceller& cancellation, bool watches_signals)
       : cancellation_(cancellation),
         stream_(requested.stream),
         call_(requested.call),
@@ -41,7 +38,7 @@ class Callbacks {
   }
   Callbacks(const Callbacks&) = delete;
 
-  // Borrow from this, and `afterwards`.
+  // The options borrow from this object and from `deferred`.
   outside::RunOptions Options(host::DeferredTasks* deferred) {
     outside::RunOptions options;
     options.deferred = deferred;
@@ -55,7 +52,7 @@ class Callbacks {
     return options;
   }
 
-  // With the GIL, when the run is over: what does not end in a whole character, and exceptions.
+  // Requires the GIL. Call it after the run: passes on incomplete characters, throws exceptions.
   void Finish() {
     if (!failure_) ShowRest("stdout", unshown_stdout_);
     if (!failure_) ShowRest("stderr", unshown_stderr_);
@@ -66,7 +63,7 @@ class Callbacks {
   template <typename Step>
   void InPython(Step step) {
     WithGil([&] {
-      if (failure_) return;  // the run is ending: nothing more is said to anybody
+      if (failure_) return;  // the run is ending: no more callbacks
       try {
         step();
       } catch (const std::exception&) {
@@ -76,7 +73,7 @@ class Callbacks {
     });
   }
 
-  // True: a handler has raised.
+  // Whether a signal handler has raised.
   bool AskSignals() {
     InPython([] {
       if (PyErr_CheckSignals() != 0) throw py::error_already_set();
@@ -85,14 +82,14 @@ class Callbacks {
   }
 
   std::string Call(std::string_view name, std::string_view arguments) {
-    std::string answer;  // none, if the run is ending
+    std::string answer;  // empty if the run is ending
     InPython([&] {
       answer = py::cast<std::string>(CallPython(call_, TextObject(name), TextObject(arguments)));
     });
     return answer;
   }
 
-  // A character may come in two pieces.
+  // A character may arrive in two pieces.
   void Show(const char* name, std::string_view bytes, std::string& unshown) {
     unshown += bytes;
     const size_t whole = core::CompletePrefix(unshown);
@@ -108,7 +105,7 @@ class Callbacks {
     InPython([&] { CallPython(stream_, TextObject(name), TextObject(unshown)); });
   }
 
-  const Cancellation& cancellation_;
+  const Canceller& cancellation_;
   const py::object stream_;
   const py::object call_;
   const bool watches_signals_;
@@ -138,14 +135,14 @@ void NameProfiles(const Engine& engine, host::Outcome& outcome) {
 }
 
 py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
-                  const Cancellation* cancellation, bool watches_signals) {
+                  const Canceller* cancellation, bool watches_signals) {
   CheckProcess(engine);
   const Engine::PendingCall call(engine, cancellation);
   if (!call) throw IsClosed();
   const RunRequest requested = RunRequestFrom(options, engine);
   Callbacks callbacks(requested, call.cancellation(), watches_signals);
-  // Ending the worker and making the next one take the processors that the result is made on: they
-  // come after it.
+  // Ending the worker and spawning the next one would compete for processors with making the
+  // result, so they come after it.
   auto deferred = std::make_unique<host::DeferredTasks>();
   core::Result<host::Outcome> outcome = WithoutGil(
       [&] { return engine.Run(requested.request, callbacks.Options(deferred.get()), call); });
@@ -161,7 +158,7 @@ py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
 
 }  // namespace
 
-py::object Run(Engine& engine, const py::dict& requested, const Cancellation* cancellation,
+py::object Run(Engine& engine, const py::dict& requested, const Canceller* cancellation,
                bool watches_signals) {
   return RunFor(ResultObject, engine, requested, cancellation, watches_signals);
 }
@@ -170,8 +167,8 @@ py::object Validate(Engine& engine, const py::dict& requested, bool watches_sign
   return RunFor(ValidationObject, engine, requested, nullptr, watches_signals);
 }
 
-// A checkpoint follows each cell, on a thread of the engine's: nothing is deferred to this one.
-py::object RunCell(LiveSession& live, const py::dict& requested, const Cancellation* cancellation,
+// A checkpoint follows each cell, on a thread of the engine: nothing is deferred to this one.
+py::object RunCell(LiveSession& live, const py::dict& requested, const Canceller* cancellation,
                    const TurnRequest& turn) {
   CheckUsable(live);
   const Engine& engine = *live.engine();
@@ -210,12 +207,12 @@ bool WaitUntilReady(Engine& engine, double seconds) {
   CheckProcess(engine);
   const Engine::PendingCall call(engine, nullptr);
   if (!call) throw IsClosed();
-  // A day at most: more does not fit what the clock counts in.
+  // At most a day: larger values do not fit the clock's type.
   const auto time = std::chrono::duration<double>(std::min(seconds, 86'400.0));
   const core::Deadline deadline =
       core::Clock::now() + std::chrono::duration_cast<core::Clock::duration>(time);
   for (;;) {
-    const core::Deadline look = std::min(deadline, core::Clock::now() + kSignalCheckInterval);
+    const core::Deadline look = std::min(deadline, core::Clock::now() + kSignalInterval);
     const core::Result<void> ready = WithoutGil([&] { return engine.WaitForSpare(look); });
     if (ready) return true;
     if (ready.error().error_number != ETIMEDOUT) throw HostFailure{ready.error()};

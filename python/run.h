@@ -1,4 +1,4 @@
-// One run, asked for from Python: request in, result out, and the callbacks between.
+// One run for Python: its request, its callbacks and its result.
 #ifndef BELLJAR_PYTHON_RUN_H_
 #define BELLJAR_PYTHON_RUN_H_
 
@@ -12,25 +12,24 @@
 
 namespace belljar::python {
 
-// A Result. The GIL is held while it is made, and by callbacks. An exception of a callback's, or of
-// a signal's handler, kills the run and is thrown on. `cancellation` may be null. Signals are for
-// the thread that their handlers run in to watch.
-pybind11::object Run(Engine& engine, const pybind11::dict& requested,
-                     const Cancellation* cancellation, bool watches_signals);
+// Returns a Result. Releases the GIL during the run, except for callbacks. An exception in a
+// callback or a signal handler kills the run and is rethrown. `cancellation` may be null.
+// `watches_signals`: this is the thread in which signal handlers run.
+pybind11::object Run(Engine& engine, const pybind11::dict& requested, const Canceller* cancellation,
+                     bool watches_signals);
 
-// A Validation, in the same way.
+// The same for a Validation.
 pybind11::object Validate(Engine& engine, const pybind11::dict& requested, bool watches_signals);
 
-// A cell of a session, in the same way; a callback's exception interrupts it (RunOptions).
+// The same for a cell of a session, which an exception in a callback interrupts (RunOptions).
 pybind11::object RunCell(LiveSession& live, const pybind11::dict& requested,
-                         const Cancellation* cancellation, const TurnRequest& turn);
+                         const Canceller* cancellation, const TurnRequest& turn);
 
 // Waits for a worker.
 std::shared_ptr<LiveSession> OpenSession(const std::shared_ptr<Engine>& engine,
                                          const pybind11::dict& requested, bool watches_signals);
 
-// Until a worker waits, or `seconds` have passed: then false. A signal's handler may raise
-// meanwhile.
+// False: no worker was ready within `seconds`. Signal handlers may raise meanwhile.
 bool WaitUntilReady(Engine& engine, double seconds);
 
 }  // namespace belljar::python

@@ -27,10 +27,8 @@ namespace py = pybind11;
 
 constexpr char kUseSession[] = "use a session";
 
-constexpr std::chrono::milliseconds kSignalLook{50};
-
-// Calls `use` with the session, and how long it may wait for its turn. It returns a Result, whose
-// value this returns.
+// Calls `use` with the session and how long it may wait for its turn. `use` returns a Result, whose
+// value is returned.
 template <typename Use>
 auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
   CheckUsable(live);
@@ -39,7 +37,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
   const core::Deadline deadline = core::Clock::now() + std::chrono::milliseconds(turn.milliseconds);
   for (;;) {
     outside::Patience patience = turn.patience();
-    if (turn.watches_signals) patience.at_most = std::min(patience.at_most, kSignalLook);
+    if (turn.watches_signals) patience.at_most = std::min(patience.at_most, kSignalInterval);
     auto result = WithoutGil([&] { return use(live.session(), patience); });
     if (result) {
       if constexpr (std::is_same_v<decltype(result), core::Result<void>>) {
@@ -57,7 +55,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
 
 using Live = std::shared_ptr<LiveSession>;
 
-// A session of the same sandbox.
+// Another session of the same sandbox.
 Live Sibling(const LiveSession& live, std::shared_ptr<outside::Session> session) {
   live.engine()->Add(session);
   return HoldSession(live.engine(), std::move(session), live.limits());
@@ -73,7 +71,7 @@ py::str Checkpoint(const LiveSession& live, const std::string& label, TurnReques
   }));
 }
 
-// Tuples in the order of the fields of Checkpoint in _session.py.
+// Tuples in the order of the fields of Checkpoint in _session_data.py.
 py::list Checkpoints(const LiveSession& live) {
   if (!live.is_of_this_process()) CheckUsable(live);
   py::list checkpoints;
@@ -137,7 +135,7 @@ py::tuple PathObjects(const std::vector<std::string>& paths) {
   return objects;
 }
 
-// In the order of the fields of Difference in _session.py.
+// In the order of the fields of Difference in _session_data.py.
 py::tuple DifferenceObject(const outside::SessionDifference& difference) {
   py::list variables;
   for (const outside::VariableChange& each : difference.variables) {
@@ -190,7 +188,7 @@ py::list Files(const LiveSession& live, TurnRequest turn) {
   return pairs;
 }
 
-// InTurn, with a KeyError where there is no such file.
+// InTurn, with a KeyError if there is no such file.
 template <typename Use>
 auto WithFile(const LiveSession& live, const std::string& path, TurnRequest turn, Use use) {
   CheckWorkspace(live);
@@ -224,7 +222,7 @@ void RemoveFile(const LiveSession& live, const std::string& path, TurnRequest tu
   });
 }
 
-// In the order of the fields of SessionInfo in _session.py, but for the id.
+// In the order of the fields of SessionInfo in _session_data.py, without the id.
 py::tuple InfoObject(const LiveSession& live) {
   if (!live.is_of_this_process()) CheckUsable(live);
   const outside::Session::Info info = WithoutGil([&] { return live.session().info(); });
@@ -287,7 +285,7 @@ std::shared_ptr<LiveSession> HoldSession(std::shared_ptr<Engine> engine,
 void DefineSessions(py::module_& module) {
   py::class_<TurnRequest>(module, "Turn")
       .def(py::init(&Turn), py::arg("milliseconds"), py::arg("watch_signals"));
-  py::class_<LiveSession, Live>(module, "Session")
+  py::class_<LiveSession, Live>(module, "LiveSession")
       .def_property_readonly(
           "id",
           [](const LiveSession& live) { return TextObject(live.session().id()); })  // never changes
@@ -310,9 +308,9 @@ void DefineSessions(py::module_& module) {
       .def("close", [](const LiveSession& live, const std::string& why) {
         WithoutGil([&] { live.Close(why); });
       });
-  module.def("open_session", &OpenSession, py::arg("engine"), py::arg("asked"),
+  module.def("open_session", &OpenSession, py::arg("engine"), py::arg("request"),
              py::arg("watch_signals"));
-  module.def("run_cell", &RunCell, py::arg("session"), py::arg("asked"), py::arg("cancellation"),
+  module.def("run_cell", &RunCell, py::arg("session"), py::arg("request"), py::arg("cancellation"),
              py::arg("turn"));
 }
 

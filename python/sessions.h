@@ -1,5 +1,5 @@
-// What Python does with a session, but for its cells (run.h). All with the GIL, and let go of it
-// meanwhile.
+// The operations on sessions for Python, except cells (run.h). Called with the GIL, which they
+// release while they wait.
 #ifndef BELLJAR_PYTHON_SESSIONS_H_
 #define BELLJAR_PYTHON_SESSIONS_H_
 
@@ -15,8 +15,8 @@
 
 namespace belljar::python {
 
-// How long a call waits for the session's turn, and whether it looks after signals meanwhile, as
-// the thread must that their handlers run in.
+// How long a call waits for the session's turn, and whether it checks for signals meanwhile, as the
+// thread must in which signal handlers run.
 struct TurnRequest {
   int64_t milliseconds = 0;
   bool watches_signals = false;
@@ -26,19 +26,19 @@ struct TurnRequest {
   }
 };
 
-// Throws unless the session is open, is this process's, and does not wait for this very call.
+// Throws if the session is closed, belongs to another process, or is waiting for this very call.
 void CheckUsable(const LiveSession& session);
-// Throws what `error` means for a user of the session.
+// Throws the exception that `error` means to a user of the session.
 [[noreturn]] void ThrowSessionError(const LiveSession& session, const core::Error& error);
-// That the engine has been closed, and the session with it.
+// Throws that the engine, and the session with it, has been closed.
 [[noreturn]] void ThrowSandboxClosed();
 
-// What Python holds: closes it when it is dropped.
+// The object that Python holds. Closes the session when it is dropped.
 std::shared_ptr<LiveSession> HoldSession(std::shared_ptr<Engine> engine,
                                          std::shared_ptr<outside::Session> session,
                                          core::RequestedLimits limits);
 
-// Adds the class Session, and its methods, to belljar._host.
+// Adds the classes LiveSession and Turn, and functions that use them, to belljar._host.
 void DefineSessions(pybind11::module_& module);
 
 }  // namespace belljar::python

@@ -25,8 +25,7 @@ import _belljar_guards as guards
 
 from . import library, reviewed
 from .alternatives import FILE_NAMES, alternative, alternative_to_name
-from .tables import FOR_TESTS
-from .transformer import OWN_MODULES
+from .tables import FOR_TESTS, OWN_MODULES
 from .unshared import unshared
 
 _KEYWORDS = {"False", "None", "True"}  # names of builtins that no statement binds

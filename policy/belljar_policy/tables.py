@@ -29,6 +29,9 @@ LOADABLE_DUNDER_NAMES = MODULE_DUNDERS | {
 # Of arguments: Mock(__name__="f"). A function that binds them has them in a dict.
 KEYWORD_DUNDERS = frozenset({"__name__", "__qualname__", "__doc__"})
 
+# Modules that are not of the profile: each program has them, and they show what it can name anyway.
+OWN_MODULES = frozenset({"__main__", "builtins"})
+
 # --- special methods ----------------------------------------------------------------------------
 
 # What a class of the guest may define, by purpose.

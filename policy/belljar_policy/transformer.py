@@ -26,9 +26,6 @@ from .library.streams import devnull, number_of
 from .restricted_python import RestrictingNodeTransformer
 from .rules import RULES
 
-OWN_MODULES = frozenset({"__main__", "builtins"})
-"""Not of the profile: each program has them, and they show what it can name anyway."""
-
 if TYPE_CHECKING:
     from .modules import ModuleTable
 
@@ -502,7 +499,7 @@ class Transformer(RestrictingNodeTransformer):
             self.check_binding(alias, alias.asname or alias.name)
         if module == "__future__" or not self._check_module(node, module):
             return
-        if module in OWN_MODULES:  # what is in them changes: an ImportError tells
+        if module in tables.OWN_MODULES:  # what is in them changes: an ImportError tells
             return
         exports = self._modules.exports(module)
         for alias in node.names:
@@ -532,7 +529,7 @@ class Transformer(RestrictingNodeTransformer):
             self.check_binding(alias, alias.name)
 
     def _check_module(self, node: ast.AST, name: str) -> bool:
-        if name == "__future__" or name in OWN_MODULES:
+        if name == "__future__" or name in tables.OWN_MODULES:
             return True
         if name not in self._modules or (name in tables.FOR_TESTS and not self._has_mocks):
             profile = self._modules.profile_with(name)

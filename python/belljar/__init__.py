@@ -7,8 +7,8 @@
     (42, 'hello\\n')
 
 `Sandbox` runs programs, and opens sessions, whose variables stay from cell to cell; `AsyncSandbox`
-does the same for asyncio. Both return a `Result`, also for
-a program that fails. `BelljarError` means that Belljar or this machine failed.
+does the same for asyncio. Both return a `Result`, even for a program that fails. `BelljarError`
+means that Belljar or this machine failed.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from belljar._async import AsyncSandbox
     from belljar._async_session import AsyncSession
-    from belljar._errors import BelljarError, GuestFailed, SessionBusy, SessionClosed
+    from belljar._errors import BelljarError, SessionBusy, SessionClosed
     from belljar._host import VERSION as __version__
     from belljar._info import Info
     from belljar._options import ContainerOptions
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         Container,
         ErrorReport,
         Finding,
+        GuestFailed,
         Isolation,
         Layer,
         Limits,
@@ -92,7 +93,7 @@ __all__ = [
 _MODULES = {
     "_async": ("AsyncSandbox",),
     "_async_session": ("AsyncSession",),
-    "_errors": ("BelljarError", "GuestFailed", "SessionBusy", "SessionClosed"),
+    "_errors": ("BelljarError", "SessionBusy", "SessionClosed"),
     "_info": ("Info",),
     "_options": ("ContainerOptions",),
     "_result": (
@@ -101,6 +102,7 @@ _MODULES = {
         "Container",
         "ErrorReport",
         "Finding",
+        "GuestFailed",
         "Isolation",
         "Layer",
         "Limits",

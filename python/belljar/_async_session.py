@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Generator, Iterable, Mapping
+from collections.abc import Callable, Generator, Mapping
 from functools import partial
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
+from typing import Any, NoReturn, Self, TypeVar, Unpack
 
-from belljar import _functions, _host, _options
+from belljar import _host
 from belljar._errors import BelljarError, SessionBusy, SessionClosed
-from belljar._options import FileContent, Seconds, Size
+from belljar._loop import LoopCalls, LoopThreads
+from belljar._options import FileContent
+from belljar._requests import CELL, CellOptions
 from belljar._result import Result
 from belljar._session import Session
 from belljar._session_data import Checkpoint, Completion, Difference, SessionInfo, Variable
 
-if TYPE_CHECKING:
-    from belljar._async import AsyncSandbox
-    from belljar._sandbox import Stream
-    from belljar._wire import RunRequest
-
 T = TypeVar("T")
 
-# The sessions whose cell the present task works for, as a function that the cell calls.
+# The sessions for whose cells the current task works, as a function that a cell calls does.
 _cells: contextvars.ContextVar[frozenset[str]] = contextvars.ContextVar(
     "belljar_cells", default=frozenset()
 )
@@ -44,15 +40,15 @@ class AsyncSession:
     """
 
     # Not for users: AsyncSandbox.session makes one.
-    def __init__(self, box: AsyncSandbox, open_session: Callable[[], Session] | Session) -> None:
-        self._box = box
+    def __init__(self, threads: LoopThreads, open_session: Callable[[], Session] | Session) -> None:
+        self._threads = threads
         self._open_session = open_session if callable(open_session) else None
         self._session = open_session if isinstance(open_session, Session) else None
         self._opening: asyncio.Task[Session] | None = None
-        self._running: set[Any] = set()
+        self._running: set[LoopCalls] = set()
         self._is_closed = False  # before it was opened
 
-    # --- its beginning and end --------------------------------------------------------------------
+    # --- opening and closing ----------------------------------------------------------------------
 
     async def _opened(self) -> Session:
         if self._session is not None:
@@ -63,10 +59,10 @@ class AsyncSession:
             )
         if self._opening is None:
             assert self._open_session is not None
-            self._opening = asyncio.ensure_future(self._box._in_thread(self._open_session))
+            self._opening = asyncio.ensure_future(self._threads.do(self._open_session))
         opening = self._opening
         try:
-            # Several may wait for it, of which one is cancelled.
+            # Shielded: other tasks may wait for it when this one is cancelled.
             session = await asyncio.shield(opening)
         except BaseException:
             if opening.done() and self._opening is opening:
@@ -78,7 +74,7 @@ class AsyncSession:
         return session
 
     async def close(self) -> None:
-        """Ends it, with the cell that runs. Calling it again does nothing."""
+        """Ends the session and a running cell. Calling it again does nothing."""
         self._is_closed = True
         opening = self._opening
         if self._session is None and opening is not None:
@@ -86,7 +82,7 @@ class AsyncSession:
             if not opening.cancelled() and opening.exception() is None:
                 self._session = opening.result()
         if self._session is not None:
-            await self._box._in_own_thread(self._session.close)
+            await self._threads.do_at_once(self._session.close)
         for calls in list(self._running):
             calls.end_answers(SessionClosed("use a session", "use a session: it is closed"))
 
@@ -100,12 +96,7 @@ class AsyncSession:
     async def __aenter__(self) -> Self:
         return await self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         await self.close()
 
     @property
@@ -117,10 +108,10 @@ class AsyncSession:
 
     @property
     def id(self) -> str:
-        """Like `Session.id`, once it has opened."""
+        """Like `Session.id`. Requires that the session has opened."""
         if self._session is None:
             what = "read the id of a session"
-            raise BelljarError(what, f"{what}: it opens with its first use")
+            raise BelljarError(what, f"{what}: it opens on first use")
         return self._session.id
 
     def __reduce__(self) -> NoReturn:
@@ -133,74 +124,33 @@ class AsyncSession:
 
     # --- running ----------------------------------------------------------------------------------
 
-    async def run(
-        self,
-        code: str | bytes,
-        *,
-        timeout: Seconds | None = None,
-        cpu: Seconds | None = None,
-        output: Size | None = None,
-        stdin: str | bytes | None = None,
-        args: Iterable[str] = (),
-        env: Mapping[str, str] | None = None,
-        filename: str | None = None,
-        inputs: Mapping[str, object] | None = None,
-        functions: Mapping[str, Callable[..., Any]] | None = None,
-        files: Mapping[str, FileContent] | None = None,
-        allowed_imports: Iterable[str] | None = None,
-        allowed_domains: Iterable[str] | None = None,
-        stream: Stream | None = None,
-        raise_on_error: bool = False,
-    ) -> Result:
+    @CELL
+    async def run(self, code: str | bytes, **options: Unpack[CellOptions]) -> Result:
         """Like `Session.run`. Cancelling the task interrupts the cell and returns at once.
 
         `stream` and `functions` are called in the event loop's thread; functions may be coroutine
         functions.
         """
-        from belljar._async import _Calls
-
-        if stream is not None:
-            _options.stream(stream)
+        CELL.check(options, "AsyncSession.run")
+        raise_on_error = options.pop("raise_on_error", False)
+        calls = LoopCalls()
+        routed = calls.routed(options)
         session = await self._usable()
-        calls = _Calls(asyncio.get_running_loop(), stream)
         calls.context.run(_cells.set, _cells.get() | {session.id})
-        # Not an interruption, which would be a result. It only kills the cell, and takes no time.
+        # Not an interruption, which would return a result. This only kills the cell, immediately.
         calls.stop = partial(session._live.close, "its sandbox was closed")
-        cell = session._cell(
-            code,
-            timeout=timeout,
-            cpu=cpu,
-            output=output,
-            stdin=stdin,
-            args=args,
-            env=env,
-            filename=filename,
-            inputs=inputs,
-            functions=None
-            if functions is None
-            else {
-                name: calls.from_thread(each)
-                for name, each in _functions.checked(functions).items()
-            },
-            files=files,
-            allowed_imports=allowed_imports,
-            allowed_domains=allowed_domains,
-            stream=None if stream is None else calls.show,
-        )
-        result = await self._run(session, cell, calls)
-        if raise_on_error:
-            result.raise_for_status()
-        return result
-
-    async def _run(self, session: Session, cell: RunRequest, calls: Any) -> Result:
+        cell = session._cell(code, routed)
         turn = _host.Turn(session._wait, False)
         self._running.add(calls)
         try:
-            return await self._box._with_calls(
+            result = await self._threads.run(
                 calls, partial(session._run, cell, calls.cancellation, turn)
             )
         finally:
             self._running.discard(calls)
+        if raise_on_error:
+            result.raise_for_status()
+        return result
 
     async def _usable(self) -> Session:
         session = await self._opened()
@@ -212,7 +162,7 @@ class AsyncSession:
     async def _do(self, step: Callable[[Session], T]) -> T:
         """`step` with the session, in another thread."""
         session = await self._usable()
-        return await self._box._in_thread(partial(step, session))
+        return await self._threads.do(partial(step, session))
 
     def interrupt(self) -> bool:
         """Like `Session.interrupt`."""
@@ -226,7 +176,7 @@ class AsyncSession:
 
     @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
-        """Like `Session.checkpoints`. Before it has opened there are none."""
+        """Like `Session.checkpoints`. There are none before the session has opened."""
         return () if self._session is None else self._session.checkpoints
 
     async def rollback(self, checkpoint: Checkpoint | str) -> None:
@@ -254,12 +204,12 @@ class AsyncSession:
         [10, 11, 12]
         """
         made = await self._do(lambda session: session.branch(n, checkpoint, reseed=reseed))
-        return [AsyncSession(self._box, each) for each in made]
+        return [AsyncSession(self._threads, each) for each in made]
 
     async def keep(self) -> AsyncSession:
         """Like `Session.keep`."""
         session = await self._opened()
-        await self._box._in_own_thread(session.keep)
+        await self._threads.do_at_once(session.keep)
         return self
 
     async def compare(self, other: AsyncSession | Checkpoint | str) -> Difference:
@@ -270,7 +220,7 @@ class AsyncSession:
             at = await other._usable()
         return await self._do(lambda session: session.compare(at))
 
-    # --- what is in it ----------------------------------------------------------------------------
+    # --- contents ---------------------------------------------------------------------------------
 
     @property
     def files(self) -> AsyncFiles:
@@ -292,11 +242,11 @@ class AsyncSession:
     async def info(self) -> SessionInfo:
         """Like `Session.info`."""
         session = await self._opened()
-        return await self._box._in_own_thread(session.info)
+        return await self._threads.do_at_once(session.info)
 
 
 class AsyncFiles:
-    """The files of a session's workspace: what `Session.files` does, by methods to wait for."""
+    """The files of a session's workspace: `Session.files` with coroutine methods."""
 
     def __init__(self, session: AsyncSession) -> None:
         self._session = session
@@ -314,7 +264,7 @@ class AsyncFiles:
         await self.update({name: content})
 
     async def update(self, files: Mapping[str, FileContent]) -> None:
-        """Writes several at once, as one change."""
+        """Writes several files at once, as one change."""
         await self._session._do(lambda session: session.files.update(files))
 
     async def remove(self, name: str) -> None:

@@ -3,10 +3,6 @@
 from __future__ import annotations
 
 import errno as _errno
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from belljar._result import Result
 
 
 class BelljarError(Exception):
@@ -35,42 +31,11 @@ class BelljarError(Exception):
         return f"{type(self).__name__}({str(self)!r}{name})"
 
 
-class SessionClosed(BelljarError):  # noqa: N818 - as GuestFailed
+class SessionClosed(BelljarError):  # noqa: N818 - a state, not a mistake
     """The session has ended: it was closed or dropped, its sandbox was closed, or its state is
     lost. The message says why."""
 
 
-class SessionBusy(BelljarError):  # noqa: N818 - as GuestFailed
+class SessionBusy(BelljarError):  # noqa: N818 - a state, not a mistake
     """The session was busy with other calls for as long as this one may wait (`wait` of
     `Sandbox.session`), or with the cell that makes this very call."""
-
-
-class GuestFailed(Exception):  # noqa: N818 - not an error of the caller's
-    """The program did not run to its end. See `raise_on_error` and `Result.raise_for_status`.
-
-        >>> from belljar import Sandbox
-        >>> with Sandbox() as box:
-        ...     try:
-        ...         box.run("1 / 0", raise_on_error=True)
-        ...     except GuestFailed as failed:
-        ...         print(failed, failed.result.error.line)
-        exception: ZeroDivisionError: division by zero 1
-
-    Control characters in its message are escaped, because it may be printed to a terminal.
-
-    Attributes:
-        result: The `Result`, including the output up to the failure.
-    """
-
-    result: Result
-
-    def __init__(self, result: Result) -> None:
-        from belljar._notebook import bounded
-
-        self.result = result
-        error = result.error
-        what = f": {error.type}: {error.message}" if error else ""
-        super().__init__(bounded(f"{result.status}{what}"))
-
-    def __reduce__(self) -> tuple[type[GuestFailed], tuple[Result]]:
-        return type(self), (self.result,)

@@ -13,18 +13,17 @@ class Forkable(Protocol):
     def _after_fork(self) -> None: ...
 
 
-_known: WeakSet[Forkable] = WeakSet()
+_registered: WeakSet[Forkable] = WeakSet()
 
 
-def know(thing: Forkable) -> None:
-    """Registers an object to be reset in forked children: its threads, locks and engine are the
-    parent's."""
-    _known.add(thing)
+def register(thing: Forkable) -> None:
+    """Has the object reset in forked children, where its threads, locks and engine do not work."""
+    _registered.add(thing)
 
 
 def _in_child() -> None:
     _host.after_fork_in_child()
-    for thing in list(_known):
+    for thing in list(_registered):
         thing._after_fork()
 
 

@@ -1,7 +1,7 @@
-"""The messages between a Belljar on Linux (`_remote`) and a program elsewhere, and their form.
+"""The messages between a Belljar on Linux (`_remote`) and a program on another system (`_host`).
 
-A message is a length of four bytes, big-endian, and JSON: a list that begins with its kind. Values
-are plain data, results of this package, and handles of what lives at the other end.
+A message is its length in four bytes, big-endian, and JSON: a list that begins with its kind.
+Values are plain data, results of this package, and handles of objects at the other end.
 """
 
 from __future__ import annotations
@@ -9,30 +9,32 @@ from __future__ import annotations
 import base64
 import json
 from dataclasses import dataclass, fields, is_dataclass
+from types import ModuleType
 from typing import IO, Any
-
-from belljar import _result
 
 PROTOCOL = 1
 MAX_MESSAGE = 1 << 30
 """Bytes. Files and outputs of a run are far below it."""
 
-_RESULTS: dict[str, type[Any]] = {
-    name: kind
-    for name, kind in vars(_result).items()
-    if isinstance(kind, type) and is_dataclass(kind)
-}
+_results: dict[str, type[Any]] = {}
 
 
 class BrokenMessage(Exception):  # noqa: N818 - never raised to callers
-    """What came is no message."""
+    """Malformed input."""
 
 
 @dataclass(frozen=True, slots=True)
 class Handle:
-    """What lives at the end that runs programs: an engine or a session."""
+    """An object at the end that runs programs: an engine or a session."""
 
     number: int
+
+
+def register_results(module: ModuleType) -> None:
+    """Before any result is sent: `_result`, which has their classes."""
+    for name, kind in vars(module).items():
+        if isinstance(kind, type) and is_dataclass(kind):
+            _results[name] = kind
 
 
 def write(stream: IO[bytes], message: list[Any]) -> None:
@@ -83,7 +85,7 @@ def _encode(value: Any) -> Any:
         return {"dict": [[_encode(key), _encode(each)] for key, each in value.items()]}
     if kind is Handle:
         return {"handle": value.number}
-    if _RESULTS.get(kind.__name__) is kind:
+    if _results.get(kind.__name__) is kind:
         return {"result": [kind.__name__, *(_encode(getattr(value, f.name)) for f in fields(kind))]}
     raise TypeError(f"{kind.__name__} cannot be sent")
 
@@ -107,5 +109,5 @@ def _decode(value: Any) -> Any:
         return Handle(int(content))
     if kind == "result":
         name, *values = content
-        return _RESULTS[name](*map(_decode, values))
+        return _results[name](*map(_decode, values))
     return _COLLECTIONS[kind](_decode(each) for each in content)

@@ -18,11 +18,7 @@ _MAX_WRAPPERS = 16
 Functions = Mapping[str, Callable[..., Any]]
 
 
-def checked(
-    functions: Functions | None, argument: str = "functions"
-) -> dict[str, Callable[..., Any]]:
-    if functions is None:
-        return {}
+def checked(argument: str, functions: Functions) -> dict[str, Callable[..., Any]]:
     if not isinstance(functions, Mapping):
         raise TypeError(
             f"{argument} is a {type(functions).__qualname__}; give a dict: name to callable"
@@ -51,12 +47,9 @@ def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str
             form = _plain.encode(value, f"what {name} returned")
         except Exception as error:
             message = _message(error)
-            if isinstance(
-                error, TypeError
-            ):  # may be about the call itself, and then names the callable
+            if isinstance(error, TypeError):  # possibly about the call, and naming the callable
                 message = _renamed(message, functions.get(name), name)
-            told = {"type": type(error).__name__, "message": message}
-            return json.dumps({"error": told})
+            return json.dumps({"error": {"type": type(error).__name__, "message": message}})
         return f'{{"value":{form}}}'
 
     return answer

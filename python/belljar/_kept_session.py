@@ -1,4 +1,4 @@
-"""The one session of an agent's tool."""
+"""The session that an agent's tool keeps."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from belljar._session import Session
 
 
 class KeptSession:
-    """Opens with its first use: the workers of large packages take seconds to start, and meanwhile
-    a model thinks. A copy has a session of its own. Any thread may use it.
+    """Opens on first use: the workers of large packages take seconds to start, during which a model
+    can think. Copies have sessions of their own. Thread-safe.
 
     Raises:
         ValueError: The sandbox's runs are in containers: a stopped call would end the session.
@@ -32,7 +32,7 @@ class KeptSession:
         self._is_closed = False
 
     def info(self) -> Info:
-        """What its cells may use. Begins to start workers."""
+        """What its cells may use. Starts the workers in the background."""
         return self._sandbox._info(self._sandbox._engine_of_sessions())
 
     def open(self) -> Session:

@@ -3,7 +3,8 @@
 Output, value and pictures are shown, as text or PNG only. HTML from the program, for instance of a
 table, is never passed on, not even in a sandboxed frame: a notebook runs scripts with its reader's
 rights, and other programs save, convert and display it, each of which would have to honour the
-frame. Tables are shown as text. Control characters are escaped, because terminals show this too.
+frame. Tables are shown as text. Control characters are escaped, because this is also shown in
+terminals.
 """
 
 from __future__ import annotations
@@ -12,29 +13,13 @@ import html
 from base64 import b64encode
 from typing import TYPE_CHECKING
 
+from belljar._escaping import bounded
+
 if TYPE_CHECKING:
     from belljar._result import Artifact, Result
 
-_PNG = b"\x89PNG\r\n\x1a\n"
-_MAX_PICTURES = 20
-_MAX_TEXT = 100_000  # characters
-
-# All control characters except newline and tab, and the characters that change text direction.
-_HOSTILE = {
-    number: f"\\x{number:02x}" for number in (*range(9), *range(11, 32), *range(127, 160))
-} | {number: f"\\u{number:04x}" for number in (*range(0x202A, 0x202F), *range(0x2066, 0x206A))}
-
-
-def spelled_out(text: str) -> str:
-    """Escapes the characters that a terminal would interpret."""
-    return text.translate(_HOSTILE)
-
-
-def bounded(text: str) -> str:
-    """Like `spelled_out`, with a maximum length."""
-    cut = text[:_MAX_TEXT]
-    rest = "" if len(text) <= _MAX_TEXT else f"\n… {len(text) - _MAX_TEXT:,} characters more"
-    return spelled_out(cut) + rest
+PNG = b"\x89PNG\r\n\x1a\n"
+MAX_PICTURES = 20
 
 
 def _texts(result: Result) -> list[str]:
@@ -61,9 +46,9 @@ def _pictures(result: Result) -> list[Artifact]:
     pictures = [
         each
         for each in result.artifacts
-        if each.media_type == "image/png" and (each.content or b"").startswith(_PNG)
+        if each.media_type == "image/png" and (each.content or b"").startswith(PNG)
     ]
-    return pictures[:_MAX_PICTURES]
+    return pictures[:MAX_PICTURES]
 
 
 def bundle(result: Result) -> dict[str, str]:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from belljar import _host, _plain
 
 if TYPE_CHECKING:
-    from belljar._wire import ContainerRequest, OpenRequest
+    from belljar._wire import ContainerRequest
 
 Seconds = float | str
 """Seconds, or a str: "5s", "500ms", "2m"."""
@@ -166,11 +166,11 @@ def check_programs(value: object) -> None:
         raise _wrong("programs", value, "several, as a list")
 
 
-def stream(value: Callable[[str, str], object]) -> Callable[[str, str], object]:
+def stream(name: str, value: Callable[[str, str], object]) -> Callable[[str, str], object]:
     if not callable(value):
-        raise TypeError(f"stream is a {type(value).__qualname__}, not callable")
+        raise TypeError(f"{name} is a {type(value).__qualname__}, not callable")
     if inspect.iscoroutinefunction(value) or inspect.iscoroutinefunction(type(value).__call__):
-        raise TypeError("stream is a coroutine function, which is not supported; give a function")
+        raise TypeError(f"{name} is a coroutine function, which is not supported; give a function")
     return value
 
 
@@ -183,30 +183,33 @@ def source(code: str | bytes) -> bytes:
     raise _wrong("code", code, "a str or bytes")
 
 
-def standard_input(value: str | bytes) -> bytes:
+def standard_input(name: str, value: str | bytes) -> bytes:
     if isinstance(value, bytes):
         return value
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
-    raise _wrong("stdin", value, "a str or bytes")
+    raise _wrong(name, value, "a str or bytes")
 
 
-def environment(value: Mapping[str, str]) -> list[str]:
+def environment(name: str, value: Mapping[str, str]) -> list[str]:
     """Each variable as "NAME=VALUE"."""
     if not isinstance(value, Mapping):
-        raise _wrong("env", value, "a dict: name to value")
+        raise _wrong(name, value, "a dict: name to value")
     pairs = []
-    for name, item in value.items():
-        if "=" in text("env: a name", name):
-            raise ValueError(f"env: the name {name!r} contains =")
-        pairs.append(f"{name}={text(f'env[{name!r}]', item)}")
+    for key, item in value.items():
+        if "=" in text(f"{name}: a name", key):
+            raise ValueError(f"{name}: the name {key!r} contains =")
+        pairs.append(f"{key}={text(f'{name}[{key!r}]', item)}")
     return pairs
 
 
-def files(value: Mapping[str, FileContent]) -> list[tuple[str, bytes]]:
+def files(name: str, value: Mapping[str, FileContent]) -> list[tuple[str, bytes]]:
     if not isinstance(value, Mapping):
-        raise _wrong("files", value, "a dict: name to content")
-    return [(text("files: a name", name), _content(name, item)) for name, item in value.items()]
+        raise _wrong(name, value, "a dict: name to content")
+    return [
+        (text(f"{name}: a name", path), _content(f"{name}[{path!r}]", item))
+        for path, item in value.items()
+    ]
 
 
 def _content(name: str, content: FileContent) -> bytes:
@@ -217,16 +220,16 @@ def _content(name: str, content: FileContent) -> bytes:
     if isinstance(content, os.PathLike):
         with open(content, "rb") as file:
             return file.read()
-    raise _wrong(f"files[{name!r}]", content, "bytes, a str, or the path of a file")
+    raise _wrong(name, content, "bytes, a str, or the path of a file")
 
 
-def inputs(value: Mapping[str, object]) -> list[tuple[str, str]]:
+def inputs(name: str, value: Mapping[str, object]) -> list[tuple[str, str]]:
     """Each name, with its value in JSON form."""
     if not isinstance(value, Mapping):
-        raise _wrong("inputs", value, "a dict: name to value")
+        raise _wrong(name, value, "a dict: name to value")
     return [
-        (variable("inputs", name), _plain.encode(item, f"inputs[{name!r}]"))
-        for name, item in value.items()
+        (variable(name, key), _plain.encode(item, f"{name}[{key!r}]"))
+        for key, item in value.items()
     ]
 
 
@@ -247,35 +250,10 @@ def variable(argument: str, name: str) -> str:
     return name
 
 
-def _named(profile: str) -> str:
-    if text("profile", profile):
-        return profile
-    raise ValueError("profile: '' names none; leave it out")
-
-
-def open_request(
-    *,
-    profile: str | None,
-    isolation: str,
-    language: str,
-    allow_domains: Iterable[str],
-    allow_private: Iterable[str],
-    spares: int | None,
-    container: bool | ContainerOptions,
-) -> OpenRequest:
-    """The request for `_host.Engine`, checked as far as possible without opening anything."""
-    if isinstance(container, bool):
-        container_options = ContainerOptions() if container else None
-    elif isinstance(container, ContainerOptions):
-        container_options = container
-    else:
-        raise _wrong("container", container, "True, False or ContainerOptions")
-    return {
-        "profile": "" if profile is None else _named(profile),
-        "strict": choice("isolation", isolation, ("strict", "standard")) == "strict",
-        "restricted": choice("language", language, ("restricted", "full")) == "restricted",
-        "allow_domains": texts("allow_domains", allow_domains),
-        "allow_private": texts("allow_private", allow_private),
-        "spares": count("spares", spares, 0 if container_options else 1),
-        "container": None if container_options is None else container_options.request(),
-    }
+def container(name: str, value: bool | ContainerOptions) -> ContainerRequest | None:
+    """None: no container."""
+    if isinstance(value, bool):
+        return ContainerOptions().request() if value else None
+    if isinstance(value, ContainerOptions):
+        return value.request()
+    raise _wrong(name, value, "True, False or ContainerOptions")

@@ -216,7 +216,7 @@ def encode(value: object, what: str) -> str:
     try:
         form = _form(value, MAX_DEPTH)
     except _NotPlainError as error:
-        raise error.told_of(_place(value, what)) from None
+        raise error.at(_place(value, what)) from None
     return json.dumps(
         form, ensure_ascii=False, allow_nan=False, check_circular=False, separators=(",", ":")
     )
@@ -228,7 +228,7 @@ class _NotPlainError(Exception):
     def __init__(self, found: type | None) -> None:
         self.type = found
 
-    def told_of(self, place: str) -> Exception:
+    def at(self, place: str) -> Exception:
         if self.type is None:
             return ValueError(
                 f"{place} nests more than {MAX_DEPTH} levels deep (a list or a dict with str keys "

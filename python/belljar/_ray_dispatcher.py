@@ -1,5 +1,5 @@
-"""The driver's side of `SandboxPool`: which program goes to which node, and what becomes of those
-whose node is lost. `belljar.ray` has imported Ray.
+"""The driver's side of `SandboxPool`: assigns programs to nodes, and handles those whose node is
+lost. `belljar.ray` has imported Ray.
 """
 
 from __future__ import annotations
@@ -25,35 +25,36 @@ from belljar._result import Result
 from belljar._sandbox import Sandbox
 from belljar._threads import starter
 
-_AHEAD = 2  # calls of a node for each program that it runs at a time: one runs, one waits for it
+_AHEAD = 2  # calls per program that a node runs at a time: one runs, one waits
 _SHORT, _LONG = 0.02, 0.1  # seconds: a call that took less gets more programs the next time
 _LOOK_FOR_NODES = 5.0  # seconds
 _LONGEST_PAUSE = 10.0  # seconds before an actor is replaced that has never answered
-_MOST_FAILURES = 3  # of an actor to start, before those who wait are told
+_MAX_FAILURES = 3  # in a row of an actor to start, before waiting programs fail
 
 
 class ExecutionLost(BelljarError):  # noqa: N818 - as SessionClosed
-    """The actor or the node that held the program is gone, and with it the result: the program may
-    have run, wholly, in part, or not at all."""
+    """The actor or node that held the program was lost, and the result with it. The program may
+    have run completely, in part, or not at all."""
 
 
 class DeadlineExceeded(BelljarError):  # noqa: N818 - as SessionClosed
-    """The program had no result when its deadline passed. If it was running, it was killed."""
+    """The deadline passed before the program had a result. If it was running, it was killed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Execution:
-    """What came of one program."""
+    """The result of one program, or why there is none."""
 
     index: int
     """Its position among the programs of `map`, from 0."""
     attempts: int
-    """How often it was handed to a node. More than 1: it may have run more than once."""
+    """How often it was sent to a node. More than 1: it may have run more than once."""
     node: str | None
-    """Ray's id of the node that had it last. None: it was handed to none."""
+    """Ray's id of the node that had it last. None: it was not sent to any."""
     outcome: Result | None
     error: Exception | None
-    """Why there is no outcome: it was lost, its deadline passed, or what `Sandbox.run` raised."""
+    """Why there is no outcome: the program was lost, its deadline passed, or `Sandbox.run`
+    raised."""
 
     @property
     def result(self) -> Result:
@@ -71,7 +72,7 @@ class Node:
     node: str | None
     """Ray's id of its node. None: it has not started."""
     pid: int | None
-    """Of its process. None: it has not started."""
+    """The id of its process. None: it has not started."""
     concurrency: int
     """How many programs it runs at a time."""
     in_flight: int
@@ -82,7 +83,7 @@ class Node:
 
 
 class Job:
-    """A program on its way. Only the dispatcher changes it."""
+    """A program that has no result yet. Only the dispatcher changes it."""
 
     __slots__ = (
         "attempts", "common", "deadline", "index", "is_settled", "node", "number", "own", "retries",
@@ -115,33 +116,33 @@ class Job:
 class _Actor:
     """What the dispatcher knows of an actor."""
 
-    def __init__(self, key: str, handle: Any, concurrency: int, most: int) -> None:
+    def __init__(self, key: str, handle: Any, concurrency: int, in_flight: int) -> None:
         self.key, self.handle, self.concurrency = key, handle, concurrency
         self.node: str | None = None if key.startswith("#") else key
         self.pid: int | None = None
         self.calls: dict[int, list[Job]] = {}
-        self.most_calls = min(most, _AHEAD * concurrency)
-        self.most_batch = max(1, most // self.most_calls)
+        self.max_calls = min(in_flight, _AHEAD * concurrency)
+        self.max_batch = max(1, in_flight // self.max_calls)
         self.batch = 1
         self.is_ready = False
         self.error: Exception | None = None
 
     @property
     def free(self) -> int:
-        return self.most_calls - len(self.calls) if self.is_ready else 0
+        return self.max_calls - len(self.calls) if self.is_ready else 0
 
     def learn(self, seconds: float, programs: int) -> None:
-        """How many programs to hand over at a time, from how long the last call took."""
+        """Adapts how many programs a call gets to how long the last one took."""
         if seconds < _SHORT and programs >= self.batch:
-            self.batch = min(self.batch * 2, self.most_batch)
+            self.batch = min(self.batch * 2, self.max_batch)
         elif seconds > _LONG:
             self.batch = max(1, self.batch // 2)
 
 
 class Dispatcher:
-    """The thread that knows the state of nodes and programs. Others hand it events, with `tell`.
+    """The thread that knows the state of nodes and programs. Others post events to it.
 
-    It is given a sandbox that is not open, and what `SandboxPool` was asked for.
+    Takes a sandbox that is not open, and arguments of `SandboxPool`.
     """
 
     def __init__(
@@ -153,7 +154,7 @@ class Dispatcher:
         self._events: SimpleQueue[Callable[[], None]] = SimpleQueue()
         self._lock = threading.Lock()
         self._is_closed = False
-        # From here on, of its thread alone.
+        # From here on: only for the dispatcher's thread.
         self._nodes: dict[str, _Actor] = {}
         self._replaced: dict[str, tuple[int, float]] = {}  # failures in a row, not before then
         self._waiting: deque[Job] = deque()
@@ -171,10 +172,10 @@ class Dispatcher:
         self._thread = threading.Thread(target=self._dispatch, name="belljar-ray", daemon=True)
         starter.start(self._thread)
 
-    # --- in the caller's threads ------------------------------------------------------------------
+    # --- for other threads ------------------------------------------------------------------------
 
     def submit(self, job: Job) -> None:
-        self._tell(lambda: self._take(job))
+        self._post(lambda: self._take(job))
 
     def cancel(self, jobs: list[Job]) -> None:
         with self._lock:
@@ -183,12 +184,12 @@ class Dispatcher:
 
     def wait_until_ready(self, until: float | None) -> None:
         future: Future[None] = Future()
-        self._tell(lambda: self._ready.append((until, future)))
+        self._post(lambda: self._ready.append((until, future)))
         future.result()
 
     def nodes(self) -> list[Node]:
         future: Future[list[Node]] = Future()
-        self._tell(lambda: future.set_result([_shown(each) for each in self._nodes.values()]))
+        self._post(lambda: future.set_result([_node_of(each) for each in self._nodes.values()]))
         return future.result()
 
     def close(self) -> None:
@@ -199,13 +200,13 @@ class Dispatcher:
         if threading.current_thread() is not self._thread:
             self._thread.join()
 
-    def _tell(self, event: Callable[[], None]) -> None:
+    def _post(self, event: Callable[[], None]) -> None:
         with self._lock:  # an event after the last one would never be read
             if self._is_closed:
                 raise BelljarError("run on Ray", "run on Ray: the pool is closed")
             self._events.put(event)
 
-    # --- in its own -------------------------------------------------------------------------------
+    # --- for its own thread -----------------------------------------------------------------------
 
     def _dispatch(self) -> None:
         try:
@@ -217,7 +218,7 @@ class Dispatcher:
                     self._hand_over()
                     self._answer_ready()
         except BaseException as error:
-            # Whoever waits must not wait for ever.
+            # Nobody must wait for ever.
             with self._lock:
                 self._is_closed = True
             what = "run on Ray"
@@ -253,7 +254,7 @@ class Dispatcher:
         job.end(outcome, error)
 
     def _look_for_nodes(self) -> None:
-        """An actor for each node, or the number that was asked for."""
+        """Keeps an actor on each node, or the requested number."""
         now = time.monotonic()
         if now < self._next_look:
             return
@@ -277,12 +278,12 @@ class Dispatcher:
                     self._start(key, cpus)
                 else:
                     self._next_look = min(self._next_look, not_before)
-        held = sum(each.most_calls * each.most_batch for each in self._nodes.values())
+        held = sum(each.max_calls * each.max_batch for each in self._nodes.values())
         self.capacity = max(64, held)
         if not wanted and self._waiting:
             what = "run on Ray"
-            self._fail_waiting(BelljarError(what, f"{what}: no node has the processors that are "
-                                                  "asked for"))  # fmt: skip
+            self._fail_waiting(BelljarError(what, f"{what}: no node has the requested "
+                                                  "processors"))  # fmt: skip
 
     def _start(self, key: str, cpus: int) -> None:
         placed = (
@@ -327,10 +328,10 @@ class Dispatcher:
         if errors and len(errors) == len(self._nodes):
             self._fail_waiting(errors[0])
 
-    def _next_jobs(self, most: int) -> list[Job]:
-        """Those next in turn that have their options in common."""
+    def _next_jobs(self, maximum: int) -> list[Job]:
+        """The next ones that share their common options."""
         jobs: list[Job] = []
-        while self._waiting and len(jobs) < most:
+        while self._waiting and len(jobs) < maximum:
             job = self._waiting[0]
             if not job.is_settled:
                 if jobs and job.common is not jobs[0].common:
@@ -394,7 +395,7 @@ class Dispatcher:
             self._settle(job, None, ExecutionLost(what, text))
         actor.calls.clear()
         self._waiting.extendleft(reversed(again))
-        if failures >= _MOST_FAILURES and not any(each.is_ready for each in self._nodes.values()):
+        if failures >= _MAX_FAILURES and not any(each.is_ready for each in self._nodes.values()):
             what = "run on Ray"
             self._fail_waiting(BelljarError(what, f"{what}: an actor does not start: {why}"))
 
@@ -403,7 +404,7 @@ class Dispatcher:
         try:
             ray.kill(actor.handle, no_restart=True)
         except Exception:
-            pass  # it is gone, or Ray is
+            pass  # it has ended, or Ray has
 
     def _expire(self) -> None:
         now = time.monotonic()
@@ -416,7 +417,8 @@ class Dispatcher:
             self._give_up(late, "its deadline has passed")
 
     def _give_up(self, jobs: list[Job], why: str | None) -> None:
-        """Kills those that are running. `why` is None if nobody waits for them."""
+        """Ends these programs, and kills those that are running. `why` is None if nobody waits for
+        them."""
         by_actor: dict[_Actor, list[int]] = {}
         for job in jobs:
             if job.is_settled or job.number not in self._jobs:
@@ -474,7 +476,7 @@ class Dispatcher:
         self._nodes.clear()
 
 
-def _shown(actor: _Actor) -> Node:
+def _node_of(actor: _Actor) -> Node:
     held = sum(len(jobs) for jobs in actor.calls.values())
     error = None if actor.error is None else str(actor.error)
     return Node(actor.node, actor.pid, actor.concurrency, held, actor.is_ready, error)

@@ -18,7 +18,7 @@ from belljar._sandbox import Sandbox
 
 # A zygote makes about this many workers while as many processors run and collect them.
 _CPUS_OF_A_SANDBOX = 4
-_MOST_CANCELLED = 10_000
+_MAX_CANCELLED = 10_000
 
 
 class NodeSandbox:
@@ -30,8 +30,8 @@ class NodeSandbox:
         self._boxes = [sandbox, *(copy.copy(sandbox) for _ in range(boxes - 1))]
         self._turn = itertools.count()
         self._lock = threading.Lock()
-        self._running: dict[int, _host.Cancellation] = {}
-        # Those that are asked for before they start, in the order of asking.
+        self._running: dict[int, _host.Canceller] = {}
+        # Programs that were cancelled before they started, in order.
         self._cancelled: dict[int, None] = {}
 
     @ray.method(concurrency_group="control")
@@ -52,7 +52,7 @@ class NodeSandbox:
                     cancellation.cancel()
                     continue
                 self._cancelled[number] = None
-                if len(self._cancelled) > _MOST_CANCELLED:  # of calls that had ended before
+                if len(self._cancelled) > _MAX_CANCELLED:  # of calls that had ended
                     del self._cancelled[next(iter(self._cancelled))]
 
     def run(
@@ -65,7 +65,7 @@ class NodeSandbox:
         return time.monotonic() - started, results
 
     def _one(self, box: Sandbox, number: int, request: Any) -> Result | Exception | None:
-        cancellation = _host.Cancellation()
+        cancellation = _host.Canceller()
         with self._lock:
             if number in self._cancelled:
                 del self._cancelled[number]

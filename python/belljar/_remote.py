@@ -1,8 +1,8 @@
 """Belljar for a program on another system: `python -m belljar._remote`, in a Linux container or
 over ssh, is asked on standard input and answers on standard output (`_frames`).
 
-It offers what the extension module offers (`_host.pyi`), as the one program at the other end would
-use it here. That program is its user: nothing is checked that the extension does not check.
+It offers what the extension module offers (`_host.pyi`) to one program at the other end. That
+program is trusted like a local caller: only what the extension checks is checked.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import threading
 from collections.abc import Callable
 from typing import IO, Any
 
-from belljar import _errors, _frames, _host
+from belljar import _errors, _frames, _host, _result
 from belljar import _sandbox as _prepared  # noqa: F401 - prepares the extension
 from belljar._frames import Handle
 
@@ -24,7 +24,7 @@ class _Ask:
     """One request while it is served."""
 
     def __init__(self, server: _Server, number: int) -> None:
-        self.cancellation = _host.Cancellation()
+        self.cancellation = _host.Canceller()
         self._server = server
         self._number = number
         self._answers: dict[int, tuple[threading.Event, list[Any]]] = {}
@@ -33,7 +33,7 @@ class _Ask:
         self._server.send("stream", self._number, name, text)
 
     def call(self, name: str, arguments: str) -> str:
-        """Has the other end call a function of its program."""
+        """Calls a function at the other end."""
         answered = threading.Event()
         slot: list[Any] = []
         key = len(self._answers)
@@ -65,11 +65,11 @@ class _Server:
         try:
             with self._sending:
                 _frames.write(self._replies, list(message))
-        except OSError:  # nobody is there any more: the next read says so
+        except OSError:  # the other end is gone, as the next read shows
             pass
 
     def serve(self) -> None:
-        """Until the other end closes its side, or sends nonsense."""
+        """Serves requests until the other end closes its side or sends a malformed message."""
         self.send("hello", _frames.PROTOCOL, _host.VERSION, _host.PYTHON_VERSION)
         while message := _frames.read(self._requests):
             kind, *content = message
@@ -203,9 +203,10 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 def main() -> None:
-    if (_host.__file__ or "").endswith(".py"):  # that of other systems, which would ask another one
+    if (_host.__file__ or "").endswith(".py"):  # the one for other systems, which would ask another
         sys.exit("belljar: error: this Python has the Belljar of another system")
-    # What is printed here by mistake is no message.
+    _frames.register_results(_result)
+    # Keeps accidental prints out of the messages.
     replies = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     try:

@@ -13,11 +13,14 @@ import os
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
-from belljar._errors import GuestFailed
+from belljar import _host, _plain
+from belljar._escaping import bounded, escaped
 
 Status = Literal["ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed"]
 """How a run ended. `killed` covers every other end from outside: a signal, a forbidden system call,
 a cancellation."""
+MAX_CHARACTERS = 10_000
+"""Of each part of a text for a model, as `Result.for_model` counts them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,7 +153,7 @@ class Container:
 
 @dataclass(frozen=True, slots=True)
 class SessionReport:
-    """The session of a cell, and what the cell was in it."""
+    """The session of a cell, and the place of the cell in it."""
 
     id: str
     cell: int
@@ -158,9 +161,9 @@ class SessionReport:
     checkpoint: str | None
     """The id of the checkpoint before the cell: `Session.rollback` to it undoes the cell."""
     restored: bool
-    """The cell was stopped, and the session has gone on from that checkpoint."""
+    """Whether the cell was stopped, so that the session continued from that checkpoint."""
     note: str | None
-    """What else there is to know."""
+    """Further remarks on the session."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -283,13 +286,13 @@ class Result:
     execution_id: str
     """A UUID."""
     session: SessionReport | None
-    """Of a cell of a session."""
+    """Only for a cell of a session."""
     stdout_bytes: bytes | None
     """The bytes of `stdout`, if they are not UTF-8. None: `stdout` has everything."""
     stderr_bytes: bytes | None
     """The same for `stderr`."""
 
-    def for_model(self, characters: int = 10_000) -> str:
+    def for_model(self, characters: int = MAX_CHARACTERS) -> str:
         """Output, value, error with its hint, and files, as a language model should read them: the
         text that the MCP server answers with.
 
@@ -306,9 +309,10 @@ class Result:
             characters: The length of each part; the middle of what is longer is cut out. Digits and
                 punctuation count as two, line ends as four.
         """
-        from belljar._result_text import result_text
-
-        return result_text(self, characters)
+        # A repr that was cut does not show the end of the value.
+        is_cut = self.has_value and "value_repr" in self.truncated
+        json = _plain.encode(self.value, "value") if is_cut else None
+        return _host.answer_text(self, json, characters)
 
     def raise_for_status(self) -> None:
         """Raises `GuestFailed` unless the program ran to its end."""
@@ -324,9 +328,7 @@ class Result:
                 shown = "(an int with more digits than Python prints)"
             parts.append(f"value={shown if len(shown) <= 60 else shown[:57] + '...'}")
         if self.error is not None:
-            from belljar._notebook import spelled_out
-
-            parts.append(f"error={spelled_out(self.error.type[:60])}")
+            parts.append(f"error={escaped(self.error.type[:60])}")
         for name in ("stdout", "stderr"):
             if text := getattr(self, name):
                 parts.append(f"{name}={len(text):,} characters")
@@ -339,3 +341,32 @@ class Result:
         from belljar._notebook import bundle
 
         return bundle(self)
+
+
+class GuestFailed(Exception):  # noqa: N818 - not an error of the caller's
+    """The program did not run to its end. See `raise_on_error` and `Result.raise_for_status`.
+
+        >>> from belljar import Sandbox
+        >>> with Sandbox() as box:
+        ...     try:
+        ...         box.run("1 / 0", raise_on_error=True)
+        ...     except GuestFailed as failed:
+        ...         print(failed, failed.result.error.line)
+        exception: ZeroDivisionError: division by zero 1
+
+    Control characters in its message are escaped, because it may be printed to a terminal.
+
+    Attributes:
+        result: The `Result`, including the output up to the failure.
+    """
+
+    result: Result
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+        error = result.error
+        what = f": {error.type}: {error.message}" if error else ""
+        super().__init__(bounded(f"{result.status}{what}"))
+
+    def __reduce__(self) -> tuple[type[GuestFailed], tuple[Result]]:
+        return type(self), (self.result,)

@@ -8,65 +8,42 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from threading import get_ident
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, Literal, Self, TypedDict, Unpack
+from collections.abc import Callable, Iterable, Iterator
+from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
 
-from belljar import _errors, _forks, _functions, _host, _options, _plain, _result
+from belljar import _errors, _forks, _host, _options, _plain, _requests, _result
 from belljar._errors import BelljarError
-from belljar._functions import Functions
-from belljar._options import ContainerOptions, FileContent, Seconds, Size
+from belljar._options import Seconds
+from belljar._requests import (
+    RUN,
+    SANDBOX,
+    SESSION,
+    RunOptions,
+    SandboxOptions,
+    SessionOptions,
+    Take,
+)
 from belljar._result import Result, Validation
-from belljar._threads import Threads, default_concurrency, starter
+from belljar._threads import Threads, default_concurrency, in_main_thread, starter
 
 if TYPE_CHECKING:
     from belljar._info import Info
     from belljar._session import Session
     from belljar._wire import OpenRequest, RunRequest, SessionRequest
 
-Stream = Callable[[str, str], object]
-"""Called with "stdout" or "stderr", and the text."""
-
-
 # The location of the package, from which the other parts of Belljar are found, and the interpreter
 # that zygotes are loaded into if they are not programs of their own. It must be the real
 # interpreter, not a virtual environment's link to it.
-_host.look_from(
+_host.set_location(
     os.path.dirname(os.path.abspath(__file__)),
     getattr(sys, "_base_executable", None) or sys.executable or "",
 )
 # The modules of this import: the package may have been imported before.
-_host.know_package(_result, _plain, _errors)
+_host.register_package(_result, _plain, _errors)
 # Kills runs in daemon threads and waits until their stacks hold none of our frames.
 atexit.register(_host.close_all)
 atexit.register(starter.end)  # the last registered is called first
-
-
-Take = Callable[..., None]
-"""Called after a program has finished or raised: with name and value of each variable that is plain
-data, with the name alone of each other variable, and finally without arguments."""
-
-
-class RunOptions(TypedDict, total=False):
-    """The keyword arguments of `Sandbox.run`."""
-
-    timeout: Seconds | None
-    memory: Size | None
-    cpu: Seconds | None
-    output: Size | None
-    stdin: str | bytes | None
-    args: Iterable[str]
-    env: Mapping[str, str] | None
-    filename: str
-    inputs: Mapping[str, object] | None
-    functions: Functions | None
-    files: Mapping[str, FileContent] | None
-    allowed_imports: Iterable[str] | None
-    allowed_domains: Iterable[str] | None
-    stream: Stream | None
-    raise_on_error: bool
 
 
 class Sandbox:
@@ -107,75 +84,32 @@ class Sandbox:
         BelljarError: No installation was found, no container engine is available, and the like.
     """
 
-    def __init__(
-        self,
-        profile: str | None = None,
-        *,
-        timeout: Seconds | None = None,
-        memory: Size | None = None,
-        cpu: Seconds | None = None,
-        output: Size | None = None,
-        isolation: Literal["strict", "standard"] = "strict",
-        language: Literal["restricted", "full"] = "restricted",
-        allowed_imports: Iterable[str] | None = None,
-        allow_domains: Iterable[str] = (),
-        allow_private: Iterable[str] = (),
-        spares: int | None = None,
-        container: bool | ContainerOptions = False,
-    ) -> None:
-        self._take(
-            profile=profile,
-            timeout=timeout,
-            memory=memory,
-            cpu=cpu,
-            output=output,
-            isolation=isolation,
-            language=language,
-            allowed_imports=allowed_imports,
-            allow_domains=allow_domains,
-            allow_private=allow_private,
-            spares=spares,
-            container=container,
-        )
+    @SANDBOX
+    def __init__(self, profile: str | None = None, **options: Unpack[SandboxOptions]) -> None:
+        SANDBOX.check(options, "Sandbox.__init__")
+        self._prepare(*_requests.sandbox_requests(profile, options))
         self._open()
 
     @classmethod
     def _closed_until_used(cls, profile: str | None, **options: Any) -> Self:
         """For callers that must not block while the sandbox opens."""
+        SANDBOX.check(options, "Sandbox.__init__")
         sandbox = cls.__new__(cls)
-        sandbox._take(profile=profile, **options)
+        sandbox._prepare(*_requests.sandbox_requests(profile, options))
         return sandbox
-
-    def _take(
-        self,
-        *,
-        timeout: Seconds | None,
-        memory: Size | None,
-        cpu: Seconds | None,
-        output: Size | None,
-        allowed_imports: Iterable[str] | None,
-        **open_request: Any,
-    ) -> None:
-        defaults: RunRequest = {}
-        _ask_limits(defaults, timeout, memory, cpu, output)
-        if allowed_imports is not None:
-            defaults["allowed_imports"] = _options.texts("allowed_imports", allowed_imports)
-        self._prepare(_options.open_request(**open_request), defaults)
 
     def _prepare(self, open_request: OpenRequest, defaults: RunRequest) -> None:
         self._open_request = open_request
         self._defaults = defaults  # used for what a run does not set
         self._is_closed = False
         self._after_fork()
-        _forks.know(self)
+        _forks.register(self)
 
     def _after_fork(self) -> None:
         # Reentrant: a signal handler may close the sandbox that this thread is just opening.
         self._lock = threading.RLock()
-        # Signal handlers run in the main thread.
-        self._main_thread = threading.main_thread().ident
         self._engine: _host.Engine | None = None
-        # Of the profiles that programs needed beyond it, if none is named.
+        # Further ones, by profile: those that programs need, if no profile is named.
         self._others: dict[str, _host.Engine] = {}
 
     # --- opening and closing ----------------------------------------------------------------------
@@ -242,12 +176,7 @@ class Sandbox:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self) -> tuple[Callable[..., Sandbox], tuple[Any, ...]]:
@@ -259,26 +188,8 @@ class Sandbox:
 
     # --- running ----------------------------------------------------------------------------------
 
-    def run(
-        self,
-        code: str | bytes,
-        *,
-        timeout: Seconds | None = None,
-        memory: Size | None = None,
-        cpu: Seconds | None = None,
-        output: Size | None = None,
-        stdin: str | bytes | None = None,
-        args: Iterable[str] = (),
-        env: Mapping[str, str] | None = None,
-        filename: str = "main.py",
-        inputs: Mapping[str, object] | None = None,
-        functions: Functions | None = None,
-        files: Mapping[str, FileContent] | None = None,
-        allowed_imports: Iterable[str] | None = None,
-        allowed_domains: Iterable[str] | None = None,
-        stream: Stream | None = None,
-        raise_on_error: bool = False,
-    ) -> Result:
+    @RUN
+    def run(self, code: str | bytes, **options: Unpack[RunOptions]) -> Result:
         """Runs a program to its end and returns the result.
 
             >>> with Sandbox() as box:
@@ -318,110 +229,29 @@ class Sandbox:
             BelljarError: Belljar or this machine failed.
             GuestFailed: Only with `raise_on_error`.
         """
-        run_request = self._program(
-            code,
-            timeout=timeout,
-            memory=memory,
-            cpu=cpu,
-            output=output,
-            stdin=stdin,
-            args=args,
-            env=env,
-            filename=filename,
-            inputs=inputs,
-            functions=functions,
-            files=files,
-            allowed_imports=allowed_imports,
-            allowed_domains=allowed_domains,
-            stream=stream,
-        )
-        return self._run(run_request, None, raise_on_error=raise_on_error)
+        RUN.check(options, "Sandbox.run")
+        raise_on_error = options.pop("raise_on_error", False)
+        return self._run(self._program(code, **options), None, raise_on_error=raise_on_error)
 
     def _run(
         self,
         run_request: RunRequest,
-        cancellation: _host.Cancellation | None,
+        cancellation: _host.Canceller | None,
         *,
         raise_on_error: bool,
     ) -> Result:
         engine = self._open_for(run_request)
-        result = _host.run(engine, run_request, cancellation, get_ident() == self._main_thread)
+        result = _host.run(engine, run_request, cancellation, in_main_thread())
         if raise_on_error:
             result.raise_for_status()
         return result
 
     def _program(
-        self,
-        code: str | bytes,
-        *,
-        timeout: Seconds | None = None,
-        memory: Size | None = None,
-        cpu: Seconds | None = None,
-        output: Size | None = None,
-        stdin: str | bytes | None = None,
-        args: Iterable[str] = (),
-        env: Mapping[str, str] | None = None,
-        filename: str = "main.py",
-        inputs: Mapping[str, object] | None = None,
-        functions: Functions | None = None,
-        files: Mapping[str, FileContent] | None = None,
-        allowed_imports: Iterable[str] | None = None,
-        allowed_domains: Iterable[str] | None = None,
-        stream: Stream | None = None,
-        validate: bool = False,
-        take: Take | None = None,
+        self, code: str | bytes, *, take: Take | None = None, **options: Any
     ) -> RunRequest:
-        """The arguments of `run`, checked as far as possible without the profile.
+        return _requests.run_request(code, options, self._defaults, take=take)
 
-        `take` receives the program's variables, for integrations that pass them to the next
-        program.
-        """
-        # Skips what is not given: most runs set no option, and this adds to their latency.
-        run_request: RunRequest = {"source": _options.source(code)}
-        if validate:
-            run_request["validate"] = True
-        if filename != "main.py":
-            run_request["filename"] = _options.text("filename", filename)
-        _ask_limits(run_request, timeout, memory, cpu, output)
-        if stdin is not None:
-            run_request["stdin"] = _options.standard_input(stdin)
-        if args := _options.texts("args", args):
-            run_request["args"] = args
-        if env is not None:
-            run_request["env"] = _options.environment(env)
-        if inputs is not None:
-            run_request["inputs"] = _options.inputs(inputs)
-        if functions is not None or take is not None:
-            callables = _functions.checked(functions)
-            if twice := callables.keys() & dict(run_request.get("inputs", ())).keys():
-                raise ValueError(f"inputs and functions both define {min(twice)!r}")
-            if take is not None:
-                callables[_functions.TAKES_VARIABLES] = take
-            run_request["functions"] = list(callables)
-            run_request["call"] = _functions.answering(callables)
-        if files is not None:
-            run_request["files"] = _options.files(files)
-        if allowed_imports is not None:
-            run_request["allowed_imports"] = self._narrowed(allowed_imports)
-        if allowed_domains is not None:
-            run_request["allowed_domains"] = _options.texts("allowed_domains", allowed_domains)
-        if stream is not None:
-            run_request["stream"] = _options.stream(stream)
-        return run_request
-
-    def _narrowed(self, allowed_imports: Iterable[str]) -> list[str]:
-        run_request = _options.texts("allowed_imports", allowed_imports)
-        given = self._defaults.get("allowed_imports")
-        if given is None:
-            return run_request
-        for module in run_request:
-            if not any(module == each or module.startswith(f"{each}.") for each in given):
-                raise ValueError(
-                    f"allowed_imports: {module!r} is not one of the modules that this sandbox "
-                    "allows"
-                )
-        return run_request
-
+    @RUN
     def run_many(
         self,
         programs: Iterable[str | bytes],
@@ -448,14 +278,14 @@ class Sandbox:
         Raises:
             As `run`. An error of a single program is raised when its result is due.
         """
-        most = _options.count("concurrency", concurrency, 1)
+        RUN.check(options, "Sandbox.run_many")
+        at_a_time = _options.count("concurrency", concurrency, 1)
         _options.check_programs(programs)
-        given: dict[str, Any] = {**options}
-        raise_on_error = given.pop("raise_on_error", False)
-        template = self._program(b"", **given)
+        raise_on_error = options.pop("raise_on_error", False)
+        template = self._program(b"", **options)
         return self._many(
             iter(programs),
-            most or default_concurrency(self._open_request["spares"]),
+            at_a_time or default_concurrency(self._open_request["spares"]),
             template,
             raise_on_error,
         )
@@ -463,11 +293,11 @@ class Sandbox:
     def _many(
         self,
         programs: Iterator[str | bytes],
-        most: int,
+        at_a_time: int,
         template: RunRequest,
         raise_on_error: bool,
     ) -> Iterator[Result]:
-        threads = Threads(most)
+        threads = Threads(at_a_time)
         ahead: deque[_Pending] = deque()
         try:
             for code in programs:
@@ -475,7 +305,7 @@ class Sandbox:
                 pending = _Pending(self, run_request, raise_on_error)
                 ahead.append(pending)
                 threads.do(pending.do)
-                if len(ahead) >= 2 * most:
+                if len(ahead) >= 2 * at_a_time:
                     yield _taken(ahead)
             while ahead:
                 yield _taken(ahead)
@@ -484,17 +314,8 @@ class Sandbox:
                 pending.cancel()
             threads.close()
 
-    def session(
-        self,
-        *,
-        timeout: Seconds | None = None,
-        memory: Size | None = None,
-        cpu: Seconds | None = None,
-        output: Size | None = None,
-        checkpoints: int = 16,
-        total_memory: Size | None = None,
-        wait: Seconds = 60,
-    ) -> Session:
+    @SESSION
+    def session(self, **options: Unpack[SessionOptions]) -> Session:
         """Opens a session: a live Python whose variables stay from cell to cell.
 
             >>> with Sandbox() as box, box.session() as session:
@@ -502,16 +323,17 @@ class Sandbox:
             ...     session.run("x + 2").value
             42
 
-        Without a named profile, it is that of all enabled ones together. In a container it has no
-        checkpoints: a cell that is killed ends it, and `result.session.note` says so.
+        If the sandbox names no profile, the session has all enabled ones together. In a container
+        it has no checkpoints: a cell that is killed ends it, and `result.session.note` says so.
 
         Args:
-            timeout, cpu, output: Limits of each cell, unless it has its own. None: the sandbox's.
+            timeout, cpu, output: Limits of each cell that does not set its own. None: the
+                sandbox's.
             memory: The memory limit of the session. None: the sandbox's.
-            checkpoints: How many are held at most; the oldest is dropped first.
-            total_memory: Of the session and its checkpoints together, in bytes or as "1g": older
-                checkpoints are dropped until the rest fits. Each branch has as much. None: twice
-                `memory`.
+            checkpoints: Maximum number of checkpoints; the oldest is dropped first.
+            total_memory: Memory limit of the session and its checkpoints together, in bytes or as
+                "1g": the oldest checkpoints are dropped until the rest fits. Each branch has its
+                own. None: twice `memory`.
             wait: How long a call waits for its turn, in seconds or as "500ms", before it raises
                 `SessionBusy`. A session is also busy for some milliseconds after each cell, while
                 the checkpoint is made.
@@ -520,40 +342,20 @@ class Sandbox:
             ValueError, TypeError: An argument is invalid; the message names it.
             BelljarError: No session can be opened here; the message says why.
         """
+        SESSION.check(options, "Sandbox.session")
+        return self._session(*_requests.session_request(options))
+
+    def _session(self, request: SessionRequest, wait: int) -> Session:
         from belljar._session import Session
 
-        asked, turn = self._session_request(
-            timeout, memory, cpu, output, checkpoints, total_memory, wait
-        )
-        return Session(self, self._open_session(asked), turn, WeakSet())
-
-    @staticmethod
-    def _session_request(
-        timeout: Seconds | None,
-        memory: Size | None,
-        cpu: Seconds | None,
-        output: Size | None,
-        checkpoints: int,
-        total_memory: Size | None,
-        wait: Seconds,
-    ) -> tuple[SessionRequest, int]:
-        asked: SessionRequest = {}
-        _ask_limits(asked, timeout, memory, cpu, output)
-        if number := _options.count("checkpoints", checkpoints, 1):
-            asked["checkpoints"] = number
-        if total_memory is not None:
-            asked["total_memory"] = _options.size("total_memory", total_memory)
-        return asked, _options.seconds("wait", wait)
+        live = _host.open_session(self._engine_of_sessions(), request, in_main_thread())
+        return Session(live, self._defaults, wait, WeakSet())
 
     def _engine_of_sessions(self) -> _host.Engine:
         engine = self._open()
         if not self._open_request["profile"] and (profile := engine.profile_of_sessions()):
             engine = self._open_other(profile)
         return engine
-
-    def _open_session(self, asked: SessionRequest) -> _host.Session:
-        engine = self._engine_of_sessions()
-        return _host.open_session(engine, asked, get_ident() == self._main_thread)
 
     def validate(
         self,
@@ -572,11 +374,10 @@ class Sandbox:
         Raises:
             As `run`.
         """
-        run_request = self._program(
-            code, filename=filename, allowed_imports=allowed_imports, validate=True
-        )
+        options = {"filename": filename, "allowed_imports": allowed_imports}
+        run_request = _requests.run_request(code, options, self._defaults, validate=True)
         engine = self._open_for(run_request)
-        return _host.validate(engine, run_request, get_ident() == self._main_thread)
+        return _host.validate(engine, run_request, in_main_thread())
 
     def info(self) -> Info:
         """What programs may use in this sandbox, and how they are isolated.
@@ -600,24 +401,6 @@ class Sandbox:
         )
 
 
-def _ask_limits(
-    run_request: RunRequest | SessionRequest,
-    timeout: Seconds | None,
-    memory: Size | None,
-    cpu: Seconds | None,
-    output: Size | None,
-) -> None:
-    """Sets the given limits in `run_request`."""
-    if timeout is not None:
-        run_request["timeout"] = _options.seconds("timeout", timeout)
-    if memory is not None:
-        run_request["memory"] = _options.size("memory", memory)
-    if cpu is not None:
-        run_request["cpu"] = _options.seconds("cpu", cpu)
-    if output is not None:
-        run_request["output"] = _options.size("output", output)
-
-
 class _Pending:
     """One pending program of `run_many`."""
 
@@ -625,7 +408,7 @@ class _Pending:
         self._sandbox = sandbox
         self._run_request = run_request
         self._raises = raise_on_error
-        self._cancellation = _host.Cancellation()
+        self._cancellation = _host.Canceller()
         self._is_done = threading.Event()
         self._result: Result | None = None
         self._error: BaseException | None = None

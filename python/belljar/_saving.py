@@ -68,7 +68,7 @@ def _write(directory: int, name: str, content: bytes, *, overwrite: bool) -> Non
         raise
 
 
-# Names of devices in every folder, whatever follows the first dot.
+# Names of devices in every folder, regardless of what follows the first dot.
 _DEVICES = frozenset(
     ["CON", "PRN", "AUX", "NUL", "CONIN$", "CONOUT$"]
     + [f"{port}{number}" for port in ("COM", "LPT") for number in "0123456789¹²³"]

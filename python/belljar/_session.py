@@ -1,16 +1,14 @@
-"""`Session`: a live Python that stays, can be branched and rolled back, and survives its cells."""
+"""`Session`: a live Python that can be branched and rolled back, and survives its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, MutableMapping
-from threading import get_ident
-from types import TracebackType
-from typing import TYPE_CHECKING, Any, NoReturn, Self
+from collections.abc import Iterator, Mapping, MutableMapping
+from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
-from belljar import _host, _options, _session_data
-from belljar._functions import Functions
-from belljar._options import FileContent, Seconds, Size
+from belljar import _host, _options, _requests, _session_data
+from belljar._options import FileContent
+from belljar._requests import CELL, CellOptions
 from belljar._result import Result
 from belljar._session_data import (
     Checkpoint,
@@ -21,9 +19,9 @@ from belljar._session_data import (
     path_bytes,
     path_text,
 )
+from belljar._threads import in_main_thread
 
 if TYPE_CHECKING:
-    from belljar._sandbox import Sandbox, Stream
     from belljar._wire import RunRequest
 
 _MAX_BRANCHES = 256
@@ -31,7 +29,7 @@ _MAX_LABEL = 200  # bytes
 
 
 class Session:
-    """A live Python, made by `Sandbox.session`: what a cell defines is there in the next one.
+    """A live Python, made by `Sandbox.session`: the next cell has what a cell defines.
 
         >>> with Sandbox("basic") as box, box.session() as session:
         ...     _ = session.run("import math\\nradius = 2")
@@ -48,48 +46,31 @@ class Session:
         ...     result.ok, result.session.restored, session.run("x").value
         (False, True, 1)
 
-    A session is thread-safe and does one thing at a time: a call waits for its turn, at most as
-    long as `wait` of `Sandbox.session` says. It is closed by `close`, by the end of `with`, with
-    its sandbox, and when nothing refers to it any more. A forked child cannot use it.
+    A session is thread-safe and does one thing at a time: calls wait for their turn, for at most
+    `wait` of `Sandbox.session`. It is closed by `close`, by the end of `with`, with its sandbox,
+    and when nothing refers to it any more. A forked child cannot use it.
 
-    All methods raise `SessionClosed` once it is closed, and those that need its turn `SessionBusy`.
-    """
+    All methods raise `SessionClosed` once it is closed, and those that wait for a turn
+    `SessionBusy`."""
 
     # Not for users: Sandbox.session makes one.
     def __init__(
-        self, sandbox: Sandbox, live: _host.Session, wait: int, siblings: WeakSet[Session]
+        self, live: _host.LiveSession, defaults: RunRequest, wait: int, siblings: WeakSet[Session]
     ) -> None:
-        self._sandbox = sandbox
         self._live = live
+        self._defaults = defaults  # of the sandbox
         self._wait = wait
         self._siblings = siblings
-        self._cells = 0  # as far as this object knows: names the sources of cells
+        self._cells = 0  # as far as this object knows; for the file names of cells
         siblings.add(self)
 
     def _turn(self) -> _host.Turn:
-        return _host.Turn(self._wait, get_ident() == self._sandbox._main_thread)
+        return _host.Turn(self._wait, in_main_thread())
 
     # --- running ----------------------------------------------------------------------------------
 
-    def run(
-        self,
-        code: str | bytes,
-        *,
-        timeout: Seconds | None = None,
-        cpu: Seconds | None = None,
-        output: Size | None = None,
-        stdin: str | bytes | None = None,
-        args: Iterable[str] = (),
-        env: Mapping[str, str] | None = None,
-        filename: str | None = None,
-        inputs: Mapping[str, object] | None = None,
-        functions: Functions | None = None,
-        files: Mapping[str, FileContent] | None = None,
-        allowed_imports: Iterable[str] | None = None,
-        allowed_domains: Iterable[str] | None = None,
-        stream: Stream | None = None,
-        raise_on_error: bool = False,
-    ) -> Result:
+    @CELL
+    def run(self, code: str | bytes, **options: Unpack[CellOptions]) -> Result:
         """Runs a cell: like `Sandbox.run`, in the session's namespace.
 
             >>> with Sandbox("basic") as box, box.session() as session:
@@ -116,34 +97,20 @@ class Session:
         Raises:
             As `Sandbox.run`.
         """
-        cell = self._cell(
-            code,
-            timeout=timeout,
-            cpu=cpu,
-            output=output,
-            stdin=stdin,
-            args=args,
-            env=env,
-            filename=filename,
-            inputs=inputs,
-            functions=functions,
-            files=files,
-            allowed_imports=allowed_imports,
-            allowed_domains=allowed_domains,
-            stream=stream,
-        )
-        result = self._run(cell, None, self._turn())
+        CELL.check(options, "Session.run")
+        raise_on_error = options.pop("raise_on_error", False)
+        result = self._run(self._cell(code, options), None, self._turn())
         if raise_on_error:
             result.raise_for_status()
         return result
 
-    def _cell(self, code: str | bytes, *, filename: str | None, **options: Any) -> RunRequest:
-        if filename is None:
-            filename = f"In[{self._cells + 1}]"
-        return self._sandbox._program(code, filename=filename, **options)
+    def _cell(self, code: str | bytes, options: Mapping[str, Any]) -> RunRequest:
+        if options.get("filename") is None:
+            options = {**options, "filename": f"In[{self._cells + 1}]"}
+        return _requests.run_request(code, options, self._defaults)
 
     def _run(
-        self, cell: RunRequest, cancellation: _host.Cancellation | None, turn: _host.Turn
+        self, cell: RunRequest, cancellation: _host.Canceller | None, turn: _host.Turn
     ) -> Result:
         result = _host.run_cell(self._live, cell, cancellation, turn)
         if result.session is not None:
@@ -151,16 +118,17 @@ class Session:
         return result
 
     def interrupt(self) -> bool:
-        """Raises a KeyboardInterrupt in the cell that runs, and kills it if it does not end then.
+        """Raises a KeyboardInterrupt in the running cell, and kills the cell if that does not end
+        it.
 
-        For other threads. False: no cell runs.
+        To be called from another thread. False: no cell is running.
         """
         return self._live.interrupt()
 
     # --- states -----------------------------------------------------------------------------------
 
     def checkpoint(self, label: str | None = None) -> Checkpoint:
-        """The checkpoint of the present state.
+        """Returns the checkpoint of the current state.
 
             >>> with Sandbox("basic") as box, box.session() as session:
             ...     _ = session.run("x = [1]")
@@ -182,7 +150,7 @@ class Session:
 
     @property
     def checkpoints(self) -> tuple[Checkpoint, ...]:
-        """Those that are held; the last one was made or used last."""
+        """The checkpoints that are held. The last one is the most recently made or used."""
         return tuple(
             Checkpoint(
                 identity, cell, label or None, parent or None, _session_data.moment(made), current
@@ -191,7 +159,7 @@ class Session:
         )
 
     def rollback(self, checkpoint: Checkpoint | str) -> None:
-        """Makes variables, modules and files what they were at a checkpoint.
+        """Restores variables, modules and files as they were at a checkpoint.
 
         Raises:
             ValueError: There is no such checkpoint, or it is no longer held.
@@ -199,7 +167,7 @@ class Session:
         self._live.roll_back(_checkpoint(checkpoint), self._turn())
 
     def undo(self, cells: int = 1) -> None:
-        """Makes the state what it was before the last cells.
+        """Restores the state before the last cells.
 
             >>> with Sandbox("basic") as box, box.session() as session:
             ...     _ = session.run("x = 1")
@@ -209,7 +177,7 @@ class Session:
             1
 
         Raises:
-            ValueError: Fewer cells have run, or the checkpoint is no longer held.
+            ValueError: Not so many cells have run, or the checkpoint is no longer held.
         """
         number = _options.count("cells", cells, 1)
         assert number is not None
@@ -218,7 +186,7 @@ class Session:
     def branch(
         self, n: int, checkpoint: Checkpoint | str | None = None, *, reseed: bool = True
     ) -> list[Session]:
-        """Makes `n` sessions with the same state, which share the memory that they do not change.
+        """Makes `n` sessions with the same state. They share the memory that they do not change.
 
             >>> with Sandbox("basic") as box, box.session() as session:
             ...     _ = session.run("x = 10")
@@ -228,28 +196,20 @@ class Session:
 
         Args:
             n: From 1 to 256.
-            checkpoint: Of which state. None: the present one.
-            reseed: Gives each new seeds for its random numbers. False: they draw the same.
+            checkpoint: The state to start from. None: the current one.
+            reseed: Seeds the random numbers of each anew. False: all draw the same ones.
 
         Raises:
             ValueError: There is no such checkpoint, or it is no longer held.
         """
-        number, origin, reseeds = self._branch_arguments(n, checkpoint, reseed)
-        return self._branches(self._live.branch(number, origin, reseeds, self._turn()))
-
-    @staticmethod
-    def _branch_arguments(
-        n: int, checkpoint: Checkpoint | str | None, reseed: bool
-    ) -> tuple[int, str, bool]:
         number = _options.count("n", n, 1)
         if number is None or number > _MAX_BRANCHES:
             raise ValueError(f"n is {n}; give a number from 1 to {_MAX_BRANCHES}")
         origin = "" if checkpoint is None else _checkpoint(checkpoint)
-        return number, origin, _options.flag("reseed", reseed)
-
-    def _branches(self, made: list[_host.Session]) -> list[Session]:
+        reseeds = _options.flag("reseed", reseed)
         siblings: WeakSet[Session] = WeakSet()
-        branches = [Session(self._sandbox, each, self._wait, siblings) for each in made]
+        made = self._live.branch(number, origin, reseeds, self._turn())
+        branches = [Session(each, self._defaults, self._wait, siblings) for each in made]
         for each in branches:
             each._cells = self._cells
         return branches
@@ -262,20 +222,20 @@ class Session:
         return self
 
     def compare(self, other: Session | Checkpoint | str) -> Difference:
-        """What is different in another session, or at a checkpoint of this one.
+        """What differs in another session, or at a checkpoint of this one.
 
         The representations of values are made by the sessions' own code: treat them as untrusted.
         """
-        return _session_data.difference(self._compare(other, self._turn()))
-
-    def _compare(self, other: Session | Checkpoint | str, turn: _host.Turn) -> _host.Comparison:
         if not isinstance(other, Session):
-            return self._live.compare_with_checkpoint(_checkpoint(other, "other"), turn)
-        if other._live is self._live:
+            checkpoint = _checkpoint(other, "other")
+            found = self._live.compare_with_checkpoint(checkpoint, self._turn())
+        elif other._live is self._live:
             raise ValueError("other is this very session")
-        return self._live.compare(other._live, turn)
+        else:
+            found = self._live.compare(other._live, self._turn())
+        return _session_data.difference(found)
 
-    # --- what is in it ----------------------------------------------------------------------------
+    # --- contents ---------------------------------------------------------------------------------
 
     @property
     def files(self) -> Files:
@@ -287,18 +247,18 @@ class Session:
         return _session_data.variables(self._ask("variables"))
 
     def complete(self, code: str, cursor: int | None = None) -> tuple[Completion, ...]:
-        """How `code` could go on at `cursor`, counted in characters. None: at its end."""
+        """Completions of `code` at `cursor`, counted in characters. None: at the end."""
         return _session_data.completions(self._ask("complete", code, cursor))
 
     def inspect(self, code: str, cursor: int | None = None) -> str | None:
-        """Signature and documentation of the name at `cursor`. None: it is not known."""
+        """Signature and documentation of the name at `cursor`. None: the name is not known."""
         return _session_data.inspection(self._ask("inspect", code, cursor))
 
     def _ask(self, kind: str, code: str = "", cursor: int | None = None) -> str:
         return self._live.ask(kind, *_question(code, cursor), self._turn())
 
     def info(self) -> SessionInfo:
-        """What the session has used, and whether it is in use.
+        """What the session uses, and whether it is busy.
 
         >>> with Sandbox("basic") as box, box.session() as session:
         ...     _ = session.run("1")
@@ -315,7 +275,7 @@ class Session:
         """Unguessable: 128 random bits in hexadecimal."""
         return self._live.id
 
-    # --- its end ----------------------------------------------------------------------------------
+    # --- closing ----------------------------------------------------------------------------------
 
     @property
     def closed(self) -> str | None:
@@ -323,18 +283,13 @@ class Session:
         return self._live.closed or None
 
     def close(self) -> None:
-        """Ends it, with the cell that runs. Calling it again does nothing."""
+        """Ends the session and a running cell. Calling it again does nothing."""
         self._live.close("its caller closed it")
 
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
     def __reduce__(self) -> NoReturn:
@@ -346,8 +301,8 @@ class Session:
 
 
 class Files(MutableMapping[str, bytes]):
-    """The files of a session's workspace. Each change is one of the session's state, which
-    `Session.undo` and `Session.rollback` undo.
+    """The files of a session's workspace. They are part of its state: `Session.undo` and
+    `Session.rollback` undo changes.
 
     Names are paths below the workspace, with "/" between their parts. Names and contents may have
     been chosen by cells: treat them as untrusted.
@@ -390,8 +345,8 @@ class Files(MutableMapping[str, bytes]):
     def update(  # type: ignore[override]
         self, files: Mapping[str, FileContent] = {}, /, **named: FileContent
     ) -> None:
-        """Writes several at once, as one change."""
-        if given := _options.files({**files, **named}):
+        """Writes several files at once, as one change."""
+        if given := _options.files("files", {**files, **named}):
             self._session._live.write_files(given, self._session._turn())
 
     def __repr__(self) -> str:

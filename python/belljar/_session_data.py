@@ -1,4 +1,4 @@
-"""What a session tells of itself: plain values, most of which its cells have chosen."""
+"""What a session reports about itself: plain values, most of them chosen by its cells."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from belljar._errors import BelljarError
+from belljar._escaping import escaped
 
 if TYPE_CHECKING:
     from belljar._host import Comparison
@@ -16,30 +17,30 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Checkpoint:
-    """A state of a session that it can go back to."""
+    """A state that a session can be rolled back to."""
 
     id: str
     """"c3"; unique among a session and its branches."""
     cell: int
-    """The number of the cell that it was made after; 0: before the first."""
+    """The number of the cell after which it was made. 0: before the first."""
     label: str | None
     parent: str | None
     """The id of the checkpoint that its cell started from."""
     made: datetime
     current: bool = field(compare=False)
-    """Whether the session was as it was then, when this was read."""
+    """Whether it was the state of the session when this was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SessionInfo:
-    """What a session has used, and whether it is in use."""
+    """What a session uses, and whether it is busy."""
 
     id: str
     cells: int
-    """How many have run."""
+    """How many cells have run."""
     busy: bool
     checkpoints: int
-    """How many are held."""
+    """How many checkpoints are held."""
     opened: datetime
     idle: float
     """Seconds since the last call ended."""
@@ -49,12 +50,12 @@ class SessionInfo:
 
 @dataclass(frozen=True, slots=True)
 class Completion:
-    """One way in which code could go on: `text` replaces it from `start` to `end`."""
+    """A completion of code: `text` replaces the code from `start` to `end`."""
 
     text: str
     start: int
     end: int
-    """In characters of the code."""
+    """Counted in characters of the code, as `start` is."""
     type: str | None
     """"function", "class", "module", "instance", "property", "keyword", "key" or "column"."""
 
@@ -66,11 +67,11 @@ class Variable:
     name: str
     type: str
     shape: tuple[int, ...] | None
-    """Of an array or a table."""
+    """The shape of an array or a table. None: it is neither."""
     repr: str
-    """Of bounded length."""
+    """The repr, of bounded length."""
     digest: str | None
-    """Equal digests: equal values. None: it is too large, or cannot be compared."""
+    """Values with equal digests are equal. None: the value is too large, or cannot be compared."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,8 +87,6 @@ class VariableChange:
     repr_after: str | None
 
     def __str__(self) -> str:
-        from belljar._notebook import spelled_out
-
         before, after = self.repr_before or "?", self.repr_after or "?"
         if self.kind == "added":
             text = f"+ {self.name} = {after}"
@@ -97,7 +96,7 @@ class VariableChange:
             text = f"~ {self.name}: {before} -> {after}"
         else:
             text = f"? {self.name}: {after}"
-        return spelled_out(text)
+        return escaped(text)
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,8 +126,6 @@ class Difference:
         return "\n".join(self._lines()) or "no difference"
 
     def _lines(self) -> Iterator[str]:
-        from belljar._notebook import spelled_out
-
         yield from map(str, self.variables)
         for sign, paths in (
             ("+", self.files.added),
@@ -136,7 +133,7 @@ class Difference:
             ("-", self.files.removed),
         ):
             for path in paths:
-                yield spelled_out(f"{sign} file {path}".encode("utf-8", "replace").decode())
+                yield escaped(f"{sign} file {path}".encode("utf-8", "replace").decode())
 
 
 def moment(seconds: float) -> datetime:
@@ -144,7 +141,7 @@ def moment(seconds: float) -> datetime:
 
 
 def path_text(path: bytes) -> str:
-    """As os.fsdecode does it: what is not UTF-8 is kept."""
+    """Like os.fsdecode: bytes that are not UTF-8 are kept."""
     return path.decode("utf-8", "surrogateescape")
 
 
@@ -152,8 +149,8 @@ def path_bytes(path: str) -> bytes:
     return path.encode("utf-8", "surrogateescape")
 
 
-def difference(told: Comparison) -> Difference:
-    variables, added, changed, removed, cells_before, cells_after = told
+def difference(comparison: Comparison) -> Difference:
+    variables, added, changed, removed, cells_before, cells_after = comparison
 
     def change(kind: Any, name: str, *sides: str) -> VariableChange:
         return VariableChange(kind, name, *(side or None for side in sides))

@@ -19,7 +19,7 @@ Task = Callable[[], None]
 
 
 def processors() -> int:
-    """How many this process may use. Only Linux binds processes to some of them."""
+    """How many this process may use. Only on Linux can that be fewer than there are."""
     if hasattr(os, "sched_getaffinity"):
         return len(os.sched_getaffinity(0))
     return os.cpu_count() or 1
@@ -30,18 +30,23 @@ def default_concurrency(spares: int | None) -> int:
     return max(1, min(processors(), 4 if spares is None else spares))
 
 
-class _Starter:
-    """Starts threads until the interpreter ends.
+def in_main_thread() -> bool:
+    """Whether Python's signal handlers run in this thread."""
+    return threading.get_ident() == threading.main_thread().ident
 
-    CPython 3.11 crashes if a daemon thread begins while the interpreter is finalised: it frees the
-    state that the thread is about to use. So end() waits for a start in progress, which is over
-    when the thread runs, and there are none afterwards.
+
+class _Starter:
+    """Starts threads until the interpreter exits.
+
+    CPython 3.11 crashes if a daemon thread begins while the interpreter is being finalised, which
+    frees the state that the thread is about to use. So end() waits until a thread that is being
+    started runs, and none is started afterwards.
     """
 
     def __init__(self) -> None:
         self._is_ending = False
         self._after_fork()
-        _forks.know(self)
+        _forks.register(self)
 
     def _after_fork(self) -> None:
         self._lock = threading.Lock()
@@ -87,10 +92,10 @@ class _Work:
 class Threads:
     """Starts threads on demand; they end with this object, closed or not. Tasks must not raise."""
 
-    def __init__(self, most: int) -> None:
-        self._most = most
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
         self._after_fork()
-        _forks.know(self)
+        _forks.register(self)
 
     def _after_fork(self) -> None:
         self._work = _Work()
@@ -104,7 +109,7 @@ class Threads:
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
             if work.idle > 0:
                 work.idle -= 1
-            elif len(work.started) < self._most:
+            elif len(work.started) < self._maximum:
                 thread = threading.Thread(target=work.do, name="belljar", daemon=True)
                 starter.start(thread)
                 work.started.append(thread)

@@ -24,7 +24,7 @@ class OpenRequest(TypedDict):
     """The options of a sandbox."""
 
     profile: str
-    """Empty if none is named: each run then gets the enabled profiles that it uses."""
+    """Empty: none is named, and each run gets the enabled profiles that it uses."""
     strict: bool
     restricted: bool
     allow_domains: list[str]

@@ -6,8 +6,8 @@
     total = sum(prices)
     print(total)
 
-With `--session NAME` cells share a live Python, which stays until the extension is unloaded:
-variables are there in the next cell of that name. `%belljar_undo NAME` undoes its last cell.
+With `--session NAME` cells share a live Python, which stays until the extension is unloaded: the
+next cell with that name has the variables. `%belljar_undo NAME` undoes its last cell.
 
 Output appears while the cell runs, then its value and figures. Interrupting the kernel kills it.
 """
@@ -25,7 +25,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from belljar import _options
-from belljar._notebook import spelled_out
+from belljar._escaping import escaped
 from belljar._result import Result
 from belljar._sandbox import Sandbox
 from belljar._session import Session
@@ -60,41 +60,41 @@ class BelljarMagics(Magics):
     @cell_magic
     def belljar(self, line: str, cell: str) -> None:
         """Runs the cell in a sandbox. Only the requested variables are copied to the notebook."""
-        asked = parse_argstring(self.belljar, line)
+        given = parse_argstring(self.belljar, line)
         left: dict[str, Any] = {}
 
         def take(name: str | None = None, *value: Any) -> None:
-            if name is not None and name in asked.output and value:
+            if name is not None and name in given.output and value:
                 left[name] = value[0]
 
         try:
             options: dict[str, Any] = {
-                "timeout": _number(asked.timeout),
-                "stdin": None if asked.stdin is None else self._variable(asked.stdin),
-                "inputs": {name: self._variable(name) for name in asked.input},
+                "timeout": _number(given.timeout),
+                "stdin": None if given.stdin is None else self._variable(given.stdin),
+                "inputs": {name: self._variable(name) for name in given.input},
                 "stream": _show,
             }
-            for name in filter(None, [*asked.output, asked.result]):
+            for name in filter(None, [*given.output, given.result]):
                 _options.variable("--output, --result", name)
-            if asked.session:
-                session = self._session(asked.session, asked.profile, asked.memory)
+            if given.session:
+                session = self._session(given.session, given.profile, given.memory)
                 result = session.run(cell, **options)
-                left = _left_in(session, result, asked.output)
+                left = _left_in(session, result, given.output)
             else:
-                options |= {"memory": _number(asked.memory), "filename": "cell.py"}
-                options["take"] = take if asked.output else None
-                program = self._sandbox(asked.profile)._program(cell, **options)
-                result = self._sandbox(asked.profile)._run(program, None, raise_on_error=False)
+                options |= {"memory": _number(given.memory), "filename": "cell.py"}
+                options["take"] = take if given.output else None
+                program = self._sandbox(given.profile)._program(cell, **options)
+                result = self._sandbox(given.profile)._run(program, None, raise_on_error=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%belljar: {error}") from None
         # The output has already been shown.
         rest = dataclasses.replace(result, stdout="", stderr="")
         if not result.ok or result.value_repr is not None or result.artifacts:
             display(rest)
-        self._hand_over(result, asked.output, left)
-        if asked.result:
-            self._shell.user_ns[asked.result] = result
-        if asked.raises:
+        self._hand_over(result, given.output, left)
+        if given.result:
+            self._shell.user_ns[given.result] = result
+        if given.raises:
             result.raise_for_status()
 
     @line_magic
@@ -145,7 +145,7 @@ class BelljarMagics(Magics):
 
 
 def _left_in(session: Session, result: Result, names: list[str]) -> dict[str, Any]:
-    """The values of those that are plain data. Asks a branch: the session stays as it is."""
+    """The variables that are plain data, read in a branch: the session stays as it is."""
     there = [name for name in names if name in result.variables]
     if not there:
         return {}
@@ -156,14 +156,14 @@ def _left_in(session: Session, result: Result, names: list[str]) -> dict[str, An
 
 
 def _number(text: str | None) -> int | str | None:
-    """As `Sandbox` takes it: "5" is a number of seconds or bytes, "500ms" or "64m" stays a str."""
+    """For `Sandbox`: "5" becomes a number of seconds or bytes, "500ms" or "64m" stays a str."""
     return int(text) if text is not None and text.isdecimal() else text
 
 
 def _show(name: str, text: str) -> None:
     stream = sys.stderr if name == "stderr" else sys.stdout
     # Untrusted text, which may be shown on a terminal.
-    stream.write(spelled_out(text))
+    stream.write(escaped(text))
     stream.flush()
 
 

@@ -34,7 +34,8 @@ from ipykernel.kernelbase import Kernel
 
 from belljar import _host
 from belljar._errors import BelljarError
-from belljar._notebook import _PNG, bounded, spelled_out
+from belljar._escaping import bounded, escaped
+from belljar._notebook import MAX_PICTURES, PNG
 from belljar._options import seconds, size
 from belljar._result import Artifact, ErrorReport, Result
 from belljar._sandbox import Sandbox
@@ -42,9 +43,8 @@ from belljar._session import Session
 
 _MAX_ROWS = 60
 _MAX_COLUMNS = 40
-_MAX_PICTURES = 20
 _MAGIC = re.compile(r"^%(\w+)[ \t]*(.*)$")
-# Of IPython, without a meaning here: figures are always shown.
+# IPython's magics for figures, which are always shown here.
 _IGNORED = re.compile(r"^%(matplotlib|config)\b.*$", re.MULTILINE)
 
 
@@ -63,7 +63,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         "codemirror_mode": {"name": "ipython", "version": 3},
         "nbconvert_exporter": "python",
     }
-    # What a session is opened with; set by the command line.
+    # For opening the session; set by the command line.
     profile: str | None = None
     limits: dict[str, Any] = {}
 
@@ -80,7 +80,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
 
     def pre_handler_hook(self) -> None:
         super().pre_handler_hook()
-        # Not a KeyboardInterrupt here: the cell gets it.
+        # Raises the KeyboardInterrupt in the cell, not here.
         signal.signal(signal.SIGINT, lambda *_: self._interrupt())
 
     def _interrupt(self) -> None:
@@ -88,7 +88,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             self._session.interrupt()
 
     def _send_interrupt_children(self) -> None:
-        """Of an interrupt request, in the thread of the control channel."""
+        """Called for an interrupt request, in the thread of the control channel."""
         self._interrupt()
 
     # --- requests ---------------------------------------------------------------------------------
@@ -117,7 +117,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         def show(name: str, text: str) -> None:
             if not silent:
                 # Progress bars return to the start of their line.
-                self._say(name, "\r".join(map(spelled_out, text.split("\r"))))
+                self._say(name, "\r".join(map(escaped, text.split("\r"))))
 
         result = self._opened().run(code, stream=show)
         if not silent:
@@ -136,8 +136,8 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
     def _show(self, result: Result) -> None:
         tables = [each for each in result.artifacts if _is_display(each, "text/csv")]
         pictures = [each for each in result.artifacts if _is_display(each, "image/png")]
-        for each in pictures[:_MAX_PICTURES]:
-            if (each.content or b"").startswith(_PNG):
+        for each in pictures[:MAX_PICTURES]:
+            if (each.content or b"").startswith(PNG):
                 data = {
                     "image/png": b64encode(each.content or b"").decode(),
                     "text/plain": f"<{bounded(each.name)}>",
@@ -173,7 +173,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
                 f"%{name}: there are %undo, %checkpoint, %checkpoints and %rollback only"
             )
         if not silent:
-            self._say("stdout", spelled_out(said) + "\n")
+            self._say("stdout", escaped(said) + "\n")
         return self._ok()
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
@@ -191,7 +191,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         ]
         return {
             "status": "ok",
-            "matches": [spelled_out(each.text) for each in same],
+            "matches": [escaped(each.text) for each in same],
             "cursor_start": first.start if first else cursor_pos,
             "cursor_end": first.end if first else cursor_pos,
             "metadata": {"_jupyter_types_experimental": types},
@@ -259,7 +259,7 @@ def _findings(result: Result) -> list[str]:
 
 
 def _table(text: str) -> str | None:
-    """HTML of our own: no tag and no attribute is the program's."""
+    """Our own HTML: no tag or attribute comes from the program."""
     try:
         rows = list(csv.reader(io.StringIO(text), strict=True))
     except csv.Error:
@@ -268,7 +268,7 @@ def _table(text: str) -> str | None:
         return None
 
     def line(tag: str, row: list[str]) -> str:
-        cells = [html.escape(spelled_out(each)) for each in row[:_MAX_COLUMNS]]
+        cells = [html.escape(escaped(each)) for each in row[:_MAX_COLUMNS]]
         if len(row) > _MAX_COLUMNS:
             cells.append("…")
         return "<tr>" + "".join(f"<{tag}>{each}</{tag}>" for each in cells) + "</tr>"
@@ -305,24 +305,24 @@ def _session_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--memory", help='memory limit of the session: bytes, or "2g"')
 
 
-def _limits(asked: argparse.Namespace) -> dict[str, Any]:
+def _limits(given: argparse.Namespace) -> dict[str, Any]:
     limits = {}
-    if asked.timeout is not None:
-        limits["timeout"] = seconds("--timeout", asked.timeout) / 1000
-    if asked.memory is not None:
-        limits["memory"] = size("--memory", asked.memory)
+    if given.timeout is not None:
+        limits["timeout"] = seconds("--timeout", given.timeout) / 1000
+    if given.memory is not None:
+        limits["memory"] = size("--memory", given.memory)
     return limits
 
 
-def _kernel_spec(asked: argparse.Namespace) -> dict[str, Any]:
+def _kernel_spec(given: argparse.Namespace) -> dict[str, Any]:
     argv = [sys.executable, "-m", "belljar.kernel", "-f", "{connection_file}"]
     for option in ("profile", "timeout", "memory"):
-        if (value := getattr(asked, option)) is not None:
+        if (value := getattr(given, option)) is not None:
             argv += [f"--{option}", value]
-    profile = f" ({asked.profile})" if asked.profile else ""
+    profile = f" ({given.profile})" if given.profile else ""
     return {
         "argv": argv,
-        "display_name": asked.display_name or f"Python in Belljar{profile}",
+        "display_name": given.display_name or f"Python in Belljar{profile}",
         "language": "python",
         "interrupt_mode": "message",
     }
@@ -332,21 +332,21 @@ def manage(arguments: Iterable[str]) -> int:
     """`install` and `uninstall`."""
     from jupyter_client.kernelspec import KernelSpecManager
 
-    asked = _arguments().parse_args(list(arguments))
+    given = _arguments().parse_args(list(arguments))
     specs = KernelSpecManager()
-    if asked.command == "uninstall":
+    if given.command == "uninstall":
         try:
-            print(f"removed {shlex.quote(specs.remove_kernel_spec(asked.name))}")
+            print(f"removed {shlex.quote(specs.remove_kernel_spec(given.name))}")
         except KeyError:
-            raise ValueError(f"there is no kernel {asked.name!r}") from None
+            raise ValueError(f"there is no kernel {given.name!r}") from None
         return 0
-    _limits(asked)
-    Sandbox(asked.profile, spares=1).close()  # names what is wrong with the profile
-    prefix = sys.prefix if asked.sys_prefix else asked.prefix
+    _limits(given)
+    Sandbox(given.profile, spares=1).close()  # reports an unusable profile
+    prefix = sys.prefix if given.sys_prefix else given.prefix
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
-        (Path(folder) / "kernel.json").write_text(json.dumps(_kernel_spec(asked), indent=1))
-        place = specs.install_kernel_spec(folder, asked.name, user=prefix is None, prefix=prefix)
+        (Path(folder) / "kernel.json").write_text(json.dumps(_kernel_spec(given), indent=1))
+        place = specs.install_kernel_spec(folder, given.name, user=prefix is None, prefix=prefix)
     print(f"installed {shlex.quote(place)}")
     return 0
 
@@ -362,9 +362,9 @@ def main(arguments: list[str]) -> int:
 
     parser = argparse.ArgumentParser(add_help=False)
     _session_options(parser)
-    asked, others = parser.parse_known_args(arguments)
-    BelljarKernel.profile = asked.profile
-    BelljarKernel.limits = _limits(asked)
+    given, others = parser.parse_known_args(arguments)
+    BelljarKernel.profile = given.profile
+    BelljarKernel.limits = _limits(given)
     IPKernelApp.launch_instance(argv=others, kernel_class=BelljarKernel)
     return 0
 

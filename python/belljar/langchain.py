@@ -5,7 +5,7 @@
     tool.invoke({"code": "6 * 7"})             # 'value:\\n42'
 
 All calls are cells of one session (`Sandbox.session`), whose variables stay; with `session=False`
-each runs in a process of its own. The model gets output, value and error as text; the message's
+each call runs in its own process. The model gets output, value and error as text; the message's
 `artifact` is the `Result`. A failing program is a normal answer, so that the model can correct it;
 a BelljarError is raised.
 """
@@ -15,14 +15,13 @@ from __future__ import annotations
 from typing import Any, Literal, Self
 
 from langchain_core.tools import BaseTool
-from pydantic import BaseModel, Field, PrivateAttr, model_validator
+from pydantic import AliasChoices, BaseModel, Field, PrivateAttr, model_validator
 
 from belljar._async import AsyncSandbox, around
-from belljar._async_session import AsyncSession
+from belljar._info import described
 from belljar._kept_session import KeptSession
 from belljar._options import seconds
-from belljar._result import Result
-from belljar._result_text import MAX_CHARACTERS, result_text, surroundings
+from belljar._result import MAX_CHARACTERS, Result
 from belljar._sandbox import Sandbox
 
 _DESCRIPTION = (
@@ -64,9 +63,13 @@ class BelljarTool(BaseTool):
     timeout: float | str | None = None
     """Timeout of a run, in seconds or as "500ms". None: the sandbox's."""
     session: bool = True
-    """Whether all calls are cells of one session. The calls of all who use the tool share it, also
-    of its shallow copies. It opens with the first call."""
-    most_characters: int = Field(default=MAX_CHARACTERS, ge=100)
+    """Whether all calls are cells of one session, which all users of the tool and of its shallow
+    copies share. It opens with the first call."""
+    max_characters: int = Field(
+        default=MAX_CHARACTERS,
+        ge=100,
+        validation_alias=AliasChoices("max_characters", "most_characters"),  # the latter: formerly
+    )
     """Maximum length of each part that the model gets; the middle is cut out. The artifact is
     complete."""
 
@@ -87,8 +90,8 @@ class BelljarTool(BaseTool):
             self._session = KeptSession(self.sandbox, {"timeout": self.timeout})
         info = self.sandbox.info() if self._session is None else self._session.info()
         if not self.description:
-            said = _SESSION_DESCRIPTION if self.session else _DESCRIPTION
-            self.description = said + surroundings(info, limit)
+            first = _SESSION_DESCRIPTION if self.session else _DESCRIPTION
+            self.description = first + described(info, limit)
         return self
 
     def _run(self, code: str, **_: Any) -> tuple[str, Result]:
@@ -100,12 +103,12 @@ class BelljarTool(BaseTool):
     async def _arun(self, code: str, **_: Any) -> tuple[str, Result]:
         assert self._async is not None
         if self._session is not None:
-            session = AsyncSession(self._async, self._session.open)
+            session = self._async._session(self._session.open)
             return self._answer(await session.run(code))
         return self._answer(await self._async.run(code, timeout=self.timeout))
 
     def _answer(self, result: Result) -> tuple[str, Result]:
-        return result_text(result, self.most_characters), result
+        return result.for_model(self.max_characters), result
 
     def close(self) -> None:
         """Closes the session, and the sandbox if it is the tool's own."""

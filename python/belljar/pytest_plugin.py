@@ -89,11 +89,13 @@ class Runner:
         ending = f"\n\n({function}(*belljar_args, **belljar_kwargs),)\n"
         inputs = {"belljar_args": args, "belljar_kwargs": kwargs}
         result = self._run(program, ending, {"inputs": inputs})
-        from belljar._notebook import bounded
-        from belljar._result_text import failure
+        from belljar import _host
+        from belljar._escaping import bounded
+        from belljar._result import MAX_CHARACTERS
 
         if not result.ok:
-            pytest.fail(f"{function}() could not be called: {bounded(failure(result))}")
+            why = bounded(_host.failure_text(result, MAX_CHARACTERS))
+            pytest.fail(f"{function}() could not be called: {why}")
         if result.exit_code is not None:
             pytest.fail(f"{function}() did not return: the program called exit()")
         if not result.has_value:
@@ -172,12 +174,11 @@ def pytest_runtest_makereport(
     report = yield
     runner = item.stash.get(_RUNNER, None)
     if runner is not None and report.when == "call" and report.failed:
-        from belljar._notebook import bounded
-        from belljar._result_text import result_text
+        from belljar._escaping import bounded
 
         for number, result in enumerate(runner.results, 1):
             report.sections.append(
-                (f"untrusted program {number}: {result.status}", bounded(result_text(result)))
+                (f"untrusted program {number}: {result.status}", bounded(result.for_model()))
             )
     return report
 
@@ -193,10 +194,10 @@ def pytest_assertrepr_compare(
                 f"compare its value, stdout or status with {other!r}",
             ]
     if _RUNNER in config.stash and isinstance(left, str) and isinstance(right, str):
-        from belljar._notebook import spelled_out
+        from belljar._escaping import escaped
 
         # pytest shows the differing texts unescaped, and one of them may be a program's output.
-        if spelled_out(left + right) != left + right:
+        if escaped(left + right) != left + right:
             return [f"{_beginning(left)} {op} {_beginning(right)}", "with control characters"]
     return None
 

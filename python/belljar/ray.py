@@ -1,26 +1,24 @@
 """Sandboxes on the machines of a Ray cluster.
 
-    with SandboxPool(timeout=5) as pool:          # an actor on each node, which holds a sandbox
+    with SandboxPool(timeout=5) as pool:          # an actor with a sandbox on each node
         pool.run("6 * 7").result.value            # 42
-        for execution in pool.map(programs):      # in order; at most so many ahead
+        for execution in pool.map(programs):      # in order
             print(execution.index, execution.result.status)
 
     ray.data.from_items(rows).map_batches(BatchRunner, compute=ActorPoolStrategy(size=2))
 
 In the driver one thread, the dispatcher (`_ray_dispatcher.py`), knows the state of nodes and
-programs. A program goes to the node with the least to do, together with others if they are short: a
-call of an actor costs about as much as a run. Ray restarts and repeats nothing here, since it
-cannot know whether a program may run twice: the dispatcher replaces an actor that was lost, and
-repeats what it held only as often as `retries` allows.
+programs. A program goes to the least busy node, together with others if they are short: a call of
+an actor costs about as much as a run. Ray restarts and repeats nothing here, since it cannot know
+whether a program may run twice: the dispatcher replaces an actor that was lost, and repeats its
+programs only as often as `retries` allows.
 
-Ray itself trusts everyone who reaches its ports. Programs reach none: they are in a sandbox as
-everywhere.
+Ray trusts everyone who can reach its ports. Programs cannot: they run in sandboxes.
 """
 
 from __future__ import annotations
 
 import asyncio
-import inspect
 import itertools
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterable, Iterator, Mapping
@@ -47,8 +45,9 @@ from belljar._ray_dispatcher import (
     Job,
     Node,
 )
+from belljar._requests import RunOptions
 from belljar._result import Result
-from belljar._sandbox import RunOptions, Sandbox
+from belljar._sandbox import Sandbox
 from belljar._threads import default_concurrency
 
 __all__ = ["BatchRunner", "DeadlineExceeded", "Execution", "ExecutionLost", "Node", "SandboxPool"]
@@ -66,13 +65,13 @@ class SandboxPool:
     Takes the arguments of `Sandbox`, and:
 
     Args:
-        actors: How many actors there are, which Ray spreads over its nodes. None: one on each node,
-            also on those that join later.
-        cpus: How many processors of Ray's each actor takes; it runs as many programs at a time.
-            None: those of its node or, with `actors`, 1.
-        in_flight: How many programs an actor holds at most, running and waiting. None: 32 for each
-            that it runs at a time. Short programs are handed over several at a time; a lost actor
-            loses what it holds.
+        actors: Number of actors, which Ray spreads over its nodes. None: one on each node,
+            including those that join later.
+        cpus: Number of processors that Ray reserves for each actor, which runs as many programs at
+            a time. None: those of its node or, with `actors`, 1.
+        in_flight: Maximum number of programs that an actor holds, running and waiting. None: 32 for
+            each that it runs at a time. Short programs are sent several at a time. If an actor is
+            lost, so are the programs that it holds.
 
     The methods are thread-safe. The package must be installed on every node.
 
@@ -89,10 +88,7 @@ class SandboxPool:
         in_flight: int | None = None,
         **options: Any,
     ) -> None:
-        signature = inspect.signature(Sandbox)
-        given = signature.bind(profile, **options)
-        given.apply_defaults()
-        self._sandbox = Sandbox._closed_until_used(**given.arguments)
+        self._sandbox = Sandbox._closed_until_used(profile, **options)
         self._dispatcher = Dispatcher(
             self._sandbox,
             _options.count("actors", actors, 1),
@@ -113,12 +109,12 @@ class SandboxPool:
 
         Args:
             code: The program.
-            retries: How often it is repeated if its actor or node is lost: it may then have run
-                more than once. A program that fails, or is stopped by a limit, is not repeated.
-            deadline: In seconds or as "5s": when the result must be there, also if the program is
-                still waiting for a node.
-            options: Those of `Sandbox.run` except `functions` and `stream`, which are called in the
-                process that runs the program.
+            retries: How often it is repeated if its actor or node is lost, so that it may run more
+                than once. A program that fails, or is stopped by a limit, is not repeated.
+            deadline: Time until the result must be there, in seconds or as "5s". Waiting for a node
+                counts.
+            options: Those of `Sandbox.run` except `functions` and `stream`, which cannot be called
+                from another process.
 
         Raises:
             ExecutionLost, DeadlineExceeded: There is no result.
@@ -162,19 +158,19 @@ class SandboxPool:
         deadline: Seconds | None = None,
         **options: Any,
     ) -> Iterator[Execution]:
-        """Runs programs on all nodes. Returns an iterator over what came of each.
+        """Runs programs on all nodes. Returns an iterator over their executions.
 
         A program that was lost, or missed its deadline, does not end the iteration: its `error`
-        says so. `programs` is consumed as results are, at most as many ahead as the nodes may hold.
-        Closing the iterator kills the pending ones.
+        says so. `programs` is consumed as results are, only so far ahead as the nodes can hold
+        them. Closing the iterator kills the pending programs.
 
         Args:
-            programs: Any number, each as code, or as the arguments of `run` in a dict:
+            programs: Any number of programs, each as code, or as the arguments of `run` in a dict:
                 {"code": "print(input())", "stdin": "1"}.
-            in_order: False: as they end.
-            retries: As for `run`, of each.
-            deadline: In seconds or as "5s", of each, from when it is taken from `programs`.
-            options: As for `run`, of each that does not have its own.
+            in_order: False: executions come as they end.
+            retries: As for `run`, for each program.
+            deadline: As for `run`, for each program, from when it is taken from `programs`.
+            options: As for `run`, for each program that does not set its own.
         """
         _options.check_programs(programs)
         common, limit, again = self._asked(options, retries, deadline)
@@ -246,17 +242,17 @@ class SandboxPool:
             pending.cancel()
 
     def wait_until_ready(self, timeout: Seconds | None = None) -> None:
-        """Waits until the sandbox of every actor is open, or cannot be opened.
+        """Waits until every actor has opened its sandbox or failed to.
 
         Raises:
-            BelljarError: They were not in time, for instance since Ray has no free processors for
-                them, or no sandbox can be opened on any node; the message says why.
+            BelljarError: Not all had in time, for instance because Ray has no free processors for
+                them, or no node can open a sandbox; the message says why.
         """
         until = None if timeout is None else time.monotonic() + _seconds("timeout", timeout)
         self._dispatcher.wait_until_ready(until)
 
     def nodes(self) -> list[Node]:
-        """The actors as they are now."""
+        """The current state of the actors."""
         return self._dispatcher.nodes()
 
     def close(self) -> None:
@@ -281,7 +277,7 @@ class SandboxPool:
         return common, limit, _options.count("retries", retries, 0) or 0
 
     def _request(self, options: Mapping[str, Any]) -> dict[str, Any]:
-        """Checked here, where the caller is."""
+        """Checked here, so that errors are raised in the caller."""
         for name in options:
             if name not in _OPTIONS:
                 why = ": it would be called in another process" if name in _CALLED else ""
@@ -321,8 +317,8 @@ class SandboxPool:
 
 
 class _Pending:
-    """The programs of one `map` that are ahead of the results. Of the caller's thread, except for
-    what `settle` does."""
+    """The programs of one `map` whose results are pending. For the caller's thread; only `settle`
+    is called in others."""
 
     def __init__(
         self,
@@ -390,7 +386,7 @@ def _seconds(name: str, value: Seconds) -> float:
 
 
 class BatchRunner:
-    """For `Dataset.map_batches`: runs the program in each row, and adds what came of it.
+    """For `Dataset.map_batches`: runs the program in each row, and adds its result.
 
         ds.map_batches(BatchRunner, compute=ActorPoolStrategy(size=2), batch_size=64,
                        fn_constructor_kwargs={"code": "program", "timeout": 5})
@@ -400,8 +396,8 @@ class BatchRunner:
 
     Args:
         code: The column with the program.
-        stdin: The column with its standard input. None: it has none.
-        concurrency: How many programs run at a time. None: as for `Sandbox.run_many`.
+        stdin: The column with its standard input. None: no standard input.
+        concurrency: Number of programs that run at a time. None: as for `Sandbox.run_many`.
         options: Those of `Sandbox`.
     """
 
@@ -416,8 +412,8 @@ class BatchRunner:
     ) -> None:
         self._code, self._stdin = code, stdin
         self._sandbox = Sandbox(profile, **options)
-        most = _options.count("concurrency", concurrency, 1)
-        self._threads = ThreadPoolExecutor(most or default_concurrency(options.get("spares")))
+        at_a_time = _options.count("concurrency", concurrency, 1)
+        self._threads = ThreadPoolExecutor(at_a_time or default_concurrency(options.get("spares")))
 
     def __call__(self, batch: dict[str, Any]) -> dict[str, Any]:
         for column in (self._code, self._stdin):

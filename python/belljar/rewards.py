@@ -1,4 +1,4 @@
-"""Scores programs that a model has written: a reward function for verl, and what it is made of.
+"""Scores programs that a model has written: a reward function for verl, and its parts.
 
     custom_reward_function:      # of verl's configuration; reward_kwargs as for `compute_score`
       path: pkg://belljar.rewards
@@ -9,13 +9,13 @@
     ...               {"assert_case": ["assert add(2, 3) == 5"]})["score"]
     1.0
 
-Training finds whatever scores without being a solution, so a program must not be able to score
-itself. Each test runs in a fresh process. Whatever can be compared out here is: the program gets
-the input and never the expected output, and of `assert f(2) == 4` it gets `f(2)`, whose value is
-plain data when it arrives. Other assertions run in the program's own process, where a program that
-looks for them can defeat them; `Case.is_compared_outside` and the key `inside` tell how many did.
+Training finds any way to score without solving the task, so a program must not be able to score
+itself. Each test runs in a fresh process. Whatever can be compared in this process is: the program
+gets the input but not the expected output, and `f(2)` of `assert f(2) == 4`, whose value arrives as
+plain data. Other assertions run in the program's own process, where it can defeat them if it looks
+for them; `Case.is_compared_outside` and the key `inside` report that.
 
-A failure of this machine is a BelljarError, and never a score.
+A failure of this machine raises a BelljarError and is never a score.
 """
 
 from __future__ import annotations
@@ -29,37 +29,36 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from belljar import _forks, _options
+from belljar import _forks, _host, _options
 from belljar._result import Result
-from belljar._result_text import cut
 from belljar._sandbox import Sandbox
 
 __all__ = ["Case", "Grade", "compute_score", "extract_code", "grade"]
 
-_MOST_DETAIL = 300  # characters
+_MAX_DETAIL = 300  # characters
 
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """What came of one test."""
+    """The result of one test."""
 
     passed: bool
     status: str
-    """"passed"; "wrong": another value or output; "exited": it ended before the test did;
-    "no_value": its value is not plain data, or too large; else the status of the result, such as
-    "timeout"."""
+    """"passed"; "wrong": another value or output; "exited": the program exited before the test
+    ended; "no_value": its value is not plain data, or too large; else the status of the result,
+    such as "timeout"."""
     is_compared_outside: bool
-    """Whether what decided was compared in this process. False: in the program's own."""
+    """Whether the comparison was made in this process. False: in the program's own."""
     detail: str
-    """What went wrong, short. The program chooses part of it."""
+    """What went wrong, shortened. Partly chosen by the program."""
 
 
 @dataclass(frozen=True, slots=True)
 class Grade:
-    """What came of a program's tests."""
+    """The results of a program's tests."""
 
     cases: tuple[Case, ...]
-    """In order. After one that failed, `grade` with `every=False` runs no more."""
+    """In order. With `every=False`, `grade` stops after the first that fails."""
     total: int
 
     @property
@@ -73,15 +72,15 @@ class Grade:
 
 @dataclass(frozen=True, slots=True)
 class _Test:
-    """What is run, and what must come of it."""
+    """What is run, and what is expected of it."""
 
     ending: str
     stdin: str | None
     arguments: tuple[Any, ...]
     expected: Any
     kind: str
-    """What is compared: "stdout"; "value", and with `is` "same"; "json", of the value; "inside":
-    nothing out here."""
+    """What is compared: "stdout"; the "value", or for `is` whether it is the "same"; its "json";
+    "inside": nothing in this process."""
 
 
 # --- what verl calls ------------------------------------------------------------------------------
@@ -94,6 +93,7 @@ def compute_score(
     extra_info: Mapping[str, Any] | None = None,
     *,
     continuous: bool = False,
+    max_tests: int | None = None,
     most_tests: int | None = None,
     reward_router_address: str | None = None,
     reward_model_tokenizer: object = None,
@@ -104,8 +104,8 @@ def compute_score(
     verl calls it in several threads, which share one sandbox in each process.
 
     Args:
-        data_source, extra_info: Of the sample; they change nothing.
-        solution_str: The model's answer. Its last block of code counts.
+        data_source, extra_info: Not used.
+        solution_str: The model's answer. Its last block of code is scored.
         ground_truth: The tests, in the forms of verl's data sets, as a dict or its JSON:
             {"inputs": ["1 2\\n"], "outputs": ["3\\n"]}: standard input and output;
             {"fn_name": "add", "inputs": ["1\\n2"], "outputs": ["3"]}: a function, or a method of
@@ -113,27 +113,28 @@ def compute_score(
             {"assert_case": ["assert add(1, 2) == 3"]}: statements after the program.
         continuous: The score is the share of tests that pass. False: 1.0 if all do, else 0.0, and
             no test runs after one that failed.
-        most_tests: Only the first so many. None: all.
-        reward_router_address, reward_model_tokenizer: What verl passes on if there is a reward
-            model. They are not used.
+        max_tests: Runs only the first tests, up to this number. None: all.
+        most_tests: The former name of `max_tests`.
+        reward_router_address, reward_model_tokenizer: Passed by verl if there is a reward model.
+            Not used.
         options: Those of `Sandbox`: profile, timeout, memory, language and so on.
 
     Returns:
-        The same keys for each sample, as verl collects them by key: `score`, `acc` (whether it
-        solves the task), `passed` and `tests` (how many), `inside` (how many of those that ran were
-        decided in the program's own process), `status` (of the first that failed, else "passed")
-        and `detail` (JSON: of each test that ran, its status and what went wrong).
+        The same keys for each sample, since verl collects them by key: `score`, `acc` (whether it
+        solves the task), `passed` and `tests` (numbers of tests), `inside` (how many were decided
+        in the program's own process), `status` (of the first test that failed, else "passed") and
+        `detail` (JSON: for each test that ran, its status and what went wrong).
 
     Raises:
         ValueError: The tests have none of these forms.
-        BelljarError: This machine failed, so that there is no score.
+        BelljarError: This machine failed, so there is no score.
     """
     grade_ = grade(
         extract_code(solution_str),
         ground_truth,
         sandbox=_sandboxes.of(options),
         every=continuous,
-        most_tests=most_tests,
+        max_tests=max_tests if most_tests is None else most_tests,
     )
     failed = [case.status for case in grade_.cases if not case.passed]
     share = grade_.passed / grade_.total if grade_.total else 0.0
@@ -149,12 +150,12 @@ def compute_score(
 
 
 class _Sandboxes:
-    """Those of this process, by their options. verl has one process for all its threads."""
+    """The sandboxes of this process, by their options. verl's threads share one process."""
 
     def __init__(self) -> None:
         self._opened: dict[str, Sandbox] = {}
         self._after_fork()
-        _forks.know(self)
+        _forks.register(self)
 
     def _after_fork(self) -> None:
         self._lock = threading.Lock()
@@ -196,28 +197,30 @@ def grade(
     *,
     sandbox: Sandbox,
     every: bool = True,
+    max_tests: int | None = None,
     most_tests: int | None = None,
 ) -> Grade:
-    """Runs a program against tests, each in a process of its own.
+    """Runs a program against tests, each in its own process.
 
     Args:
         code: The program.
         tests: As `ground_truth` of `compute_score`.
-        sandbox: Where to, with its limits.
-        every: False: none after one that failed.
-        most_tests: Only the first so many. None: all.
+        sandbox: The sandbox to use, with its limits.
+        every: False: stops after the first test that fails.
+        max_tests: Runs only the first tests, up to this number. None: all.
+        most_tests: The former name of `max_tests`.
 
     Raises:
         ValueError: The tests have none of these forms.
         BelljarError: This machine failed.
     """
-    asked = list(_read(tests))[:most_tests]
+    wanted = list(_read(tests))[: max_tests if most_tests is None else most_tests]
     cases: list[Case] = []
-    for test in asked:
+    for test in wanted:
         cases.append(_run(code, test, sandbox))
         if not (every or cases[-1].passed):
             break
-    return Grade(tuple(cases), len(asked))
+    return Grade(tuple(cases), len(wanted))
 
 
 def _read(tests: str | Mapping[str, Any]) -> Iterator[_Test]:
@@ -272,7 +275,7 @@ except NameError:
 
 
 def _assertion(text: str) -> _Test:
-    """`assert expression == literal` becomes the expression, whose value is compared out here."""
+    """`assert expression == literal` becomes the expression, whose value is compared here."""
     body = ast.parse(text.strip()).body
     last = body[-1] if body else None
     if not isinstance(last, ast.Assert):
@@ -294,7 +297,7 @@ def _assertion(text: str) -> _Test:
 def _run(code: str, test: _Test, sandbox: Sandbox) -> Case:
     source = f"{code}\n{test.ending}"
     options: dict[str, Any] = {}
-    # Only a program that gets to its end says this, unless it looks for it.
+    # Only a program that gets to its end returns this, unless it looks for it.
     token = secrets.token_hex(16)
     if test.kind == "inside":
         source += f"\n({token!r},)\n"
@@ -308,7 +311,7 @@ def _judged(test: _Test, result: Result, token: str) -> Case:
     outside = test.kind != "inside"
 
     def case(status: str, detail: str = "") -> Case:
-        return Case(status == "passed", status, outside, cut(detail, _MOST_DETAIL))
+        return Case(status == "passed", status, outside, _host.program_text(detail, _MAX_DETAIL))
 
     if not result.ok:
         error = result.error
@@ -323,7 +326,7 @@ def _judged(test: _Test, result: Result, token: str) -> Case:
             return case("wrong", "more output than the limit")
         if _lines(result.stdout) == _lines(test.expected):
             return case("passed")
-        return case("wrong", f"printed {result.stdout[:_MOST_DETAIL]!r}")
+        return case("wrong", f"printed {result.stdout[:_MAX_DETAIL]!r}")
     if result.exit_code is not None:
         return case("exited", "the program called exit()")
     if not result.has_value or type(result.value) is not tuple or len(result.value) != 1:
@@ -335,12 +338,12 @@ def _judged(test: _Test, result: Result, token: str) -> Case:
 
 
 def _lines(text: str) -> list[str]:
-    """As judges compare: without space at the ends of lines, and without empty lines at the end."""
+    """For comparing as judges do: no white space at ends of lines, no empty lines at the end."""
     return [line.rstrip() for line in text.rstrip().splitlines()]
 
 
 def _is_equal(value: Any, expected: Any, kind: str) -> bool:
-    """Both are plain data, so that this calls nothing of the program's."""
+    """Both are plain data, so this calls none of the program's code."""
     if kind == "json":
         value = _as_json(value)
     if kind == "same" and type(value) is not type(expected):
@@ -349,7 +352,7 @@ def _is_equal(value: Any, expected: Any, kind: str) -> bool:
 
 
 def _as_json(value: Any) -> Any:
-    """What is left of it in JSON: tuples are lists there, and keys are texts."""
+    """The value as it would come back from JSON: tuples as lists, keys as strings."""
     if isinstance(value, list | tuple):
         return [_as_json(each) for each in value]
     if isinstance(value, dict):

@@ -21,11 +21,11 @@ from typing import Any, NoReturn
 
 from smolagents.local_python_executor import CodeOutput, InterpreterError, PythonExecutor
 
-from belljar import _functions, _options, _plain
+from belljar import _functions, _host, _options, _plain
+from belljar._escaping import escaped
+from belljar._info import described
 from belljar._kept_session import KeptSession
-from belljar._notebook import spelled_out
-from belljar._result import Result
-from belljar._result_text import MAX_CHARACTERS, cut, failure, surroundings
+from belljar._result import MAX_CHARACTERS, Result
 from belljar._sandbox import Sandbox
 from belljar._session import Session
 
@@ -60,15 +60,16 @@ class BelljarExecutor(PythonExecutor):
         sandbox: An existing sandbox to use, with its profile.
         profile: Profile of the executor's own sandbox. None: as for `Sandbox`.
         timeout, memory: Limits of an action, as in `Sandbox.run`. None: the sandbox's.
-        most_characters: Maximum length of the logs that the model gets; the middle is cut out.
-        session: Whether all actions are cells of one session. False: each is a program of its own.
+        max_characters: Maximum length of the logs that the model gets; the middle is cut out.
+        session: Whether all actions are cells of one session. False: each is a separate program.
+        most_characters: The former name of `max_characters`.
 
     Raises:
-        ValueError: Both a sandbox and a profile are given, or a session in containers.
+        ValueError: Both a sandbox and a profile are given, or `session` with containers.
 
     Attributes:
-        variables: The variables that the next action gets. `send_variables` adds to them. In a
-            session, those that no action has got yet.
+        variables: The variables that the next action gets. `send_variables` adds to them. With a
+            session: only those that no action has got yet.
         lost: Names of earlier actions' variables that could not be kept.
         last_result: The result of the last action. None if `final_answer` ended it.
     """
@@ -80,8 +81,9 @@ class BelljarExecutor(PythonExecutor):
         profile: str | None = None,
         timeout: float | str | None = None,
         memory: int | str | None = None,
-        most_characters: int = MAX_CHARACTERS,
+        max_characters: int = MAX_CHARACTERS,
         session: bool = True,
+        most_characters: int | None = None,
     ) -> None:
         if sandbox is not None and profile is not None:
             raise ValueError("profile: the given sandbox already has one; give only one of the two")
@@ -95,7 +97,7 @@ class BelljarExecutor(PythonExecutor):
         if _options.flag("session", session):
             self._kept = KeptSession(self._sandbox, self._limits)
         self._info = self._sandbox.info() if self._kept is None else self._kept.info()
-        self._most = most_characters
+        self._max_characters = max_characters if most_characters is None else most_characters
         self._tools: dict[str, Callable[..., Any]] = {}
         self.variables: dict[str, Any] = {}
         self.lost: set[str] = set()
@@ -105,19 +107,19 @@ class BelljarExecutor(PythonExecutor):
 
     @property
     def session(self) -> Session | None:
-        """The session of the actions, for instance to undo one. It opens with its first use."""
+        """The session of the actions, for instance to undo one. It opens on first use."""
         return None if self._kept is None else self._kept.open()
 
     @property
     def instructions(self) -> str:
-        """For CodeAgent's argument `instructions`: adds what its own prompt does not say."""
-        said = _INSTRUCTIONS if self._kept is None else _SESSION_INSTRUCTIONS
-        return said + surroundings(self._info, self._seconds)
+        """For CodeAgent's argument `instructions`: what its own prompt does not say."""
+        first = _INSTRUCTIONS if self._kept is None else _SESSION_INSTRUCTIONS
+        return first + described(self._info, self._seconds)
 
     def send_tools(self, tools: Mapping[str, Callable[..., Any]]) -> None:
         self._tools = {
             name: _ending(tool) if name == "final_answer" else tool
-            for name, tool in _functions.checked(tools, "tools").items()
+            for name, tool in _functions.checked("tools", tools).items()
         }
 
     def send_variables(self, variables: Mapping[str, Any]) -> None:
@@ -164,15 +166,13 @@ class BelljarExecutor(PythonExecutor):
     def _in_session(self, session: Session, code_action: str) -> CodeOutput:
         said: list[str] = []
         notes: list[str] = []
-        cell = session._cell(
-            code_action,
-            filename=None,
-            inputs={n: value for n, value in self.variables.items() if n not in self._tools},
-            functions=self._tools,
-            stream=lambda _, text: said.append(text),
-        )
         try:
-            result = session._run(cell, None, session._turn())
+            result = session.run(
+                code_action,
+                inputs={n: value for n, value in self.variables.items() if n not in self._tools},
+                functions=self._tools,
+                stream=lambda _, text: said.append(text),
+            )
         except _FinalAnswer as answer:
             self.variables = {}
             return CodeOutput(answer.value, self._logs(said, []), is_final_answer=True)
@@ -194,12 +194,13 @@ class BelljarExecutor(PythonExecutor):
         )
 
     def _logs(self, said: list[str], notes: list[str]) -> str:
-        parts = [cut("".join(said), self._most), *(spelled_out(each) for each in notes)]
+        printed = _host.program_text("".join(said), self._max_characters)
+        parts = [printed, *(escaped(each) for each in notes)]
         logs = self.state["_print_outputs"] = "\n".join(part for part in parts if part)
         return logs
 
     def _fail(self, result: Result) -> NoReturn:
-        text = failure(result, self._most)
+        text = _host.failure_text(result, self._max_characters)
         missing = re.match(
             r"name '(\w+)' is not defined", result.error.message if result.error else ""
         )
@@ -220,8 +221,8 @@ class BelljarExecutor(PythonExecutor):
 
 
 class _Left:
-    """The variables of an action. They are reported by a worker that may be hostile, so names,
-    sizes and numbers are checked."""
+    """The variables of an action, as reported by a worker that may be hostile: names, sizes and
+    numbers are checked."""
 
     def __init__(self) -> None:
         self.variables: dict[str, Any] = {}

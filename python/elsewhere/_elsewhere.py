@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-# What is published with this package.
+# The MCP registry's description of this package.
 _PUBLISHED = json.loads(Path(__file__).with_name("server.json").read_text(encoding="utf-8"))
 VERSION: str = _PUBLISHED["version"]
 (IMAGE,) = (each["identifier"] for each in _PUBLISHED["packages"] if each["registryType"] == "oci")
@@ -36,7 +36,7 @@ _ENGINE_OPTIONS = (
 )
 
 _SYSTEMS = {"darwin": "macOS", "win32": "Windows"}
-# Of the command, for what is not the program's fault (docs/cli.md).
+# Exit codes of the command (docs/cli.md).
 _OURS = 5
 _INTERRUPTED = 130
 
@@ -56,7 +56,7 @@ class Place:
     where: str
     """An image, a host or a distribution; empty: the default distribution."""
     folder: str = ""
-    """Of the programs there, if they are not on its PATH."""
+    """The folder of the programs there, if it is not on PATH."""
 
     @property
     def name(self) -> str:

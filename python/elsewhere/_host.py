@@ -1,8 +1,8 @@
 """The extension module where there is none: each call is carried out by a Belljar on Linux.
 
-On macOS and Windows this file stands for `_host` (docs/elsewhere.md). The Belljar that it asks is
-started on the first call, in a container, over ssh or in WSL (`_elsewhere`), and ends with this
-process. `_remote` is what answers there.
+On macOS and Windows this file takes the place of `_host` (docs/elsewhere.md). On the first call it
+starts a Belljar in a container, over ssh or in WSL (`_elsewhere`), which ends with this process and
+in which `_remote` answers.
 """
 
 from __future__ import annotations
@@ -18,29 +18,25 @@ import threading
 from collections.abc import Callable
 from typing import Any
 
-from belljar import _elsewhere
+from belljar import _elsewhere, _errors, _frames
 
 VERSION = _elsewhere.VERSION
 
-# Of the package's modules, which import this one: set by know_package().
-_errors: Any = None
-_frames: Any = None
-
-# A wait that Ctrl-C ends: Windows has no other.
+# So that Ctrl-C ends a wait, on Windows too.
 _POLL = 0.2 if sys.platform == "win32" else None
 _END_SECONDS = 5.0
 
 
 class _Thread(threading.local):
     runs = 0
-    """Of this thread, which has been called back by the innermost one if it is at work."""
+    """The runs that this thread waits for. If it is executing code, the innermost one called it."""
 
 
 _thread = _Thread()
 
 
 class _Link:
-    """A Belljar on Linux, and what it is asked."""
+    """The connection to a Belljar on Linux."""
 
     def __init__(self) -> None:
         try:
@@ -114,14 +110,14 @@ class _Link:
         try:
             with self._sending:
                 _frames.write(self._process.stdin, list(message))
-        except (OSError, ValueError):  # it has ended; the reader says so
+        except (OSError, ValueError):  # it has ended, as the reader reports
             pass
 
     def ask(
         self,
         operation: str,
         *arguments: Any,
-        cancellation: Cancellation | None = None,
+        cancellation: Canceller | None = None,
         call: Callable[[str, str], str] | None = None,
         stream: Callable[[str, str], object] | None = None,
     ) -> Any:
@@ -136,7 +132,7 @@ class _Link:
                 cancellation._begin(self, number)
             return self._await(number, events, call, stream)
         except BaseException:
-            # Whatever interrupts this thread also ends what it waits for.
+            # Whatever interrupts this thread also cancels the operation.
             self.send("cancel", number)
             raise
         finally:
@@ -173,7 +169,7 @@ class _Link:
                     self.send("answer", number, content[1], answer)
 
     def close(self) -> None:
-        """Ends it: without its input it stops its workers and exits."""
+        """Closes its input, whereupon it stops its workers and exits."""
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
@@ -184,7 +180,7 @@ class _Link:
             self._process.wait()
 
     def forget(self) -> None:
-        """In a forked child: it is the parent's."""
+        """In a forked child: the connection is the parent's."""
         for pipe in (self._process.stdin, self._process.stdout, self._process.stderr):
             if pipe is not None:
                 os.close(pipe.fileno())
@@ -215,7 +211,7 @@ def _ask(operation: str, *arguments: Any) -> Any:
 
 
 def _without_callbacks(request: Any) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The request with marks where its callbacks were, and these."""
+    """The request with True in place of its callbacks, and the callbacks."""
     callbacks = {name: request[name] for name in ("call", "stream") if request.get(name)}
     return {**request, **dict.fromkeys(callbacks, True)}, callbacks
 
@@ -229,7 +225,7 @@ def __getattr__(name: str) -> Any:
     raise AttributeError(name)
 
 
-class Cancellation:
+class Canceller:
     def __init__(self) -> None:
         self.is_cancelled = False
         self._runs: set[tuple[_Link, int]] = set()
@@ -255,7 +251,7 @@ class Cancellation:
 
 
 class _Thing:
-    """What lives at the other end, until nobody here refers to it."""
+    """An object at the other end, which lives until nothing here refers to it."""
 
     _handle: Any = None
 
@@ -281,7 +277,7 @@ class Engine(_Thing):
 
     def close(self) -> None:
         if not self._at._is_over:
-            # From within a run it is not waited for: that run waits for us.
+            # Not waited for within a run, which itself waits for this call.
             self._at.ask("close_engine", self._handle, not _thread.runs)
 
     def counters(self) -> dict[str, int]:
@@ -307,13 +303,13 @@ class Turn:
         self._wait = milliseconds
 
 
-class Session(_Thing):
+class LiveSession(_Thing):
     def __init__(self, link: _Link, made: list[Any]) -> None:
         handle, self.id = made
         super().__init__(link, handle)
 
     def _of(self, name: str, *arguments: Any, turn: Turn | None = None) -> Any:
-        given = [each._handle if isinstance(each, Session) else each for each in arguments]
+        given = [each._handle if isinstance(each, LiveSession) else each for each in arguments]
         wait = None if turn is None else turn._wait
         return self._at.ask("of_session", self._handle, name, given, wait)
 
@@ -333,14 +329,16 @@ class Session(_Thing):
     def undo(self, cells: int, turn: Turn, /) -> None:
         self._of("undo", cells, turn=turn)
 
-    def branch(self, count: int, checkpoint: str, reseeds: bool, turn: Turn, /) -> list[Session]:
+    def branch(
+        self, count: int, checkpoint: str, reseeds: bool, turn: Turn, /
+    ) -> list[LiveSession]:
         made = self._of("branch", count, checkpoint, reseeds, turn=turn)
-        return [Session(self._at, each) for each in made]
+        return [LiveSession(self._at, each) for each in made]
 
     def ask(self, kind: str, source: bytes, cursor: int | None, turn: Turn, /) -> str:
         return self._of("ask", kind, source, cursor, turn=turn)
 
-    def compare(self, other: Session, turn: Turn, /) -> Any:
+    def compare(self, other: LiveSession, turn: Turn, /) -> Any:
         return self._of("compare", other, turn=turn)
 
     def compare_with_checkpoint(self, checkpoint: str, turn: Turn, /) -> Any:
@@ -372,11 +370,11 @@ class Session(_Thing):
 Comparison = tuple[Any, ...]
 
 
-def open_session(engine: Engine, asked: Any, watch_signals: bool) -> Session:
-    return Session(engine._at, engine._at.ask("open_session", engine._handle, dict(asked)))
+def open_session(engine: Engine, asked: Any, watch_signals: bool) -> LiveSession:
+    return LiveSession(engine._at, engine._at.ask("open_session", engine._handle, dict(asked)))
 
 
-def run_cell(session: Session, asked: Any, cancellation: Cancellation | None, turn: Turn) -> Any:
+def run_cell(session: LiveSession, asked: Any, cancellation: Canceller | None, turn: Turn) -> Any:
     request, callbacks = _without_callbacks(asked)
     return session._at.ask(
         "run_cell", session._handle, request, turn._wait, cancellation=cancellation, **callbacks
@@ -384,7 +382,7 @@ def run_cell(session: Session, asked: Any, cancellation: Cancellation | None, tu
 
 
 def run(
-    engine: Engine, run_request: Any, cancellation: Cancellation | None, watch_signals: bool, /
+    engine: Engine, run_request: Any, cancellation: Canceller | None, watch_signals: bool, /
 ) -> Any:
     request, callbacks = _without_callbacks(run_request)
     return engine._at.ask("run", engine._handle, request, cancellation=cancellation, **callbacks)
@@ -431,15 +429,12 @@ def result_fields() -> dict[str, dict[str, tuple[str, str]]]:
     return _ask("result_fields")
 
 
-def look_from(folder: str, interpreter: str) -> None:
-    """The installation is at the other end."""
+def set_location(folder: str, interpreter: str) -> None:
+    """Does nothing: the installation is at the other end."""
 
 
-def know_package(results: Any, plain: Any, errors: Any) -> None:
-    global _errors, _frames
-    from belljar import _frames as frames
-
-    _errors, _frames = errors, frames
+def register_package(results: Any, plain: Any, errors: Any) -> None:
+    _frames.register_results(results)
 
 
 def close_all() -> None:

@@ -1,5 +1,5 @@
-"""What pyproject.toml cannot say: the systems that the wheel is for, and what it has in common with
-the wheels for Linux."""
+"""What pyproject.toml cannot express: the systems that the wheel is for, and the metadata that it
+shares with the wheels for Linux."""
 
 from __future__ import annotations
 

@@ -112,7 +112,7 @@ def test_containers_have_no_sessions():
 
 
 def test_long_output_is_cut_for_the_model_alone(box):
-    tool = BelljarTool(sandbox=box, most_characters=100)
+    tool = BelljarTool(sandbox=box, max_characters=100)
     message = tool.invoke(call("print('a' * 1000 + 'z')"))
     assert "characters left out" in message.content and len(message.content) < 200
     assert message.content.endswith("z")

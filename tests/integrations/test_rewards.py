@@ -158,7 +158,8 @@ def test_all_or_nothing_and_the_share():
     assert statuses(share) == ["passed", "exception"] and share["status"] == "exception"
     # All or nothing: none is run after one that failed.
     assert statuses(score("def add(a, b): return 0", TESTS)) == ["wrong"]
-    assert score(half, TESTS, most_tests=1)["score"] == 1.0
+    assert score(half, TESTS, max_tests=1)["score"] == 1.0
+    assert score(half, TESTS, most_tests=1)["score"] == 1.0  # its former name
     assert score("1", {"assert_case": []})["score"] == 0.0
 
 

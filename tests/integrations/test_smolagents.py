@@ -290,7 +290,7 @@ def test_output_before_a_failure_is_where_agents_look_for_it(executor):
 
 
 def test_long_output_is_cut(box):
-    done = BelljarExecutor(box, most_characters=100)("print('a' * 100_000)")
+    done = BelljarExecutor(box, max_characters=100)("print('a' * 100_000)")
     assert len(done.logs) < 200 and "characters left out" in done.logs
 
 

@@ -129,7 +129,7 @@ told
 def test_what_a_program_leaves(box: Sandbox) -> None:
     told: list[tuple[Any, ...]] = []
     asked = box._program("import math\na = (1, {2})\n1 / 0", take=lambda *args: told.append(args))
-    result = box._run(asked, _host.Cancellation(), raise_on_error=False)
+    result = box._run(asked, _host.Canceller(), raise_on_error=False)
     assert (result.status, told) == ("exception", [("math",), ("a", (1, {2})), ()])
 
 

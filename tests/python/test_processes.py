@@ -79,7 +79,7 @@ def test_a_forked_child_keeps_no_descriptor_of_the_parents() -> None:
 def test_what_a_child_inherits_writes_into_no_file_of_its_own(tmp_path: Path) -> None:
     """A run is cancelled by a descriptor, whose number is another file's in a child."""
     before = numbers()
-    cancellations = [_host.Cancellation() for _ in range(20)]
+    cancellations = [_host.Canceller() for _ in range(20)]
     with Sandbox() as box:
         assert box.run("1").value == 1
         results = box.run_many(["1", *[UNTIL_KILLED] * 3], concurrency=2)

@@ -35,10 +35,14 @@ check_shell() {
 }
 check_includes() { "$PYTHON" -I "$ROOT/tools/check_includes.py" "$ROOT"; }
 check_threads() { "$PYTHON" -I "$ROOT/tools/check_threads.py" "$ROOT"; }
+check_imports() { "$PYTHON" -I "$ROOT/tools/check_imports.py" "$ROOT"; }
 check_types() {
   (cd -- "$ROOT/python" &&
     "$VENV_DEV/bin/python" -m mypy --config-file "$ROOT/pyproject.toml" \
-      --cache-dir "$BUILD/mypy-cache" -p belljar)
+      --cache-dir "$BUILD/mypy-cache" -p belljar) &&
+    (cd -- "$ROOT" &&
+      MYPYPATH=python "$VENV_DEV/bin/python" -m mypy --config-file pyproject.toml \
+        --cache-dir "$BUILD/mypy-cache" tests/python/typed_use.py)
 }
 # The package as it is on other systems.
 check_types_elsewhere() {
@@ -62,6 +66,7 @@ word_lint() {
   check "shell" check_shell
   check "includes" check_includes
   check "threads" check_threads
+  check "imports" check_imports
   check "types" check_types
   check "types on other systems" check_types_elsewhere
   ((LINT_STATUS == 0)) || die 1 "lint found problems; ./dev fmt fixes the format"

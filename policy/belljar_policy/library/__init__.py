@@ -46,6 +46,7 @@ __all__ = [
 
 LATE_PARTS = (
     "compression", "multiprocessing_parts", "unittest_async", "unittest_case", "unittest_result",
+    "unittest_runner",
 )  # fmt: skip
 """What only modules use that are loaded on import (reviewed.LATE)."""
 TEXTS_AS_GUEST = ("logging_config", "unittest_mock")

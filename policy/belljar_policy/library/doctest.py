@@ -20,7 +20,8 @@ import _belljar_guards as guards
 
 from . import traceback
 from .objects import dict_of, is_a
-from .program import compile_text, functions_and_classes, namespace, running
+from .program import compile_text, functions_and_classes, running
+from .scopes import namespace
 
 
 def _load_library() -> Any:

@@ -17,7 +17,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from .. import tables
-from . import program
+from . import program, scopes
 from .objects import dict_of, is_a, only_for_its_own
 
 ARE_LAZY = sys.version_info >= (3, 14)
@@ -44,7 +44,7 @@ def own(obj: Any, form: Any) -> dict[str, Any]:
 
 def evaluate_text(text: str, scope: dict[str, Any]) -> Any:
     """The value of an annotation's text, checked like the program's source. `scope`: of
-    program.namespace()."""
+    scopes.namespace()."""
     ast.parse(text.strip(), "<annotation>", "eval")  # one expression
     code = program.compile_text(f"annotation = (\n{text}\n)", "<annotation>")
     names = dict(scope)
@@ -160,16 +160,16 @@ def _evaluate(
         return self.__resolved_str__
     if format not in (VALUE, FORWARDREF):
         raise NotImplementedError(format)
-    scope = program.namespace(program.running.scope)
+    scope = scopes.namespace(program.running.scope)
     owner = self.__owner__ if owner is None else owner
     if guards.is_guest_class(owner):
-        scope.update((n, v) for n, v in dict_of(owner).items() if program.may_be_global(n))
+        scope.update((n, v) for n, v in dict_of(owner).items() if scopes.may_be_global(n))
     given = () if type_params is None and owner is None else type_params
     if given is None:
         given = guards.getattr(owner, "__type_params__", ())
     for parameter in given:
         scope.setdefault(guards.getattr(parameter, "__name__"), parameter)
-    scope = program.namespace(scope, globals, locals)
+    scope = scopes.namespace(scope, globals, locals)
     text = self.__forward_arg__
     for name, value in (self.__extra_names__ or {}).items():
         plain = name.strip("_")  # __annotationlib_name_1__, which text may not name

@@ -13,9 +13,6 @@ from typing import Any
 
 import _belljar_guards as guards
 
-from .. import tables
-
-_BUILTINS = "__builtins__"
 NAME_OF_TEXT = "__exec__"
 """The `__name__` of text that runs in globals of its own, as no module is called."""
 NO_SCOPE: dict[str, Any] = {}
@@ -78,35 +75,6 @@ def compile_text(text: Any, filename: str, *, shows_values: bool = False) -> Cod
     if running.compile_text is None:
         raise RuntimeError("there is no policy to check the text")
     return running.compile_text(text, filename, shows_values)
-
-
-def namespace(*parts: Any) -> dict[str, Any]:
-    """New globals like the program's, with the names of `parts`, which are plain dicts or None.
-
-    Without the guest's builtins, exec() would add the interpreter's own, and an entry with the name
-    of a hook ("@write") would shadow the hook.
-    """
-    from . import scopes  # which needs this module
-
-    names: dict[Any, Any] = {}
-    for part in parts:
-        if part is None:
-            continue
-        part = scopes.names_of(part) if type(part) is scopes.Names else part
-        if type(part) is not dict:
-            raise TypeError("[BJ502] globals must be a plain dict")
-        names.update((name, value) for name, value in part.items() if may_be_global(name))
-    names["__name__"] = "__main__"
-    names[_BUILTINS] = running.builtins
-    return names
-
-
-def may_be_global(name: Any) -> bool:
-    """Whether a program may have a global of that name."""
-    if type(name) is not str or not name.isidentifier():
-        return False
-    is_special = name[:2] == "__" and name[-2:] == "__"
-    return not is_special or name in tables.MODULE_DUNDERS
 
 
 def place_of_caller(level: Any = 1) -> tuple[str, int, str]:

@@ -201,6 +201,33 @@ def vars() -> Any:  # noqa: A001
     return view_of(names) if is_live else names
 
 
+def namespace(*parts: Any) -> dict[str, Any]:
+    """New globals like the program's, with the names of `parts`, which are plain dicts or None.
+
+    Without the guest's builtins, exec() would add the interpreter's own, and an entry with the name
+    of a hook ("@write") would shadow the hook.
+    """
+    names: dict[Any, Any] = {}
+    for part in parts:
+        if part is None:
+            continue
+        part = names_of(part) if type(part) is Names else part
+        if type(part) is not dict:
+            raise TypeError("[BJ502] globals must be a plain dict")
+        names.update((name, value) for name, value in part.items() if may_be_global(name))
+    names["__name__"] = "__main__"
+    names[_BUILTINS] = running.builtins
+    return names
+
+
+def may_be_global(name: Any) -> bool:
+    """Whether a program may have a global of that name."""
+    if type(name) is not str or not name.isidentifier():
+        return False
+    is_special = name[:2] == "__" and name[-2:] == "__"
+    return not is_special or name in tables.MODULE_DUNDERS
+
+
 class _Space:
     """The globals for a dict of the program."""
 

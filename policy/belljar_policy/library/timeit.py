@@ -13,7 +13,8 @@ import _belljar_guards as guards
 
 from . import traceback
 from .objects import its_own_only
-from .program import compile_text, namespace, running
+from .program import compile_text, running
+from .scopes import namespace
 
 default_timer = time.perf_counter
 default_number = 1_000_000

@@ -8,7 +8,7 @@ from typing import Any
 
 import _belljar_guards as guards
 
-from . import lazy_annotations, program
+from . import lazy_annotations, program, scopes
 from .objects import mro_of, only_for_its_own
 from .types import check_namespace
 
@@ -40,7 +40,7 @@ def get_type_hints(
     for name, value in hints.items():
         if type(value) is str:
             if scope is None:
-                scope = program.namespace(program.running.scope, globalns, localns)
+                scope = scopes.namespace(program.running.scope, globalns, localns)
             value = lazy_annotations.evaluate_text(value, scope)
         hints[name] = type(None) if value is None else value
     if include_extras:

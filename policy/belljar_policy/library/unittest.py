@@ -1,4 +1,4 @@
-"""unittest, for guests: suites, the loader, the runner and main().
+"""unittest, for guests: suites, the loader and main().
 
 Tests are found in the program's own globals by guarded names: the library's loader looks up any
 dotted name in sys.modules and imports what is missing.
@@ -7,17 +7,13 @@ dotted name in sys.modules and imports what is missing.
 from __future__ import annotations
 
 import functools
-import time
 from collections.abc import Callable, Iterator
 from typing import Any
-from warnings import simplefilter
 
 import _belljar_guards as guards
 
-from . import warnings
 from .objects import is_a, its_own_only, mro_of, refuses
 from .program import running
-from .streams import of_interpreter
 from .unittest_async import IsolatedAsyncioTestCase
 from .unittest_case import (
     SkipTest,
@@ -30,7 +26,8 @@ from .unittest_case import (
     skipIf,
     skipUnless,
 )
-from .unittest_result import LineWriter, TestResult, TextTestResult
+from .unittest_result import TestResult
+from .unittest_runner import TextTestResult, TextTestRunner
 
 __all__ = [
     "IsolatedAsyncioTestCase",
@@ -325,86 +322,6 @@ def makeSuite(  # noqa: N802
     loader.sortTestMethodsUsing = sortUsing
     loader.suiteClass = suiteClass
     return loader.loadTestsFromTestCase(testCaseClass)
-
-
-@its_own_only
-class TextTestRunner:
-    """unittest.TextTestRunner."""
-
-    resultclass = TextTestResult
-
-    def __init__(
-        self,
-        stream: Any = None,
-        descriptions: bool = True,
-        verbosity: int = 1,
-        failfast: bool = False,
-        buffer: bool = False,
-        resultclass: Any = None,
-        warnings: Any = None,
-        *,
-        tb_locals: bool = False,
-    ) -> None:
-        self.stream = LineWriter(of_interpreter("stderr") if stream is None else stream)
-        self.descriptions = descriptions
-        self.verbosity = verbosity
-        self.failfast = failfast
-        self.buffer = buffer
-        self.warnings = warnings
-        if resultclass is not None:
-            self.resultclass = resultclass
-
-    def _makeResult(self) -> Any:  # noqa: N802
-        return self.resultclass(self.stream, self.descriptions, self.verbosity)
-
-    def run(self, test: Any) -> Any:
-        """Runs a test or suite and writes the results."""
-        result = self._makeResult()
-        if self.failfast:
-            guards.setattr(result, "failfast", True)
-        with warnings.catch_warnings():
-            if self.warnings:
-                simplefilter(self.warnings)
-            started = time.perf_counter()
-            _call(result, "startTestRun")
-            try:
-                test(result)
-            finally:
-                _call(result, "stopTestRun")
-            taken = time.perf_counter() - started
-        result.printErrors()
-        self._summarise(result, taken)
-        return result
-
-    def _summarise(self, result: Any, taken: float) -> None:
-        stream = self.stream
-        stream.writeln("-" * 70)
-        count = result.testsRun
-        stream.writeln(f"Ran {count} test{'s' if count != 1 else ''} in {taken:.3f}s")
-        stream.writeln()
-        infos = []
-        if not result.wasSuccessful():
-            stream.write("FAILED")
-            counted = (("failures", result.failures), ("errors", result.errors))
-            infos = [f"{name}={len(found)}" for name, found in counted if found]
-        else:
-            stream.write("OK")
-        for name, attribute in (
-            ("skipped", "skipped"),
-            ("expected failures", "expectedFailures"),
-            ("unexpected successes", "unexpectedSuccesses"),
-        ):
-            found = guards.getattr(result, attribute, ())
-            if found:
-                infos.append(f"{name}={len(found)}")
-        stream.writeln(f" ({', '.join(infos)})" if infos else "")
-        stream.flush()
-
-
-def _call(result: Any, name: str) -> None:
-    method = guards.getattr(result, name, None)
-    if method is not None:
-        method()
 
 
 @its_own_only

@@ -20,6 +20,7 @@ import _belljar_guards as guards
 
 from . import alone, logging, warnings
 from .objects import dict_of, is_a, its_own_only, mro_of
+from .unittest_result import TestResult
 
 
 def _load_alone(package: str, module: str) -> ModuleType:
@@ -443,8 +444,6 @@ class TestCase:
 
     def defaultTestResult(self) -> Any:  # noqa: N802
         """A result that only collects outcomes."""
-        from .unittest_result import TestResult
-
         return TestResult()
 
     def shortDescription(self) -> str | None:  # noqa: N802

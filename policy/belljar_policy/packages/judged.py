@@ -15,7 +15,8 @@ from typing import Any
 
 import _belljar_guards as guards
 
-from ..library.program import compile_text, namespace, running
+from ..library.program import compile_text, running
+from ..library.scopes import namespace
 
 _VALUE = "value_of_text"
 _BUILTIN = (types.BuiltinFunctionType, types.FunctionType)

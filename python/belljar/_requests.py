@@ -1,0 +1,247 @@
+"""The options of sandboxes, runs and sessions: the type, the default and the check of each, once.
+
+Methods take them as `**options: Unpack[RunOptions]`, from which type checkers know their names and
+types, and `@RUN` gives such a method the signature that `help` and `inspect` show. The functions at
+the end turn options into requests for `_host`.
+"""
+
+import inspect
+from collections.abc import Callable, Iterable, Mapping
+from functools import partial
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+
+from belljar import _functions, _options
+from belljar._functions import Functions
+from belljar._options import ContainerOptions, FileContent, Seconds, Size
+
+if TYPE_CHECKING:
+    from belljar._wire import OpenRequest, RunRequest, SessionRequest
+
+Stream = Callable[[str, str], object]
+"""Called with "stdout" or "stderr", and the text."""
+
+Take = Callable[..., None]
+"""Called after a program has finished or raised: with name and value of each variable that is plain
+data, with only the name for each other variable, and finally without arguments."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
+
+
+class _ProgramOptions(TypedDict, total=False):
+    timeout: Seconds | None
+    cpu: Seconds | None
+    output: Size | None
+    stdin: str | bytes | None
+    args: Iterable[str]
+    env: Mapping[str, str] | None
+    inputs: Mapping[str, object] | None
+    functions: Functions | None
+    files: Mapping[str, FileContent] | None
+    allowed_imports: Iterable[str] | None
+    allowed_domains: Iterable[str] | None
+    stream: Stream | None
+    raise_on_error: bool
+
+
+class RunOptions(_ProgramOptions, total=False):
+    """The keyword arguments of `Sandbox.run`, where they are explained."""
+
+    memory: Size | None
+    filename: str
+
+
+class CellOptions(_ProgramOptions, total=False):
+    """The keyword arguments of `Session.run`, where they are explained."""
+
+    filename: str | None
+
+
+class SandboxOptions(TypedDict, total=False):
+    """The keyword arguments of `Sandbox`, where they are explained."""
+
+    timeout: Seconds | None
+    memory: Size | None
+    cpu: Seconds | None
+    output: Size | None
+    isolation: Literal["strict", "standard"]
+    language: Literal["restricted", "full"]
+    allowed_imports: Iterable[str] | None
+    allow_domains: Iterable[str]
+    allow_private: Iterable[str]
+    spares: int | None
+    container: bool | ContainerOptions
+
+
+class SessionOptions(TypedDict, total=False):
+    """The keyword arguments of `Sandbox.session`, where they are explained."""
+
+    timeout: Seconds | None
+    memory: Size | None
+    cpu: Seconds | None
+    output: Size | None
+    checkpoints: int
+    total_memory: Size | None
+    wait: Seconds
+
+
+# Each takes the name of the option, for its errors, and the value.
+_CHECKS: dict[str, Callable[[str, Any], Any]] = {
+    "timeout": _options.seconds,
+    "memory": _options.size,
+    "cpu": _options.seconds,
+    "output": _options.size,
+    "stdin": _options.standard_input,
+    "args": _options.texts,
+    "env": _options.environment,
+    "filename": _options.text,
+    "inputs": _options.inputs,
+    "functions": _functions.checked,
+    "files": _options.files,
+    "allowed_imports": _options.texts,
+    "allowed_domains": _options.texts,
+    "stream": _options.stream,
+    "isolation": partial(_options.choice, choices=("strict", "standard")),
+    "language": partial(_options.choice, choices=("restricted", "full")),
+    "allow_domains": _options.texts,
+    "allow_private": _options.texts,
+    "container": _options.container,
+    "checkpoints": partial(_options.count, least=1),
+    "total_memory": _options.size,
+    "wait": _options.seconds,
+}
+# Of those whose default is not None.
+_DEFAULTS: dict[str, Any] = {
+    "args": (),
+    "filename": "main.py",
+    "raise_on_error": False,
+    "isolation": "strict",
+    "language": "restricted",
+    "allow_domains": (),
+    "allow_private": (),
+    "container": False,
+    "checkpoints": 16,
+    "wait": 60,
+}
+# Those of a sandbox that are defaults of its runs.
+_OF_RUNS = ("timeout", "memory", "cpu", "output", "allowed_imports")
+
+
+class Keywords:
+    """The keyword arguments of a method that takes them as `**options`."""
+
+    def __init__(self, options: type, **defaults: Any) -> None:
+        self._parameters = [
+            inspect.Parameter(
+                name,
+                inspect.Parameter.KEYWORD_ONLY,
+                default=defaults.get(name, _DEFAULTS.get(name)),
+                annotation=kind,
+            )
+            for name, kind in options.__annotations__.items()
+        ]
+        self._names = frozenset(options.__annotations__)
+
+    def __call__(self, method: Method) -> Method:
+        """Decorates the method."""
+        plain = inspect.signature(method)
+        *others, _ = plain.parameters.values()
+        method.__signature__ = plain.replace(  # type: ignore[attr-defined]
+            parameters=[*others, *self._parameters]
+        )
+        return method
+
+    def check(self, options: Mapping[str, Any], method: str) -> None:
+        """Refuses other keywords as Python does."""
+        if options.keys() <= self._names:
+            return
+        import difflib
+
+        name = next(name for name in options if name not in self._names)
+        similar = difflib.get_close_matches(name, sorted(self._names), 1)
+        hint = f". Did you mean {similar[0]!r}?" if similar else ""
+        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}{hint}")
+
+
+RUN = Keywords(RunOptions)
+CELL = Keywords(CellOptions, filename=None)
+SANDBOX = Keywords(SandboxOptions)
+SESSION = Keywords(SessionOptions)
+
+
+def _checked(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Those that are not the default, in the form of a request."""
+    return {
+        name: _CHECKS[name](name, value)
+        for name, value in options.items()
+        if value is not _DEFAULTS.get(name)
+    }
+
+
+def run_request(
+    code: str | bytes,
+    options: Mapping[str, Any],
+    defaults: "RunRequest",
+    *,
+    take: Take | None = None,
+    validate: bool = False,
+) -> "RunRequest":
+    """One run or cell, checked as far as possible without the profile.
+
+    `defaults`: those of the sandbox. `take` receives the program's variables, for integrations that
+    pass them to the next program.
+    """
+    request: Any = {"source": _options.source(code)}
+    if validate:
+        request["validate"] = True
+    if options:  # few runs have any
+        request |= _checked(options)
+        allowed = defaults.get("allowed_imports")
+        if allowed is not None:
+            _check_narrower(request.get("allowed_imports", ()), allowed)
+    if take is not None or "functions" in request:
+        callables = request.get("functions", {})
+        if twice := callables.keys() & dict(request.get("inputs", ())).keys():
+            raise ValueError(f"inputs and functions both define {min(twice)!r}")
+        if take is not None:
+            callables[_functions.TAKES_VARIABLES] = take
+        request["functions"] = list(callables)
+        request["call"] = _functions.answering(callables)
+    typed: RunRequest = request
+    return typed
+
+
+def _check_narrower(modules: Iterable[str], allowed: Iterable[str]) -> None:
+    for module in modules:
+        if not any(module == each or module.startswith(f"{each}.") for each in allowed):
+            raise ValueError(
+                f"allowed_imports: {module!r} is not one of the modules that this sandbox allows"
+            )
+
+
+def sandbox_requests(
+    profile: str | None, options: Mapping[str, Any]
+) -> "tuple[OpenRequest, RunRequest]":
+    """A sandbox, and the defaults of its runs, checked as far as possible without opening it."""
+    given = _checked({name: value for name, value in options.items() if name != "spares"})
+    defaults: Any = {name: given.pop(name) for name in _OF_RUNS if name in given}
+    container = given.get("container")
+    if profile is not None and not _options.text("profile", profile):
+        raise ValueError("profile: '' names none; leave it out")
+    return {
+        "profile": profile or "",
+        "strict": "isolation" not in given or given["isolation"] == "strict",
+        "restricted": "language" not in given or given["language"] == "restricted",
+        "allow_domains": given.get("allow_domains", []),
+        "allow_private": given.get("allow_private", []),
+        "spares": _options.count("spares", options.get("spares"), 0 if container else 1),
+        "container": container,
+    }, defaults
+
+
+def session_request(options: Mapping[str, Any]) -> "tuple[SessionRequest, int]":
+    """A session, and how long its calls wait for their turn, in milliseconds."""
+    request: Any = _checked(options)
+    if request.get("checkpoints") is None:
+        request.pop("checkpoints", None)
+    wait: int = request.pop("wait", None) or _options.seconds("wait", _DEFAULTS["wait"])
+    return request, wait

@@ -1,0 +1,174 @@
+"""Check the imports of the Python rooms: no circles, and nothing across the trust boundary.
+
+A circle of imports is two modules that cannot be understood, tested or loaded without each other.
+Imports in functions count: they may save time, but must not hide a circle. Imports under `if
+TYPE_CHECKING` do not count, since nothing is imported there when the program runs.
+
+The package `belljar` runs in the caller's process; `belljar_policy` and `belljar_runner` run in
+zygotes and workers, next to guest code. Neither side imports the other.
+"""
+
+import ast
+import sys
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+# The folders of each package. python/elsewhere has the modules that other systems have in addition.
+PACKAGES = {
+    "belljar": ("python/belljar", "python/elsewhere"),
+    "belljar_policy": ("policy/belljar_policy",),
+    "belljar_runner": ("engine/inside/runner",),
+}
+SIDES = {"belljar": "host", "belljar_policy": "guest", "belljar_runner": "guest"}
+# Folders of scripts, which import each other by their names alone.
+SCRIPTS = ("tools", "tests/search")
+
+
+@dataclass(frozen=True)
+class Import:
+    target: str
+    line: int
+
+
+@dataclass(frozen=True)
+class Module:
+    path: str
+    imports: tuple[Import, ...]
+
+
+def _is_type_checking(test: ast.expr) -> bool:
+    return ast.unparse(test) in ("TYPE_CHECKING", "typing.TYPE_CHECKING")
+
+
+def _imports(node: ast.AST) -> Iterator[ast.Import | ast.ImportFrom]:
+    """All below the node that a running program may execute."""
+    for child in ast.iter_child_nodes(node):
+        if isinstance(child, ast.Import | ast.ImportFrom):
+            yield child
+        elif isinstance(child, ast.If) and _is_type_checking(child.test):
+            for each in child.orelse:
+                yield from _imports(ast.Module([each], []))
+        else:
+            yield from _imports(child)
+
+
+def _targets(statement: ast.Import | ast.ImportFrom, package: str) -> Iterator[str]:
+    """Dotted names that may be modules, the longest first; `package`: of the importing module."""
+    if isinstance(statement, ast.Import):
+        for alias in statement.names:
+            yield alias.name
+        return
+    base = statement.module or ""
+    if statement.level:
+        parts = package.split(".")
+        parts = parts[: len(parts) - statement.level + 1]
+        base = ".".join([*parts, base] if base else parts)
+    for alias in statement.names:
+        yield f"{base}.{alias.name}"
+
+
+def _named(path: Path, folder: Path, package: str) -> str:
+    parts = [*([package] if package else []), *path.relative_to(folder).with_suffix("").parts]
+    return ".".join(parts[:-1] if parts[-1] == "__init__" else parts)
+
+
+def _read(root: Path, folders: tuple[str, ...], package: str) -> dict[str, Module]:
+    files = {
+        _named(path, root / folder, package): path
+        for folder in folders
+        for path in sorted((root / folder).rglob("*.py"))
+    }
+    modules = {}
+    for name, path in files.items():
+        own = name if path.name == "__init__.py" else name.rpartition(".")[0]
+        imports = [
+            Import(target, statement.lineno)
+            for statement in _imports(ast.parse(path.read_bytes()))
+            for target in _targets(statement, own)
+        ]
+        modules[name] = Module(path.relative_to(root).as_posix(), tuple(imports))
+    return modules
+
+
+def _resolved(target: str, modules: dict[str, Module]) -> str | None:
+    """The module that an import of this name loads last: a.b.c may be a name in a.b."""
+    while target and target not in modules:
+        target = target.rpartition(".")[0]
+    return target or None
+
+
+def circles(modules: dict[str, Module]) -> list[list[str]]:
+    """The strongly connected components of more than one module, by Tarjan's algorithm."""
+    edges = {
+        name: {
+            found
+            for each in module.imports
+            if (found := _resolved(each.target, modules)) not in (None, name)
+        }
+        for name, module in modules.items()
+    }
+    found: list[list[str]] = []
+    index: dict[str, int] = {}
+    low: dict[str, int] = {}
+    stack: list[str] = []
+
+    def visit(name: str) -> None:
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(filter(None, edges[name])):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            at = stack.index(name)
+            if len(stack) - at > 1:
+                found.append(sorted(stack[at:]))
+            del stack[at:]
+
+    for name in sorted(modules):
+        if name not in index:
+            visit(name)
+    return sorted(found)
+
+
+def _circle_findings(modules: dict[str, Module]) -> Iterator[str]:
+    for circle in circles(modules):
+        for name in circle:
+            for each in modules[name].imports:
+                target = _resolved(each.target, modules)
+                if target in circle and target != name:
+                    yield (
+                        f"{modules[name].path}:{each.line}: {name} and {target} import each other"
+                        f" (circle: {', '.join(circle)})"
+                    )
+
+
+def check(root: Path) -> list[str]:
+    findings: list[str] = []
+    for package, folders in PACKAGES.items():
+        modules = _read(root, folders, package)
+        findings += _circle_findings(modules)
+        for module in modules.values():
+            for each in module.imports:
+                other = SIDES.get(each.target.partition(".")[0], SIDES[package])
+                if other != SIDES[package]:
+                    findings.append(
+                        f"{module.path}:{each.line}: {each.target} is on the other side of the "
+                        "trust boundary"
+                    )
+    for folder in SCRIPTS:
+        findings += _circle_findings(_read(root, (folder,), ""))
+    return list(dict.fromkeys(findings))
+
+
+def main() -> int:
+    findings = check(Path(sys.argv[1] if len(sys.argv) > 1 else "."))
+    print(*findings, sep="\n", end="\n" if findings else "")
+    return 1 if findings else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
