@@ -6,7 +6,7 @@
 #include <chrono>
 #include <nlohmann/json.hpp>
 
-namespace belljar::host {
+namespace belljar::host::outcome_test {
 namespace {
 
 using nlohmann::json;
@@ -133,4 +133,4 @@ TEST(OutcomeJson, TimesAreSeconds) {
 }
 
 }  // namespace
-}  // namespace belljar::host
+}  // namespace belljar::host::outcome_test

@@ -14,7 +14,7 @@
 #include "engine/outside/sandbox.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::early_run_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -160,4 +160,4 @@ TEST_F(EarlyRun, IsTheCallersChoice) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::early_run_test

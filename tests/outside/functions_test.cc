@@ -13,7 +13,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::functions_test {
 namespace {
 
 using nlohmann::json;
@@ -407,4 +407,4 @@ TEST_P(HostileLineTest, AFloodOfCallsIsOneAtATime) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::functions_test

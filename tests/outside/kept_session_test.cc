@@ -11,7 +11,7 @@
 #include "engine/outside/sandbox.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::kept_session_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -154,4 +154,4 @@ TEST_F(KeptSessions, TheSandboxClosesThem) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::kept_session_test

@@ -15,7 +15,7 @@
 #include "engine/profiles/loader.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::neighbours_test {
 namespace {
 
 core::Profile AttackProfile() {
@@ -306,4 +306,4 @@ TEST(NeighboursShare, NoFate) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::neighbours_test

@@ -11,7 +11,7 @@
 
 #include "engine/host/digest.h"
 
-namespace belljar::outside {
+namespace belljar::outside::report_test {
 namespace {
 
 using nlohmann::json;
@@ -459,4 +459,4 @@ TEST(Report, ArtifactsThatShareBytesOrNamesAreRefused) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::report_test

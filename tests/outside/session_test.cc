@@ -14,7 +14,7 @@
 #include "engine/outside/probe.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::session_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -408,4 +408,4 @@ TEST_F(SessionFilesTest, AnOpenFileGoesOn) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::session_test

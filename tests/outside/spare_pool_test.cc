@@ -16,7 +16,7 @@
 #include "tests/support/pool_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::spare_pool_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -36,7 +36,7 @@ constexpr uint64_t kManyWakeUps = 300;
 
 // --- rotation -----------------------------------------------------------------------------------
 
-TEST(Rotation, ByTimeHappensAndTheKeeperSleepsWhileTheNewZygoteStarts) {
+TEST(SpareRotation, ByTimeHappensAndTheKeeperSleepsWhileTheNewZygoteStarts) {
   SparePoolOptions options = tests::PoolOptions();
   tests::ScriptedZygote zygote(options);
   options.rotate_after = milliseconds(400);
@@ -55,7 +55,7 @@ TEST(Rotation, ByTimeHappensAndTheKeeperSleepsWhileTheNewZygoteStarts) {
   EXPECT_TRUE(pool->Take(Soon()));
 }
 
-TEST(Rotation, ByTimeThatFailsIsTriedAgainAndTheKeeperSleepsInBetween) {
+TEST(SpareRotation, ByTimeThatFailsIsTriedAgainAndTheKeeperSleepsInBetween) {
   SparePoolOptions options = tests::PoolOptions();
   tests::ScriptedZygote zygote(options);
   options.rotate_after = milliseconds(200);
@@ -73,7 +73,7 @@ TEST(Rotation, ByTimeThatFailsIsTriedAgainAndTheKeeperSleepsInBetween) {
       tests::Eventually([&] { return pool->counters().zygotes_started > started; }, seconds(60)));
 }
 
-TEST(Rotation, ByTimeServesThoseWhoWaitAndLeavesWhoRunsAlone) {
+TEST(SpareRotation, ByTimeServesThoseWhoWaitAndLeavesWhoRunsAlone) {
   SparePoolOptions options = tests::PoolOptions();
   options.rotate_after = milliseconds(200);
   options.spares = 1;
@@ -100,7 +100,7 @@ TEST(Rotation, ByTimeServesThoseWhoWaitAndLeavesWhoRunsAlone) {
   EXPECT_TRUE(Lives(*in_flight)) << "a worker does not need its zygote";
 }
 
-TEST(Rotation, ByCountHappens) {
+TEST(SpareRotation, ByCountHappens) {
   SparePoolOptions options = tests::PoolOptions();
   options.rotate_after_workers = 3;
   const auto pool = tests::StartPool(std::move(options));
@@ -241,4 +241,4 @@ TEST(Takers, AnInterruptionEndsTheWait) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::spare_pool_test

@@ -32,7 +32,7 @@
 #include "tests/container/spawned_guest.h"
 #include "tests/egress/egress_hosts.h"
 
-namespace belljar::container::inside {
+namespace belljar::container::inside::egress_guest_test {
 namespace {
 
 using std::chrono::seconds;
@@ -698,4 +698,4 @@ TEST_F(HostileGuest, WithoutAnEgressProxyItIsTheEndOfAnyStream) {
 }
 
 }  // namespace
-}  // namespace belljar::container::inside
+}  // namespace belljar::container::inside::egress_guest_test

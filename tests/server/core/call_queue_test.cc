@@ -5,7 +5,7 @@
 #include <atomic>
 #include <future>
 
-namespace belljar::server {
+namespace belljar::server::call_queue_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -154,4 +154,4 @@ TEST(CallQueue, FewerRunAtATimeAndLaterMoreAgain) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::call_queue_test

@@ -8,7 +8,7 @@
 #include <optional>
 #include <thread>
 
-namespace belljar::server {
+namespace belljar::server::session_registry_test {
 namespace {
 
 using std::chrono::hours;
@@ -342,4 +342,4 @@ TEST_F(SessionRegistryTest, LimitsThatAreChangedHoldForOpenSessionsToo) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::session_registry_test

@@ -11,7 +11,7 @@
 #include "server/core/tool_calls.h"
 #include "tests/server/call_records.h"
 
-namespace belljar::server::events {
+namespace belljar::server::events::call_events_test {
 namespace {
 
 using std::chrono::seconds;
@@ -311,4 +311,4 @@ TEST_F(CallEventsTest, Cost) {
 }
 
 }  // namespace
-}  // namespace belljar::server::events
+}  // namespace belljar::server::events::call_events_test

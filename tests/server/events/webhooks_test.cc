@@ -14,7 +14,7 @@
 #include "server/events/trace_exporter.h"
 #include "tests/server/http_client.h"
 
-namespace belljar::server::events {
+namespace belljar::server::events::webhooks_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -507,4 +507,4 @@ TEST(Services, AreOnlyWhatIsConfigured) {
 }
 
 }  // namespace
-}  // namespace belljar::server::events
+}  // namespace belljar::server::events::webhooks_test

@@ -15,7 +15,7 @@
 #include "server/fronts/piston.h"
 #include "server/fronts/run_report.h"
 
-namespace belljar::server::fronts {
+namespace belljar::server::fronts::fronts_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -911,4 +911,4 @@ TEST(MemorySubmissionsTest, ForgetsAfterATime) {
 }
 
 }  // namespace
-}  // namespace belljar::server::fronts
+}  // namespace belljar::server::fronts::fronts_test

@@ -11,7 +11,7 @@
 #include "server/mcp/revision.h"
 #include "server/mcp/service.h"
 
-namespace belljar::server::mcp {
+namespace belljar::server::mcp::mcp_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -755,4 +755,4 @@ TEST(Conversations, EndedOnesAreForgottenInOrder) {
 }
 
 }  // namespace
-}  // namespace belljar::server::mcp
+}  // namespace belljar::server::mcp::mcp_test

@@ -19,7 +19,7 @@
 #include "server/operations/call_observers.h"
 #include "tests/server/call_records.h"
 
-namespace belljar::server::operations {
+namespace belljar::server::operations::metrics_test {
 namespace {
 
 using nlohmann::json;
@@ -285,4 +285,4 @@ TEST(Metrics, CostOfOneCall) {
 }
 
 }  // namespace
-}  // namespace belljar::server::operations
+}  // namespace belljar::server::operations::metrics_test

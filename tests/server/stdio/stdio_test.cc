@@ -12,7 +12,7 @@
 #include <thread>
 #include <vector>
 
-namespace belljar::server::stdio {
+namespace belljar::server::stdio::stdio_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -257,4 +257,4 @@ TEST_P(Stdio, TheFlagsOfTheDescriptorsStay) {
 }
 
 }  // namespace
-}  // namespace belljar::server::stdio
+}  // namespace belljar::server::stdio::stdio_test

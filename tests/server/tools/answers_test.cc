@@ -9,7 +9,7 @@
 #include "tests/server/schema_check.h"
 #include "tests/server/tools_support.h"
 
-namespace belljar::server::tools {
+namespace belljar::server::tools::answers_test {
 namespace {
 
 using nlohmann::json;
@@ -209,4 +209,4 @@ TEST(Answers, OfRunsInContainersAndWithNetworksFitTheSchema) {
 }
 
 }  // namespace
-}  // namespace belljar::server::tools
+}  // namespace belljar::server::tools::answers_test
