@@ -40,7 +40,7 @@
 #include "engine/seal/seccomp.h"
 #include "tests/support/support.h"
 
-namespace belljar::core {
+namespace belljar::core::core_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -839,4 +839,4 @@ TEST(Text, IsUtf8WhereverTheFirstByteIsThatIsNotAscii) {
 }
 
 }  // namespace
-}  // namespace belljar::core
+}  // namespace belljar::core::core_test

@@ -9,7 +9,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::core {
+namespace belljar::core::thread_test {
 namespace {
 
 bool IsBlocked(int signal) {
@@ -65,4 +65,4 @@ TEST(Thread, WithoutAnotherItIsAnErrorThatSaysWhatToDo) {
 }
 
 }  // namespace
-}  // namespace belljar::core
+}  // namespace belljar::core::thread_test

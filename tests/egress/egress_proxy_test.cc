@@ -17,7 +17,7 @@
 #include "tests/egress/egress_hosts.h"
 #include "tests/support/support.h"
 
-namespace belljar::egress {
+namespace belljar::egress::egress_proxy_test {
 namespace {
 
 using namespace std::string_view_literals;
@@ -504,4 +504,4 @@ TEST_F(EgressTest, OneRunsEgressProxyKnowsNothingOfAnothers) {
 }
 
 }  // namespace
-}  // namespace belljar::egress
+}  // namespace belljar::egress::egress_proxy_test

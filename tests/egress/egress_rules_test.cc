@@ -13,7 +13,7 @@
 #include "engine/egress/socks5.h"
 #include "engine/http1/request_reader.h"
 
-namespace belljar::egress {
+namespace belljar::egress::egress_rules_test {
 namespace {
 
 using Strings = std::vector<std::string>;
@@ -402,4 +402,4 @@ TEST(Socks5, EverythingElseIsRefusedInItsWords) {
 }
 
 }  // namespace
-}  // namespace belljar::egress
+}  // namespace belljar::egress::egress_rules_test

@@ -11,7 +11,7 @@
 #include "engine/core/text.h"
 #include "engine/host/program_text.h"
 
-namespace belljar::host {
+namespace belljar::host::answer_test {
 namespace {
 
 using nlohmann::json;
@@ -432,4 +432,4 @@ TEST(LongParts, AreThoseOfWhichTheObjectHasExcerpts) {
 }
 
 }  // namespace
-}  // namespace belljar::host
+}  // namespace belljar::host::answer_test

@@ -8,7 +8,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::host {
+namespace belljar::host::outcome_test {
 namespace {
 
 using nlohmann::json;
@@ -135,4 +135,4 @@ TEST(OutcomeJson, TimesAreSeconds) {
 }
 
 }  // namespace
-}  // namespace belljar::host
+}  // namespace belljar::host::outcome_test

@@ -20,12 +20,7 @@
 #include "engine/inside/rehearsal.h"
 #include "tests/inside/file_pages_library.h"
 
-#ifdef __SANITIZE_ADDRESS__
-// The interpreter keeps memory until the end.
-extern "C" const char* __asan_default_options() { return "detect_leaks=0"; }
-#endif
-
-namespace belljar::inside {
+namespace belljar::inside::file_pages_test {
 namespace {
 
 // More than the kernel maps around a fault (fault_around_bytes, 64 KiB).
@@ -411,4 +406,4 @@ TEST_F(FilePages, ARehearsalThatDoesNotFinishIsAnError) {
 }
 
 }  // namespace
-}  // namespace belljar::inside
+}  // namespace belljar::inside::file_pages_test

@@ -18,7 +18,7 @@ extern "C" const char* __asan_default_options() {
 }
 #endif
 
-namespace belljar::inside {
+namespace belljar::inside::hot_blocks_test {
 namespace {
 
 using Blocks = std::vector<HotBlock>;
@@ -244,4 +244,4 @@ TEST_F(HotBlocksTest, TheListenerHearsOfAllocationsAndFrees) {
 }
 
 }  // namespace
-}  // namespace belljar::inside
+}  // namespace belljar::inside::hot_blocks_test

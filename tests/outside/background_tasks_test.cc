@@ -10,7 +10,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::background_tasks_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -71,4 +71,4 @@ TEST(BackgroundTasks, WhatIsNotDueIsDropped) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::background_tasks_test

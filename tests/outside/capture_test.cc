@@ -12,7 +12,7 @@
 #include "engine/core/mapping.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::capture_test {
 namespace {
 
 constexpr core::CaptureLayout kLayout{core::Bytes{10'000}, core::Bytes{5'000}};
@@ -201,4 +201,4 @@ TEST(Capture, APeerCannotMakeTheReaderFault) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::capture_test

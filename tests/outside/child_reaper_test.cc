@@ -28,7 +28,7 @@
 #include "engine/outside/child_reaper.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::child_reaper_test {
 namespace {
 
 using Child = std::function<void()>;
@@ -428,4 +428,4 @@ TEST(InheritedDescriptors, WhatIsMovedIsStillOwned) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::child_reaper_test

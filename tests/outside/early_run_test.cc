@@ -16,7 +16,7 @@
 #include "engine/outside/sandbox.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::early_run_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -178,4 +178,4 @@ TEST_F(EarlyRun, IsTheCallersChoice) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::early_run_test

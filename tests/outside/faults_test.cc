@@ -26,7 +26,7 @@
 #include "tests/support/pool_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::faults_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -1034,4 +1034,4 @@ TEST(LeavesNothingBehind, FiveHundredRuns) { ExpectNothingLeftAfter(500); }
 TEST(LeavesNothingBehindSoak, TwentyThousandRuns) { ExpectNothingLeftAfter(20'000); }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::faults_test

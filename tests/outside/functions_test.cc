@@ -14,7 +14,7 @@
 #include "tests/support/session_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::functions_test {
 namespace {
 
 using nlohmann::json;
@@ -409,4 +409,4 @@ TEST_P(HostileLineTest, AFloodOfCallsIsOneAtATime) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::functions_test

@@ -22,7 +22,7 @@
 #define MADV_COLLAPSE 25
 #endif
 
-namespace belljar::outside {
+namespace belljar::outside::hot_memory_test {
 namespace {
 
 constexpr size_t kKibi = 1024;
@@ -205,4 +205,4 @@ TEST_F(HotMemory, EveryShippedProfileHasIt) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::hot_memory_test

@@ -9,7 +9,7 @@
 #include <filesystem>
 #include <fstream>
 
-namespace belljar::outside {
+namespace belljar::outside::installation_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -182,4 +182,4 @@ TEST(BuildTree, TheZygoteIsAProgramOfItsOwn) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::installation_test

@@ -14,7 +14,7 @@
 #include "engine/outside/sandbox.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::kept_session_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -188,4 +188,4 @@ TEST(OpenedSessions, TheEndWaitsForTheLastUse) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::kept_session_test

@@ -11,7 +11,7 @@
 #include "engine/outside/session.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::light_backend_test {
 namespace {
 
 // Prints its name, and needs another module if it is told so.
@@ -179,4 +179,4 @@ TEST_F(Light, CountersAreOfBoth) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::light_backend_test

@@ -15,7 +15,7 @@
 #include "engine/profiles/loader.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::neighbours_test {
 namespace {
 
 core::Profile AttackProfile() {
@@ -307,4 +307,4 @@ TEST(NeighboursShare, NoFate) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::neighbours_test

@@ -16,7 +16,7 @@
 #include "engine/seal/landlock.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::observe_test {
 namespace {
 
 std::map<std::string, host::LayerState> ByName(const std::vector<host::LayerState>& layers) {
@@ -205,4 +205,4 @@ TEST(Observe, StandardModeSaysSo) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::observe_test

@@ -12,7 +12,7 @@
 #include "engine/host/digest.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::report_test {
 namespace {
 
 using nlohmann::json;
@@ -460,4 +460,4 @@ TEST(Report, ArtifactsThatShareBytesOrNamesAreRefused) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::report_test

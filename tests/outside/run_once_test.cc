@@ -10,7 +10,7 @@
 #include "engine/outside/profile_catalogue.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::run_once_test {
 namespace {
 
 using StringList = std::vector<std::string>;
@@ -171,4 +171,4 @@ TEST(RunOnce, AFunctionOfTheCallersIsCalledOnce) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::run_once_test

@@ -17,7 +17,7 @@
 
 #include "tests/support/session_support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::session_attack_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -1061,4 +1061,4 @@ TEST_F(SessionAttack, BranchesEndWithTheirSandbox) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::session_attack_test

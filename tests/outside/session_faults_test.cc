@@ -20,7 +20,7 @@
 
 #include "tests/support/session_support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::session_faults_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -661,4 +661,4 @@ TEST_F(SessionFaults, NoDescriptorsAsACellIsStoppedCostsNoSession) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::session_faults_test

@@ -17,7 +17,7 @@
 #include "engine/outside/probe.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::session_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -448,4 +448,4 @@ TEST_F(SessionTest, SessionsMayGoWhileTheirSandboxEnds) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::session_test

@@ -13,7 +13,7 @@
 #include "engine/outside/profile_catalogue.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::single_run_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -219,4 +219,4 @@ TEST(SingleRun, ClosingItEndsItAtEveryMoment) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::single_run_test

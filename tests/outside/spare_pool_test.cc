@@ -17,7 +17,7 @@
 #include "tests/support/pool_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::spare_pool_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -42,7 +42,7 @@ constexpr uint64_t kManyWakeUps = 300;
 
 // --- rotation -----------------------------------------------------------------------------------
 
-TEST(Rotation, ByTimeHappensAndTheKeeperSleepsWhileTheNewZygoteStarts) {
+TEST(SpareRotation, ByTimeHappensAndTheKeeperSleepsWhileTheNewZygoteStarts) {
   SparePoolOptions options = tests::PoolOptions();
   tests::ScriptedZygote zygote(options);
   options.rotate_after = milliseconds(400);
@@ -60,7 +60,7 @@ TEST(Rotation, ByTimeHappensAndTheKeeperSleepsWhileTheNewZygoteStarts) {
   EXPECT_TRUE(pool->Take(Soon()));
 }
 
-TEST(Rotation, ByTimeThatFailsIsTriedAgainAndTheKeeperSleepsInBetween) {
+TEST(SpareRotation, ByTimeThatFailsIsTriedAgainAndTheKeeperSleepsInBetween) {
   SparePoolOptions options = tests::PoolOptions();
   tests::ScriptedZygote zygote(options);
   options.rotate_after = milliseconds(200);
@@ -77,7 +77,7 @@ TEST(Rotation, ByTimeThatFailsIsTriedAgainAndTheKeeperSleepsInBetween) {
   EXPECT_TRUE(tests::Eventually([&] { return pool->counters().zygotes_started > started; }));
 }
 
-TEST(Rotation, ByTimeServesThoseWhoWaitAndLeavesWhoRunsAlone) {
+TEST(SpareRotation, ByTimeServesThoseWhoWaitAndLeavesWhoRunsAlone) {
   SparePoolOptions options = tests::PoolOptions();
   options.rotate_after = milliseconds(200);
   options.spares = 1;
@@ -104,7 +104,7 @@ TEST(Rotation, ByTimeServesThoseWhoWaitAndLeavesWhoRunsAlone) {
   EXPECT_TRUE(Lives(*in_flight)) << "a worker does not need its zygote";
 }
 
-TEST(Rotation, ByCountHappens) {
+TEST(SpareRotation, ByCountHappens) {
   SparePoolOptions options = tests::PoolOptions();
   options.rotate_after_workers = 3;
   const auto pool = tests::StartPool(std::move(options));
@@ -243,4 +243,4 @@ TEST(Takers, AnInterruptionEndsTheWait) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::spare_pool_test

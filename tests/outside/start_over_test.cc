@@ -11,7 +11,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::start_over_test {
 namespace {
 
 using StringList = std::vector<std::string>;
@@ -72,4 +72,4 @@ TEST(OutputOfBoth, IsBothFromWhereTheyDiffer) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::start_over_test

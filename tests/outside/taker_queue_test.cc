@@ -15,7 +15,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::taker_queue_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -177,4 +177,4 @@ TEST(TakerQueue, WithoutADescriptorToWaitByItIsAnErrorAtOnce) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::taker_queue_test

@@ -14,7 +14,7 @@
 
 #include "engine/core/socket.h"
 
-namespace belljar::outside {
+namespace belljar::outside::worker_channel_test {
 namespace {
 
 // A call without arguments, as the runner writes it.
@@ -231,4 +231,4 @@ TEST_F(WorkerChannelTest, ASecondCallWaitsForTheFirstAnswer) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::worker_channel_test

@@ -31,7 +31,7 @@
 #include "engine/outside/workspace_access.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::workspace_snapshot_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -884,4 +884,4 @@ TEST_F(Snapshots, ProcessesThatRunOnGainNothing) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::workspace_snapshot_test

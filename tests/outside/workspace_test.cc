@@ -22,7 +22,7 @@
 #include "engine/outside/sandbox.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside {
+namespace belljar::outside::workspace_test {
 namespace {
 
 core::Profile WithWorkspace(core::Bytes size = core::Bytes::Mebi(1), uint32_t inodes = 16) {
@@ -442,4 +442,4 @@ TEST_F(Workspace, NoDescriptorIsLeft) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::workspace_test

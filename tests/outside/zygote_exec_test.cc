@@ -15,7 +15,7 @@ int LosesCheckedText(int, int, const char*, ...) __asm__("__dprintf_chk");
 int LosesCheckedText(int, int, const char*, ...) { return 0; }
 }
 
-namespace belljar::outside {
+namespace belljar::outside::zygote_exec_test {
 namespace {
 
 TEST(ZygoteExec, ItsFailureIsToldWithoutStdio) {
@@ -30,4 +30,4 @@ TEST(ZygoteExec, ItsFailureIsToldWithoutStdio) {
 }
 
 }  // namespace
-}  // namespace belljar::outside
+}  // namespace belljar::outside::zygote_exec_test

@@ -11,7 +11,7 @@
 #include "engine/outside/installation.h"
 #include "tests/support/support.h"
 
-namespace belljar::profiles {
+namespace belljar::profiles::profiles_test {
 namespace {
 
 constexpr char kSeccomp[] = R"(schema = 1
@@ -329,4 +329,4 @@ TEST(ShippedProfiles, AllLoad) {
 }
 
 }  // namespace
-}  // namespace belljar::profiles
+}  // namespace belljar::profiles::profiles_test

@@ -36,7 +36,7 @@
 #include "engine/seal/seccomp.h"
 #include "tests/support/support.h"
 
-namespace belljar::seal {
+namespace belljar::seal::seal_test {
 namespace {
 
 // Exit codes of children: what went as it should, what did not, and what could not even be set up.
@@ -1043,4 +1043,4 @@ TEST(SealStep, EachHasAName) {
 }
 
 }  // namespace
-}  // namespace belljar::seal
+}  // namespace belljar::seal::seal_test

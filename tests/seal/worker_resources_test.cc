@@ -9,7 +9,7 @@
 #include "engine/outside/sandbox.h"
 #include "tests/support/support.h"
 
-namespace belljar::seal {
+namespace belljar::seal::worker_resources_test {
 namespace {
 
 class WorkerResourcesTest : public ::testing::Test {
@@ -197,4 +197,4 @@ TEST_F(WorkerResourcesTest, WithoutNamespacesThereIsNoSuchProfile) {
 }
 
 }  // namespace
-}  // namespace belljar::seal
+}  // namespace belljar::seal::worker_resources_test

@@ -9,7 +9,7 @@
 #include "server/config/settings.h"
 #include "server/rest/open_api.h"
 
-namespace belljar::server {
+namespace belljar::server::live_limits_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -111,4 +111,4 @@ TEST_F(LiveLimitsTest, TheDocumentHasTheRangesOfTheSettings) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::live_limits_test

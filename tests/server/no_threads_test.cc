@@ -22,7 +22,7 @@
 #include "server/tools/containers.h"
 #include "tests/support/support.h"
 
-namespace belljar::server {
+namespace belljar::server::no_threads_test {
 namespace {
 
 // Whether `error` is that of a thread that could not be started.
@@ -117,4 +117,4 @@ TEST_F(NoThreads, ToStartContainersInAdvance) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::no_threads_test

@@ -12,7 +12,7 @@
 #include "engine/host/version.h"
 #include "server/server.h"
 
-namespace belljar::server {
+namespace belljar::server::server_stop_test {
 namespace {
 
 // What both sides of a test wait for.
@@ -77,4 +77,4 @@ TEST(ServerStop, ACallThatOutlivesTheLastMomentUsesNothingThatIsGone) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::server_stop_test

@@ -22,7 +22,7 @@
 #include "tests/container/child_engine.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::backend {
+namespace belljar::container::backend::backend_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -632,4 +632,4 @@ TEST(ContainerPlan, SaysWhatTheGuestHasToBe) {
 }
 
 }  // namespace
-}  // namespace belljar::container::backend
+}  // namespace belljar::container::backend::backend_test

@@ -17,7 +17,7 @@
 #include "tests/container/fake_engine.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::backend {
+namespace belljar::container::backend::choice_test {
 namespace {
 
 using ::testing::AllOf;
@@ -276,4 +276,4 @@ TEST(ContainerEngineChoice, DoctorReportsEach) {
 }
 
 }  // namespace
-}  // namespace belljar::container::backend
+}  // namespace belljar::container::backend::choice_test

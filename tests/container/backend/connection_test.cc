@@ -18,7 +18,7 @@
 #include "engine/core/socket.h"
 #include "tests/container/frames.h"
 
-namespace belljar::container::backend {
+namespace belljar::container::backend::connection_test {
 namespace {
 
 // A call without arguments, as the runner writes it.
@@ -669,4 +669,4 @@ TEST_F(Connection, WaitingForAGuestCanBeCancelled) {
 }
 
 }  // namespace
-}  // namespace belljar::container::backend
+}  // namespace belljar::container::backend::connection_test

@@ -39,7 +39,7 @@
 #include "tests/container/real_places.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::backend {
+namespace belljar::container::backend::real_backend_test {
 namespace {
 
 using nlohmann::json;
@@ -569,4 +569,4 @@ INSTANTIATE_TEST_SUITE_P(Engines, ManyContainersSoak, ::testing::ValuesIn(Places
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace belljar::container::backend
+}  // namespace belljar::container::backend::real_backend_test

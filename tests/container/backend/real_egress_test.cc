@@ -23,7 +23,7 @@
 #include "tests/egress/egress_hosts.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::backend {
+namespace belljar::container::backend::real_egress_test {
 namespace {
 
 using std::chrono::seconds;
@@ -203,4 +203,4 @@ one.recv(1)
 }
 
 }  // namespace
-}  // namespace belljar::container::backend
+}  // namespace belljar::container::backend::real_egress_test

@@ -16,7 +16,7 @@
 #include "tests/container/child_engine.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::backend {
+namespace belljar::container::backend::session_backend_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -408,4 +408,4 @@ TEST_F(ContainerSessions, AProcessThatEndsItselfIsTheEnd) {
 }
 
 }  // namespace
-}  // namespace belljar::container::backend
+}  // namespace belljar::container::backend::session_backend_test

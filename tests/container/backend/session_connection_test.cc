@@ -19,7 +19,7 @@
 #include "tests/container/frames.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::backend {
+namespace belljar::container::backend::session_connection_test {
 namespace {
 
 using End = GuestConnection::End;
@@ -280,4 +280,4 @@ TEST(SessionOrders, AnInquiryIsReadAgain) {
 }
 
 }  // namespace
-}  // namespace belljar::container::backend
+}  // namespace belljar::container::backend::session_connection_test

@@ -18,7 +18,7 @@
 #include "tests/container/fake_engine.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::engines {
+namespace belljar::container::engines::docker_engine_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -455,4 +455,4 @@ TEST(AttachedOutput, OtherFormatsFail) {
 }
 
 }  // namespace
-}  // namespace belljar::container::engines
+}  // namespace belljar::container::engines::docker_engine_test

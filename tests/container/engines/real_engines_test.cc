@@ -27,7 +27,7 @@
 #include "tests/container/real_places.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::engines {
+namespace belljar::container::engines::real_engines_test {
 namespace {
 
 using std::chrono::seconds;
@@ -379,4 +379,4 @@ INSTANTIATE_TEST_SUITE_P(Engines, RealEngine, ::testing::ValuesIn(Places()),
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace belljar::container::engines
+}  // namespace belljar::container::engines::real_engines_test

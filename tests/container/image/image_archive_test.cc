@@ -9,7 +9,7 @@
 #include "tests/container/image_parts.h"
 #include "tests/container/image_support.h"
 
-namespace belljar::container::image {
+namespace belljar::container::image::image_archive_test {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -232,4 +232,4 @@ TEST(ImageArchive, IsComparedFileByFile) {
 }
 
 }  // namespace
-}  // namespace belljar::container::image
+}  // namespace belljar::container::image::image_archive_test

@@ -10,7 +10,7 @@
 #include "container/image/library_search.h"
 #include "tests/container/image_support.h"
 
-namespace belljar::container::image {
+namespace belljar::container::image::image_libraries_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -256,4 +256,4 @@ TEST(ImageByteCode, IsMarkedAsWhatIsTakenWithoutALookAtTheSource) {
 }
 
 }  // namespace
-}  // namespace belljar::container::image
+}  // namespace belljar::container::image::image_libraries_test

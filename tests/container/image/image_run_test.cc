@@ -12,7 +12,7 @@
 #include "tests/container/image_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::image {
+namespace belljar::container::image::image_run_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -286,4 +286,4 @@ TEST(ImageFilesOf, LinksThatLeadOutOfATreeAreLeftOutAndOthersBecomeFiles) {
 }
 
 }  // namespace
-}  // namespace belljar::container::image
+}  // namespace belljar::container::image::image_run_test

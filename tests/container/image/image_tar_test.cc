@@ -2,7 +2,7 @@
 
 #include "tests/container/image_support.h"
 
-namespace belljar::container::image {
+namespace belljar::container::image::image_tar_test {
 namespace {
 
 using std::string_literals::operator""s;
@@ -150,4 +150,4 @@ TEST(ImageTar, AFileThatGrowsOrShrinksMeanwhileIsAnError) {
 }
 
 }  // namespace
-}  // namespace belljar::container::image
+}  // namespace belljar::container::image::image_tar_test

@@ -24,7 +24,7 @@
 #include "tests/container/real_places.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::inside {
+namespace belljar::container::inside::contained_guest_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -295,4 +295,4 @@ INSTANTIATE_TEST_SUITE_P(Engines, ContainedGuest,
                          ::testing::PrintToStringParamName());
 
 }  // namespace
-}  // namespace belljar::container::inside
+}  // namespace belljar::container::inside::contained_guest_test

@@ -33,7 +33,7 @@
 #include "tests/egress/egress_hosts.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::inside {
+namespace belljar::container::inside::egress_guest_test {
 namespace {
 
 using std::chrono::seconds;
@@ -700,4 +700,4 @@ TEST_F(HostileGuest, WithoutAnEgressProxyItIsTheEndOfAnyStream) {
 }
 
 }  // namespace
-}  // namespace belljar::container::inside
+}  // namespace belljar::container::inside::egress_guest_test

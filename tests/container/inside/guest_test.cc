@@ -29,7 +29,7 @@
 #include "tests/container/spawned_guest.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::inside {
+namespace belljar::container::inside::guest_test {
 namespace {
 
 using nlohmann::json;
@@ -723,4 +723,4 @@ TEST_F(Guest, AsTheFirstProcessItServesTheSame) {
 }
 
 }  // namespace
-}  // namespace belljar::container::inside
+}  // namespace belljar::container::inside::guest_test

@@ -19,7 +19,7 @@
 #include "tests/container/image_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::packages {
+namespace belljar::container::packages::package_installer_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -470,4 +470,4 @@ TEST(InstallerEnd, OnlyACancellationIsOne) {
 }
 
 }  // namespace
-}  // namespace belljar::container::packages
+}  // namespace belljar::container::packages::package_installer_test

@@ -15,7 +15,7 @@
 #include "container/packages/package_tree.h"
 #include "tests/container/image_support.h"
 
-namespace belljar::container::packages {
+namespace belljar::container::packages::packages_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -419,4 +419,4 @@ TEST(PackageCache, AFolderOfOthersIsRefused) {
 }
 
 }  // namespace
-}  // namespace belljar::container::packages
+}  // namespace belljar::container::packages::packages_test

@@ -21,7 +21,7 @@
 #include "tests/container/probe_image.h"
 #include "tests/support/support.h"
 
-namespace belljar::container::runsc {
+namespace belljar::container::runsc::runsc_engine_test {
 namespace {
 
 using ::testing::HasSubstr;
@@ -244,4 +244,4 @@ TEST(RunscEngine, AnImageThatIsMissingIsNamed) {
 }
 
 }  // namespace
-}  // namespace belljar::container::runsc
+}  // namespace belljar::container::runsc::runsc_engine_test

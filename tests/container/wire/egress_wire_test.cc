@@ -21,7 +21,7 @@
 #include "engine/core/socket.h"
 #include "tests/container/frames.h"
 
-namespace belljar::container::wire {
+namespace belljar::container::wire::egress_wire_test {
 namespace {
 
 using Side = EgressLedger::Side;
@@ -504,4 +504,4 @@ TEST(HostReaderEgress, BeforeARequestAndWithoutAnEgressProxyThereIsNone) {
 }
 
 }  // namespace
-}  // namespace belljar::container::wire
+}  // namespace belljar::container::wire::egress_wire_test

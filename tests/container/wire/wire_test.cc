@@ -23,7 +23,7 @@
 #include "engine/outside/workspace.h"
 #include "tests/container/frames.h"
 
-namespace belljar::container::wire {
+namespace belljar::container::wire::wire_test {
 namespace {
 
 using nlohmann::json;
@@ -936,4 +936,4 @@ TEST(GuestReader, AnyByteChangedIsAFaultOrAnOutcomeOfTheSameForm) {
 }
 
 }  // namespace
-}  // namespace belljar::container::wire
+}  // namespace belljar::container::wire::wire_test

@@ -26,7 +26,7 @@
 #include "tests/server/audit/log_support.h"
 #include "tests/server/call_records.h"
 
-namespace belljar::server::audit {
+namespace belljar::server::audit::audit_log_test {
 namespace {
 
 using nlohmann::json;
@@ -538,4 +538,4 @@ TEST_F(AuditLogTest, ReceiptsAreKeptForTheirOwnersAndWithinBounds) {
 }
 
 }  // namespace
-}  // namespace belljar::server::audit
+}  // namespace belljar::server::audit::audit_log_test

@@ -15,7 +15,7 @@
 #include "server/audit/verify.h"
 #include "tests/server/audit/log_support.h"
 
-namespace belljar::server::audit {
+namespace belljar::server::audit::audit_verify_test {
 namespace {
 
 namespace fs = std::filesystem;
@@ -408,4 +408,4 @@ TEST_F(AuditVerify, SegmentsBeyondTheSizeAreRemoved) {
 }
 
 }  // namespace
-}  // namespace belljar::server::audit
+}  // namespace belljar::server::audit::audit_verify_test

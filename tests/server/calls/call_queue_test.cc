@@ -6,7 +6,7 @@
 #include <future>
 #include <memory>
 
-namespace belljar::server {
+namespace belljar::server::call_queue_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -170,4 +170,4 @@ TEST(CallQueue, FewerRunAtATimeAndLaterMoreAgain) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::call_queue_test

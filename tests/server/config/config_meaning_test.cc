@@ -10,14 +10,14 @@
 #include "server/config/values.h"
 #include "tests/server/config_support.h"
 
-namespace belljar::server::config {
+namespace belljar::server::config::config_meaning_test {
 namespace {
 
 using tests::Config;
 
 // --- what the values mean together ------------------------------------------------------------
 
-TEST_F(Config, DefaultsOfCallsStayWithinTheProfile) {
+TEST_F(ConfigMeaning, DefaultsOfCallsStayWithinTheProfile) {
   Flag("--timeout", {"301"});
   ExpectRefused({"--timeout 301s: the maximum of profile basic is 300s"});
   sources_.flags = {{"--memory", {"5g"}}};
@@ -26,7 +26,7 @@ TEST_F(Config, DefaultsOfCallsStayWithinTheProfile) {
   ExpectRefused({"--max-output 17m: the maximum of profile basic is 16m"});
 }
 
-TEST_F(Config, AProfileHasToBeThere) {
+TEST_F(ConfigMeaning, AProfileHasToBeThere) {
   Flag("--profile", {"basci"});
   ExpectRefused({"--profile: unknown profile \"basci\"; did you mean \"basic\"?"});
   sources_.flags = {{"--profiles", {"basic", "basci"}}};
@@ -35,7 +35,7 @@ TEST_F(Config, AProfileHasToBeThere) {
   ExpectRefused({"--profiles", "must include \"basic\""});
 }
 
-TEST_F(Config, AProfileOfTheOperatorsOwnIsFoundBesideTheFile) {
+TEST_F(ConfigMeaning, AProfileOfTheOperatorsOwnIsFoundBesideTheFile) {
   const std::string basic = tests::Catalogue().installation().profiles + "/basic.toml";
   const std::string own = folder_.path() + "/own.toml";
   ASSERT_EQ(symlink(basic.c_str(), own.c_str()), 0);
@@ -45,7 +45,7 @@ TEST_F(Config, AProfileOfTheOperatorsOwnIsFoundBesideTheFile) {
   EXPECT_EQ(loaded.config.execution.profiles, tests::Strings{own});
 }
 
-TEST_F(Config, ANetworkWithoutHostsAndHostsWithoutANetworkAreWarnedAbout) {
+TEST_F(ConfigMeaning, ANetworkWithoutHostsAndHostsWithoutANetworkAreWarnedAbout) {
   Set("SANDBOX_ENABLE_NETWORK", "true");
   EXPECT_TRUE(tests::HasPart(Load().warnings, "profile network: no host is allowed"));
   Set("BELLJAR_NETWORK_ALLOWED_DOMAINS", "example.org");
@@ -56,7 +56,7 @@ TEST_F(Config, ANetworkWithoutHostsAndHostsWithoutANetworkAreWarnedAbout) {
       tests::HasPart(Load().warnings, "--allow-domain has no effect without a profile with a"));
 }
 
-TEST_F(Config, ATierIsEnabledWhereItIsInstalled) {
+TEST_F(ConfigMeaning, ATierIsEnabledWhereItIsInstalled) {
   const struct {
     const char* variable;
     const char* key;
@@ -91,7 +91,7 @@ TEST_F(Config, ATierIsEnabledWhereItIsInstalled) {
   }
 }
 
-TEST_F(Config, SwitchesTakeCommonBooleanWords) {
+TEST_F(ConfigMeaning, SwitchesTakeCommonBooleanWords) {
   for (const char* word : {"true", "TRUE", "1", "yes", "on", "On"}) {
     sources_.environment = {std::string("SANDBOX_ENABLE_CONTAINER_MODE=") + word};
     EXPECT_TRUE(Load().config.container.enabled) << word;
@@ -104,14 +104,14 @@ TEST_F(Config, SwitchesTakeCommonBooleanWords) {
   ExpectRefused({"SANDBOX_ENABLE_CONTAINER_MODE \"maybe\": write true or false"});
 }
 
-TEST_F(Config, SizesAreTakenAsOthersWriteThem) {
+TEST_F(ConfigMeaning, SizesAreTakenAsOthersWriteThem) {
   for (const char* text : {"1m", "1MB", "1048576", "1024k"}) {
     sources_.environment = {std::string("SANDBOX_MAX_OUTPUT_SIZE=") + text};
     EXPECT_EQ(Load().config.execution.output, core::Bytes::Mebi(1)) << text;
   }
 }
 
-TEST_F(Config, ModulesHaveToBeInAProfile) {
+TEST_F(ConfigMeaning, ModulesHaveToBeInAProfile) {
   Flag("--allow-import", {"math", "maths"});
   ExpectRefused(
       {"--allow-import: no enabled profile has a module \"maths\"; did you mean \"math\""});
@@ -123,21 +123,21 @@ TEST_F(Config, ModulesHaveToBeInAProfile) {
 
 // A list that was written for another server must not keep this one from starting; what is not
 // there is not allowed.
-TEST_F(Config, AFamiliarListMayNameModulesThatAreNotThere) {
+TEST_F(ConfigMeaning, AFamiliarListMayNameModulesThatAreNotThere) {
   Set("SANDBOX_ALLOWED_IMPORTS", "math, nonesuch ,,json,math");
   const LoadedConfig loaded = Load();
   EXPECT_EQ(loaded.config.execution.allowed_imports, (tests::Strings{"math", "json"}));
   EXPECT_TRUE(tests::HasPart(loaded.warnings, "\"nonesuch\""));
 }
 
-TEST_F(Config, AnEmptyListOfModulesIsWarnedAbout) {
+TEST_F(ConfigMeaning, AnEmptyListOfModulesIsWarnedAbout) {
   Set("SANDBOX_ALLOWED_IMPORTS", "");
   const LoadedConfig loaded = Load();
   EXPECT_EQ(loaded.config.execution.allowed_imports, std::nullopt);
   EXPECT_TRUE(tests::HasPart(loaded.warnings, "SANDBOX_ALLOWED_IMPORTS: it is empty"));
 }
 
-TEST_F(Config, HttpSettingsTakeEffectWithAnAddress) {
+TEST_F(ConfigMeaning, HttpSettingsTakeEffectWithAnAddress) {
   Toml("[http]\nlisten = \"[::1]:9016\"\nallowed_hosts = [\"a.example\"]\nmax_body = \"1m\"");
   const LoadedConfig loaded = Load();
   ASSERT_TRUE(loaded.config.http);
@@ -149,12 +149,12 @@ TEST_F(Config, HttpSettingsTakeEffectWithAnAddress) {
   EXPECT_FALSE(Load().config.http);
 }
 
-TEST_F(Config, AnHttpFlagWithoutHttpIsWarnedAbout) {
+TEST_F(ConfigMeaning, AnHttpFlagWithoutHttpIsWarnedAbout) {
   Flag("--allow-host", {"a.example"});
   EXPECT_TRUE(tests::HasPart(Load().warnings, "--allow-host has no effect without --http"));
 }
 
-TEST_F(Config, AddressesThatOthersReachNeedAToken) {
+TEST_F(ConfigMeaning, AddressesThatOthersReachNeedAToken) {
   for (const char* address : {"0.0.0.0:9015", "[::]:9015", "192.0.2.1", "[::ffff:127.0.0.1]:1"}) {
     sources_.flags = {{"--http", {address}}};
     ExpectRefused({"--http", "openssl rand -hex 32", "--token-file"});
@@ -168,7 +168,7 @@ TEST_F(Config, AddressesThatOthersReachNeedAToken) {
   }
 }
 
-TEST_F(Config, WhatIsNoAddressIsRefused) {
+TEST_F(ConfigMeaning, WhatIsNoAddressIsRefused) {
   for (const char* text :
        {"", ":9015", "127.0.0.1:", "127.0.0.1:65536", "127.0.0.1:-1", "::1:9015", "[::1]",
         "[::1:9015", "[127.0.0.1]:1", "example.com:80", "0x7f.1:80", "127.0.0.1:80:80",
@@ -178,7 +178,7 @@ TEST_F(Config, WhatIsNoAddressIsRefused) {
   }
 }
 
-TEST_F(Config, HostsAndOriginsAreJudged) {
+TEST_F(ConfigMeaning, HostsAndOriginsAreJudged) {
   for (const char* host : {"a.example", "a.example:80", "[::1]:80", "*"})
     EXPECT_EQ(HostViolation(host), "") << host;
   for (const char* host : {"", "http://a", "a/b", "a b", "*.a", "a@b"})
@@ -192,7 +192,7 @@ TEST_F(Config, HostsAndOriginsAreJudged) {
   }
 }
 
-TEST_F(Config, AnApiOfAnotherServiceHasAProfileThatIsEnabled) {
+TEST_F(ConfigMeaning, AnApiOfAnotherServiceHasAProfileThatIsEnabled) {
   EXPECT_EQ(Load().config.fronts.piston, "");
   Toml("[fronts]\npiston = \"basic\"\n");
   EXPECT_EQ(Load().config.fronts.piston, "basic");
@@ -207,7 +207,7 @@ TEST_F(Config, AnApiOfAnotherServiceHasAProfileThatIsEnabled) {
   EXPECT_EQ(Load().config.fronts.sandbox_fusion, "basic+filesystem");
 }
 
-TEST_F(Config, AContainerThatCouldNeverBeIsRefused) {
+TEST_F(ConfigMeaning, AContainerThatCouldNeverBeIsRefused) {
   ExpectTomlRefused("[container]\nruntime = \"runc\"\nrequire_gvisor = true\n",
                     {"belljar.toml:2", "\"runc\"", "runc is not gVisor"});
   ExpectTomlRefused("[container]\nengine = \"runsc\"\nruntime = \"runc\"\n",
@@ -216,19 +216,19 @@ TEST_F(Config, AContainerThatCouldNeverBeIsRefused) {
                     {"belljar.toml:3", "which has no socket"});
 }
 
-TEST_F(Config, ASocketIsFoundBesideTheFile) {
+TEST_F(ConfigMeaning, ASocketIsFoundBesideTheFile) {
   Toml("[container]\nsocket = \"docker.sock\"\n");
   EXPECT_EQ(Load().config.container.socket, folder_.path() + "/docker.sock");
 }
 
-TEST_F(Config, AnImageIsNeverAnOption) {
+TEST_F(ConfigMeaning, AnImageIsNeverAnOption) {
   Set("SANDBOX_CONTAINER_IMAGE", "--privileged");
   ExpectRefused({"SANDBOX_CONTAINER_IMAGE", "write the name of an image"});
 }
 
 // --- variables --------------------------------------------------------------------------------
 
-TEST_F(Config, UnknownVariablesAreWarnedAbout) {
+TEST_F(ConfigMeaning, UnknownVariablesAreWarnedAbout) {
   Set("SANDBOX_TIMOUT", "5");
   Set("BELLJAR_LOG_LEVL", "info");
   Set("BELLJAR_BUILD", "x");
@@ -240,14 +240,14 @@ TEST_F(Config, UnknownVariablesAreWarnedAbout) {
   EXPECT_EQ(warnings[1], "BELLJAR_LOG_LEVL: unknown setting; did you mean \"BELLJAR_LOG_LEVEL\"?");
 }
 
-TEST_F(Config, UnknownVariablesOfAFileAreRefused) {
+TEST_F(ConfigMeaning, UnknownVariablesOfAFileAreRefused) {
   const std::string path = EnvFile("# mine\nOTHER=1\nSANDBOX_TIMOUT=5\n");
   EXPECT_EQ(Refusal(), path +
                            ":3: SANDBOX_TIMOUT: unknown setting; did you mean "
                            "\"SANDBOX_TIMEOUT\"?");
 }
 
-TEST_F(Config, AnEnvironmentFileIsReadAsShellsDo) {
+TEST_F(ConfigMeaning, AnEnvironmentFileIsReadAsShellsDo) {
   const std::string path = folder_.Write(
       "x.env",
       "\xef\xbb\xbf# a comment\n\n  A=1\nexport B = two words # comment\nC='single # \\n $X'\n"
@@ -268,7 +268,7 @@ TEST_F(Config, AnEnvironmentFileIsReadAsShellsDo) {
   EXPECT_EQ(value("H"), "");
 }
 
-TEST_F(Config, AWrongLineIsNamedAndNotShown) {
+TEST_F(ConfigMeaning, AWrongLineIsNamedAndNotShown) {
   for (const std::string& line :
        {std::string("hunter2"), std::string("1A=hunter2"), std::string("A B=hunter2"),
         std::string("=hunter2"), std::string("A=\"hunter2"), std::string("A='hunter2"),
@@ -284,7 +284,7 @@ TEST_F(Config, AWrongLineIsNamedAndNotShown) {
 
 // --- the file that is printed -----------------------------------------------------------------
 
-TEST_F(Config, ThePrintedFileLoadsToTheSame) {
+TEST_F(ConfigMeaning, ThePrintedFileLoadsToTheSame) {
   Set("SANDBOX_ALLOWED_IMPORTS", "math,json");
   Set("SANDBOX_ENABLE_DATA_SCIENCE", "true");
   Set("TEAM_A", tests::kOtherSecret);
@@ -316,7 +316,7 @@ TEST_F(Config, ThePrintedFileLoadsToTheSame) {
   EXPECT_EQ(after.config.tokens[1].caller.concurrency, 3u);
 }
 
-TEST_F(Config, ThePrintedDefaultsAreAllCommentsAndRight) {
+TEST_F(ConfigMeaning, ThePrintedDefaultsAreAllCommentsAndRight) {
   std::string text = ConfigAsToml(Load());
   Toml(text);
   for (const SettingValue& value : Load().settings) EXPECT_TRUE(value.is_default) << value.key;
@@ -337,4 +337,4 @@ TEST_F(Config, ThePrintedDefaultsAreAllCommentsAndRight) {
 }
 
 }  // namespace
-}  // namespace belljar::server::config
+}  // namespace belljar::server::config::config_meaning_test

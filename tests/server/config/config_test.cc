@@ -10,7 +10,7 @@
 #include "server/config/settings.h"
 #include "tests/server/config_support.h"
 
-namespace belljar::server::config {
+namespace belljar::server::config::config_test {
 namespace {
 
 using tests::Config;
@@ -383,4 +383,4 @@ TEST_F(EachSetting, PathsInTheFileAreBesideIt) {
 }
 
 }  // namespace
-}  // namespace belljar::server::config
+}  // namespace belljar::server::config::config_test

@@ -7,7 +7,7 @@
 #include "server/config/tokens.h"
 #include "tests/server/config_support.h"
 
-namespace belljar::server::config {
+namespace belljar::server::config::config_tokens_test {
 namespace {
 
 class ConfigTokens : public tests::Config {
@@ -224,4 +224,4 @@ TEST_F(ConfigTokens, NothingThatIsShownHoldsASecret) {
 }
 
 }  // namespace
-}  // namespace belljar::server::config
+}  // namespace belljar::server::config::config_tokens_test

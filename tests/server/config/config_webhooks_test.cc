@@ -4,7 +4,7 @@
 #include "engine/host/base64.h"
 #include "tests/server/config_support.h"
 
-namespace belljar::server::config {
+namespace belljar::server::config::config_webhooks_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -122,4 +122,4 @@ TEST_F(ConfigWebhooks, TracesGoWhereTheyMay) {
 }
 
 }  // namespace
-}  // namespace belljar::server::config
+}  // namespace belljar::server::config::config_webhooks_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::server {
+namespace belljar::server::cancellation_test {
 namespace {
 
 bool IsReadable(int fd) {
@@ -63,4 +63,4 @@ TEST(Cancellation, WithoutADescriptorLeftIsAnError) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::cancellation_test

@@ -10,7 +10,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::server {
+namespace belljar::server::session_registry_test {
 namespace {
 
 using std::chrono::hours;
@@ -341,4 +341,4 @@ TEST_F(SessionRegistryTest, LimitsThatAreChangedHoldForOpenSessionsToo) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::session_registry_test

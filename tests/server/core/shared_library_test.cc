@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-namespace belljar::server {
+namespace belljar::server::shared_library_test {
 namespace {
 
 TEST(SharedLibraries, HaveTheFunctionsThatTheyHave) {
@@ -27,4 +27,4 @@ TEST(SharedLibraries, ThatAreMissingAreErrorsThatSayWhatNeedsThem) {
 }
 
 }  // namespace
-}  // namespace belljar::server
+}  // namespace belljar::server::shared_library_test

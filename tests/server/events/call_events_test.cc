@@ -11,7 +11,7 @@
 #include "server/calls/execution.h"
 #include "tests/server/call_records.h"
 
-namespace belljar::server::events {
+namespace belljar::server::events::call_events_test {
 namespace {
 
 using std::chrono::seconds;
@@ -289,4 +289,4 @@ TEST_F(CallEventsTest, OutputIsPassedOnInWholeCharactersToThoseWhoAsk) {
 }
 
 }  // namespace
-}  // namespace belljar::server::events
+}  // namespace belljar::server::events::call_events_test

@@ -5,7 +5,7 @@
 
 #include <thread>
 
-namespace belljar::server::events {
+namespace belljar::server::events::event_hub_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -215,4 +215,4 @@ TEST(HubThreads, NothingIsLostOrMixedUp) {
 }
 
 }  // namespace
-}  // namespace belljar::server::events
+}  // namespace belljar::server::events::event_hub_test

@@ -5,7 +5,7 @@
 
 #include "tests/server/http_client.h"
 
-namespace belljar::server::events {
+namespace belljar::server::events::event_streams_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -295,4 +295,4 @@ TEST_F(Streams, CutOffASlowReader) {
 }
 
 }  // namespace
-}  // namespace belljar::server::events
+}  // namespace belljar::server::events::event_streams_test

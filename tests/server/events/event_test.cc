@@ -9,7 +9,7 @@
 
 #include "server/events/trace_context.h"
 
-namespace belljar::server::events {
+namespace belljar::server::events::event_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -128,4 +128,4 @@ TEST(TraceContexts, ThatAreMalformedAreNone) {
 }
 
 }  // namespace
-}  // namespace belljar::server::events
+}  // namespace belljar::server::events::event_test

@@ -16,7 +16,7 @@
 #include "server/events/trace_exporter.h"
 #include "tests/server/http_client.h"
 
-namespace belljar::server::events {
+namespace belljar::server::events::webhooks_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -662,4 +662,4 @@ TEST(Services, AreOnlyWhatIsConfigured) {
 }
 
 }  // namespace
-}  // namespace belljar::server::events
+}  // namespace belljar::server::events::webhooks_test

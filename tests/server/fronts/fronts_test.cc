@@ -19,7 +19,7 @@
 #include "server/fronts/run_report.h"
 #include "tests/support/support.h"
 
-namespace belljar::server::fronts {
+namespace belljar::server::fronts::fronts_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -975,4 +975,4 @@ TEST(MemorySubmissionsTest, ForgetsAfterATime) {
 }
 
 }  // namespace
-}  // namespace belljar::server::fronts
+}  // namespace belljar::server::fronts::fronts_test

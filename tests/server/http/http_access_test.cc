@@ -3,7 +3,7 @@
 
 #include "tests/server/http_client.h"
 
-namespace belljar::server::http {
+namespace belljar::server::http::http_access_test {
 namespace {
 
 class HttpAccessTest : public testing::Test {
@@ -159,4 +159,4 @@ TEST_F(HttpAccessTest, LogsEachRequestOnce) {
 }
 
 }  // namespace
-}  // namespace belljar::server::http
+}  // namespace belljar::server::http::http_access_test

@@ -8,7 +8,7 @@
 
 #include "tests/server/http_client.h"
 
-namespace belljar::server::http {
+namespace belljar::server::http::http_life_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -468,4 +468,4 @@ TEST_F(HttpLifeTest, RepliesOutliveTheServerAndItsLoop) {
 }
 
 }  // namespace
-}  // namespace belljar::server::http
+}  // namespace belljar::server::http::http_life_test

@@ -12,7 +12,7 @@
 #include "server/http/response.h"
 #include "server/http/tokens.h"
 
-namespace belljar::server::http {
+namespace belljar::server::http::http_request_test {
 namespace {
 
 namespace http = boost::beast::http;
@@ -487,4 +487,4 @@ TEST(ResponseTest, NoHeaderCanBeSmuggledIntoAnAnswer) {
 }
 
 }  // namespace
-}  // namespace belljar::server::http
+}  // namespace belljar::server::http::http_request_test

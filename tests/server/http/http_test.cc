@@ -3,7 +3,7 @@
 
 #include "tests/server/http_client.h"
 
-namespace belljar::server::http {
+namespace belljar::server::http::http_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -391,4 +391,4 @@ TEST_F(HttpTest, PagesOfAllowedOriginsMayReadAnswers) {
 }
 
 }  // namespace
-}  // namespace belljar::server::http
+}  // namespace belljar::server::http::http_test

@@ -5,7 +5,7 @@
 #include "server/core/web.h"
 #include "tests/server/http_client.h"
 
-namespace belljar::server::http {
+namespace belljar::server::http::web_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -316,4 +316,4 @@ TEST(WebTextTest, MakesProblems) {
 }
 
 }  // namespace
-}  // namespace belljar::server::http
+}  // namespace belljar::server::http::web_test

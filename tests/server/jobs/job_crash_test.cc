@@ -17,7 +17,7 @@
 #include "server/jobs/job_store.h"
 #include "tests/server/jobs/store_support.h"
 
-namespace belljar::server::jobs {
+namespace belljar::server::jobs::job_crash_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -207,4 +207,4 @@ TEST_P(JobCrashTest, TwoProcessesRunEachJobOnce) {
 }
 
 }  // namespace
-}  // namespace belljar::server::jobs
+}  // namespace belljar::server::jobs::job_crash_test

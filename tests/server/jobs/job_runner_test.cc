@@ -18,7 +18,7 @@
 #include "server/jobs/sqlite_job_store.h"
 #include "tests/server/jobs/store_support.h"
 
-namespace belljar::server::jobs {
+namespace belljar::server::jobs::job_runner_test {
 namespace {
 
 using std::chrono::hours;
@@ -189,4 +189,4 @@ TEST_F(JobRunnerTest, NoWakeIsLost) {
 }
 
 }  // namespace
-}  // namespace belljar::server::jobs
+}  // namespace belljar::server::jobs::job_runner_test

@@ -13,7 +13,7 @@
 
 #include "tests/server/jobs/store_support.h"
 
-namespace belljar::server::jobs {
+namespace belljar::server::jobs::job_store_test {
 namespace {
 
 using std::chrono::hours;
@@ -606,4 +606,4 @@ TEST_P(JobStoreTest, ThreadsAndServersShareTheWork) {
 }
 
 }  // namespace
-}  // namespace belljar::server::jobs
+}  // namespace belljar::server::jobs::job_store_test

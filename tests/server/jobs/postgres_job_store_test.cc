@@ -13,7 +13,7 @@
 #include "server/jobs/libpq.h"
 #include "tests/server/jobs/store_support.h"
 
-namespace belljar::server::jobs {
+namespace belljar::server::jobs::postgres_job_store_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -218,4 +218,4 @@ TEST_F(PostgresJobStoreTest, ErrorsDoNotShowThePassword) {
 }
 
 }  // namespace
-}  // namespace belljar::server::jobs
+}  // namespace belljar::server::jobs::postgres_job_store_test

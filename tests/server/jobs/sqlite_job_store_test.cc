@@ -21,7 +21,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::server::jobs {
+namespace belljar::server::jobs::sqlite_job_store_test {
 namespace {
 
 using std::chrono::hours;
@@ -306,4 +306,4 @@ TEST_F(SqliteJobStoreTest, JobsOfBeforeARestartOfTheMachineAreRecovered) {
 }
 
 }  // namespace
-}  // namespace belljar::server::jobs
+}  // namespace belljar::server::jobs::sqlite_job_store_test

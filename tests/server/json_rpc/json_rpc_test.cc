@@ -4,7 +4,7 @@
 
 #include <chrono>
 
-namespace belljar::server::json_rpc {
+namespace belljar::server::json_rpc::json_rpc_test {
 namespace {
 
 RpcMessage Message(std::string_view text) {
@@ -166,4 +166,4 @@ TEST(Texts, AreJsonOnOneLine) {
 }
 
 }  // namespace
-}  // namespace belljar::server::json_rpc
+}  // namespace belljar::server::json_rpc::json_rpc_test

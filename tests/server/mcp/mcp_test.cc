@@ -12,7 +12,7 @@
 #include "server/mcp/service.h"
 #include "tests/support/support.h"
 
-namespace belljar::server::mcp {
+namespace belljar::server::mcp::mcp_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -754,4 +754,4 @@ TEST(Conversations, EndedOnesAreForgottenInOrder) {
 }
 
 }  // namespace
-}  // namespace belljar::server::mcp
+}  // namespace belljar::server::mcp::mcp_test

@@ -22,7 +22,7 @@
 #include "tests/server/call_records.h"
 #include "tests/support/support.h"
 
-namespace belljar::server::operations {
+namespace belljar::server::operations::log_test {
 namespace {
 
 using nlohmann::json;
@@ -408,4 +408,4 @@ TEST(Log, NoThreadIsAnErrorOfOpening) {
 }
 
 }  // namespace
-}  // namespace belljar::server::operations
+}  // namespace belljar::server::operations::log_test

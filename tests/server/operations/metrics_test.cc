@@ -19,7 +19,7 @@
 #include "server/operations/call_observers.h"
 #include "tests/server/call_records.h"
 
-namespace belljar::server::operations {
+namespace belljar::server::operations::metrics_test {
 namespace {
 
 using nlohmann::json;
@@ -278,4 +278,4 @@ TEST(CallObservers, EachHearsOfEachCall) {
 }
 
 }  // namespace
-}  // namespace belljar::server::operations
+}  // namespace belljar::server::operations::metrics_test

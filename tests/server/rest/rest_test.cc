@@ -17,7 +17,7 @@
 #include "server/rest/open_api.h"
 #include "server/rest/rest_service.h"
 
-namespace belljar::server::rest {
+namespace belljar::server::rest::rest_test {
 namespace {
 
 using Json = nlohmann::json;
@@ -544,4 +544,4 @@ TEST(OperationsTest, EachIsOfOneKind) {
 }
 
 }  // namespace
-}  // namespace belljar::server::rest
+}  // namespace belljar::server::rest::rest_test

@@ -14,7 +14,7 @@
 
 #include "tests/support/support.h"
 
-namespace belljar::server::stdio {
+namespace belljar::server::stdio::stdio_test {
 namespace {
 
 using std::chrono::milliseconds;
@@ -259,4 +259,4 @@ TEST_P(Stdio, TheFlagsOfTheDescriptorsStay) {
 }
 
 }  // namespace
-}  // namespace belljar::server::stdio
+}  // namespace belljar::server::stdio::stdio_test

@@ -10,7 +10,7 @@
 #include "tests/server/tools_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::server::tools {
+namespace belljar::server::tools::answers_test {
 namespace {
 
 using nlohmann::json;
@@ -210,4 +210,4 @@ TEST(Answers, OfRunsInContainersAndWithNetworksFitTheSchema) {
 }
 
 }  // namespace
-}  // namespace belljar::server::tools
+}  // namespace belljar::server::tools::answers_test

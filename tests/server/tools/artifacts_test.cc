@@ -8,7 +8,7 @@
 #include "server/tools/artifact_contents.h"
 #include "tests/server/tools_support.h"
 
-namespace belljar::server::tools {
+namespace belljar::server::tools::artifacts_test {
 namespace {
 
 using nlohmann::json;
@@ -296,4 +296,4 @@ TEST(Files, GoInAndComeBack) {
 }
 
 }  // namespace
-}  // namespace belljar::server::tools
+}  // namespace belljar::server::tools::artifacts_test

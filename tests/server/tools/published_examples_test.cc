@@ -6,7 +6,7 @@
 
 #include "tests/server/tools_support.h"
 
-namespace belljar::server::tools {
+namespace belljar::server::tools::published_examples_test {
 namespace {
 
 using nlohmann::json;
@@ -118,4 +118,4 @@ TEST(PublishedExamples, Capabilities) {
 }
 
 }  // namespace
-}  // namespace belljar::server::tools
+}  // namespace belljar::server::tools::published_examples_test

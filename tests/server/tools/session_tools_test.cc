@@ -13,7 +13,7 @@
 #include "tests/server/tools_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::server::tools {
+namespace belljar::server::tools::session_tools_test {
 namespace {
 
 using nlohmann::json;
@@ -567,4 +567,4 @@ TEST(NoSessions, AServerWithoutThemHasNoneOfIt) {
 }
 
 }  // namespace
-}  // namespace belljar::server::tools
+}  // namespace belljar::server::tools::session_tools_test

@@ -7,7 +7,7 @@
 #include "tests/server/schema_check.h"
 #include "tests/server/tools_support.h"
 
-namespace belljar::server::tools {
+namespace belljar::server::tools::tool_arguments_test {
 namespace {
 
 using nlohmann::json;
@@ -190,4 +190,4 @@ TEST(ToolArguments, NullIsNotGiven) {
 }
 
 }  // namespace
-}  // namespace belljar::server::tools
+}  // namespace belljar::server::tools::tool_arguments_test

@@ -11,7 +11,7 @@
 #include "server/tools/tiers.h"
 #include "tests/server/tools_support.h"
 
-namespace belljar::server::tools {
+namespace belljar::server::tools::tool_profiles_test {
 namespace {
 
 using nlohmann::json;
@@ -429,7 +429,7 @@ exports = ["x"]
   return path;
 }
 
-TEST(SandboxInfo, WhatIsEnabledIsTheOperatorsAndWhatIsAvailableTheInstallations) {
+TEST(SandboxInfoOfProfiles, WhatIsEnabledIsTheOperatorsAndWhatIsAvailableTheInstallations) {
   ExecutionConfig config;
   config.spares = 1;
   config.profiles = {"basic", "filesystem", WriteProfileWithoutItsPackages(testing::TempDir())};
@@ -494,4 +494,4 @@ TEST(Sandboxes, TheFullLanguageIsTheOperators) {
 }
 
 }  // namespace
-}  // namespace belljar::server::tools
+}  // namespace belljar::server::tools::tool_profiles_test

@@ -18,7 +18,7 @@
 #include "tests/server/tools_support.h"
 #include "tests/support/support.h"
 
-namespace belljar::server::tools {
+namespace belljar::server::tools::tools_test {
 namespace {
 
 using nlohmann::json;
@@ -556,4 +556,4 @@ TEST(SandboxInfo, NeedsNoWorker) {
 }
 
 }  // namespace
-}  // namespace belljar::server::tools
+}  // namespace belljar::server::tools::tools_test
