@@ -10,7 +10,7 @@
 #include "server/audit/receipt_store.h"
 #include "server/audit/search.h"
 #include "server/audit/signing_key.h"
-#include "server/core/call_queue.h"
+#include "server/calls/call_queue.h"
 #include "server/core/web.h"
 
 namespace belljar::server::rest {

@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "server/core/call_queue.h"
+#include "server/calls/call_queue.h"
 #include "server/core/web.h"
 #include "server/jobs/job_runner.h"
 #include "server/jobs/job_store.h"

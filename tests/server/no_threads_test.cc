@@ -16,7 +16,7 @@
 #include "container/engines/output_pump.h"
 #include "engine/core/socket.h"
 #include "engine/egress/egress_proxy.h"
-#include "server/core/call_queue.h"
+#include "server/calls/call_queue.h"
 #include "server/jobs/sqlite_job_store.h"
 #include "server/stdio/stdio_transport.h"
 #include "server/tools/containers.h"
