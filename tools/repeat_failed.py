@@ -1,15 +1,16 @@
 """Repeat each failed GoogleTest test alone, once, and note the result in the reports of ctest.
 
-In CI, after a ctest run: a test that fails with its program and passes alone is unstable, which
+In CI, after a ctest run: a test that fails with its file and passes alone is unstable, which
 tools/sum_tests.py names; one that fails again has failed, unless it is in tests/quarantine.toml. A
-program that crashed, hung or was reported by a sanitizer has failed, whatever its tests say. Not
-for tests of attacks.
+file whose process crashed, hung or was reported by a sanitizer has failed, whatever its tests say.
+Not for tests of attacks.
 
 The exit code is 0 if nothing is left that failed.
 """
 
 import argparse
 import datetime
+import json
 import os
 import subprocess
 import sys
@@ -25,6 +26,14 @@ def quarantined(today: datetime.date) -> dict[str, str]:
     """Name -> cause, of those whose time is not over."""
     entries = tomllib.loads(QUARANTINE.read_text(encoding="utf-8")).get("test", [])
     return {each["name"]: each["cause"] for each in entries if each["until"] >= today}
+
+
+def programs_of(tree: Path) -> dict[str, Path]:
+    """Name of a test of ctest -> its program."""
+    command = ["ctest", "--test-dir", tree, "--show-only=json-v1"]
+    done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
+    tests = json.loads(done.stdout)["tests"]
+    return {each["name"]: Path(each["command"][0]) for each in tests if "command" in each}
 
 
 def name_of(case: ElementTree.Element) -> str:
@@ -49,7 +58,7 @@ def replace_failures(case: ElementTree.Element, tag: str, message: str) -> None:
 
 
 def repeat(program: Path, report: Path, known: dict[str, str]) -> bool:
-    """Whether nothing that failed is left in the program's own report."""
+    """Whether nothing that failed is left in the file's own report."""
     try:
         tree = ElementTree.parse(report)
     except (OSError, ElementTree.ParseError):  # it crashed
@@ -59,7 +68,7 @@ def repeat(program: Path, report: Path, known: dict[str, str]) -> bool:
     for case in failed:
         name = name_of(case)
         if passes_alone(program, name):
-            replace_failures(case, "flakyFailure", "failed with its program, passed alone")
+            replace_failures(case, "flakyFailure", "failed with its file, passed alone")
         elif name in known:
             replace_failures(case, "skipped", f"in quarantine: {known[name]}")
         else:
@@ -71,30 +80,26 @@ def repeat(program: Path, report: Path, known: dict[str, str]) -> bool:
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--programs", type=Path, required=True, help="the folder of test programs")
+    parser.add_argument("--tree", type=Path, required=True, help="the build tree")
     parser.add_argument("report", type=Path, help="ctest-NAME.xml, next to gtest-NAME/")
     options = parser.parse_args()
     known = quarantined(datetime.date.today())
     tree = ElementTree.parse(options.report)
     own = options.report.with_name(options.report.stem.replace("ctest-", "gtest-", 1))
-    found = left = 0
-    for case in tree.iter("testcase"):
-        failure = case.find("failure")
-        if failure is None:
-            continue
-        found += 1
-        program = str(case.get("name"))
+    failed = [case for case in tree.iter("testcase") if case.find("failure") is not None]
+    programs = programs_of(options.tree) if failed else {}
+    left = 0
+    for case in failed:
+        name = str(case.get("name"))
         output = case.findtext("system-out") or ""
-        if "Sanitizer: " not in output and repeat(
-            options.programs / program, own / f"{program}.xml", known
-        ):
-            case.remove(failure)
+        if "Sanitizer: " not in output and repeat(programs[name], own / f"{name}.xml", known):
+            case.remove(case.findall("failure")[0])
             case.set("status", "run")
         else:
             left += 1
     tree.write(options.report)
     # Without a failed one, ctest itself has failed.
-    return 0 if found and not left else 1
+    return 0 if failed and not left else 1
 
 
 if __name__ == "__main__":

@@ -5,8 +5,8 @@ So are tests that passed only when they were repeated (tools/repeat_failed.py), 
 failed in quarantine.
 
 The exit codes of the runners count too: a crash that no report mentions is a failure, and so is a
-run without tests. For ctest a program is one test; the individual tests are counted from the
-programs' own reports, gtest-PRESET/NAME.xml next to ctest-PRESET.xml.
+run without tests. For ctest a file of tests is one test; the individual tests are counted from the
+files' own reports, gtest-PRESET/NAME.xml next to ctest-PRESET.xml.
 """
 
 import argparse

@@ -3,8 +3,7 @@
 
     tools/tidy_changed.py [BASE] [--build TREE] [--jobs N] [--minutes N]
 
-Default for BASE: the branch point from origin's branch or, on that branch itself, the last five
-commits, as far as the clone has them. A header is checked through the source file of the same name.
+Default for BASE: change.default_base(). A header is checked through the source file of the same name.
 TREE is a build tree configured source by source (`cmake --preset tidy`); it need not be
 compiled. Files with the most changes are checked first; files skipped for lack of time are listed,
 which is not a failure.
@@ -21,37 +20,15 @@ import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parent.parent
+sys.path.insert(0, str(Path(__file__).resolve().parent))
+from change import ROOT, default_base, git  # noqa: E402
+
 SOURCES = (".cc", ".c")
-LAST_COMMITS = 5
 HUNK = re.compile(r"^@@ -\S+ \+(\d+)(?:,(\d+))? @@")
 
 
 def say(text: str) -> None:
     print(f"tidy: {text}", flush=True)
-
-
-def git(*arguments: str) -> str | None:
-    """Return git's output, or None if it fails."""
-    done = subprocess.run(
-        ["git", "-C", str(ROOT), *arguments],
-        capture_output=True,
-        encoding="utf-8",
-        errors="surrogateescape",  # a diff has the bytes of any file
-        check=False,
-    )
-    return done.stdout.strip() if done.returncode == 0 else None
-
-
-def default_base() -> str | None:
-    head = git("rev-parse", "HEAD")
-    for trunk in ("origin/HEAD", "origin/main", "origin/master", "main", "master"):
-        base = git("merge-base", "HEAD", trunk)
-        if base and base != head:
-            return base
-    commits = git("rev-list", "--first-parent", f"--max-count={LAST_COMMITS + 1}", "HEAD")
-    seen = (commits or "").split()
-    return seen[-1] if len(seen) > 1 else None
 
 
 def changed(base: str) -> dict[str, int]:
@@ -148,7 +125,7 @@ def main() -> int:
 
     base = options.base or default_base()
     if base is None:
-        say("this clone has no earlier commit to compare with: nothing to check")
+        say("it is not known what changed: name a revision to compare with")
         return 0
     if git("rev-parse", "--verify", "--quiet", f"{base}^{{commit}}") is None:
         say(f"revision {base} does not exist here")

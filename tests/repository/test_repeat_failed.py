@@ -40,7 +40,8 @@ def run(tmp_path, monkeypatch):
         if xml:
             cases = "".join(map(FAILED.format, together))
             (own / "a_test.xml").write_text(f"<testsuite>{good}{cases}</testsuite>")
-        arguments = ["--programs", str(tmp_path), str(tmp_path / "ctest-release.xml")]
+        monkeypatch.setattr(repeat_failed, "programs_of", lambda _: {"a_test": program})
+        arguments = ["--tree", str(tmp_path), str(tmp_path / "ctest-release.xml")]
         monkeypatch.setattr(sys, "argv", ["repeat_failed", *arguments])
         status = repeat_failed.main()
         asked = tmp_path / "a_test.asked"
@@ -90,8 +91,15 @@ def test_a_program_that_failed_in_another_way_has_failed(run, arguments, why):
 def test_a_ctest_that_failed_without_a_test_has_failed(tmp_path, monkeypatch):
     report = tmp_path / "ctest-release.xml"
     report.write_text('<testsuite><testcase name="a_test" status="run"/></testsuite>')
-    monkeypatch.setattr(sys, "argv", ["repeat_failed", "--programs", str(tmp_path), str(report)])
+    monkeypatch.setattr(sys, "argv", ["repeat_failed", "--tree", str(tmp_path), str(report)])
     assert repeat_failed.main() == 1
+
+
+def test_the_program_of_a_file_is_the_one_that_ctest_starts(tmp_path):
+    (tmp_path / "CTestTestfile.cmake").write_text(
+        'add_test(a_test "/bin/room_tests" "--file=a_test")\n'
+    )
+    assert repeat_failed.programs_of(tmp_path) == {"a_test": Path("/bin/room_tests")}
 
 
 @pytest.mark.parametrize("days", [0, -1])

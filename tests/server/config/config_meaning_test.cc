@@ -13,7 +13,7 @@
 namespace belljar::server::config::config_meaning_test {
 namespace {
 
-using tests::Config;
+class ConfigMeaning : public tests::Config {};
 
 // --- what the values mean together ------------------------------------------------------------
 

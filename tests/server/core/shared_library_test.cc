@@ -7,7 +7,7 @@ namespace belljar::server::shared_library_test {
 namespace {
 
 TEST(SharedLibraries, HaveTheFunctionsThatTheyHave) {
-  const core::Result<SharedLibrary> library = SharedLibrary::Open("libm.so.6", "the test");
+  const core::Result<SharedLibrary> library = SharedLibrary::Open({"libbelljar-none.so.1", "libm.so.6"}, "the test");
   ASSERT_TRUE(library) << library.error().ToString();
   double (*cosine)(double) = nullptr;
   ASSERT_TRUE(library->Find("cos", cosine));
@@ -19,7 +19,7 @@ TEST(SharedLibraries, HaveTheFunctionsThatTheyHave) {
 
 TEST(SharedLibraries, ThatAreMissingAreErrorsThatSayWhatNeedsThem) {
   const core::Result<SharedLibrary> library =
-      SharedLibrary::Open("libbelljar-none.so.1", "jobs need the package none");
+      SharedLibrary::Open({"libbelljar-none.so.1"}, "jobs need the package none");
   ASSERT_FALSE(library);
   EXPECT_EQ(library.error().operation, "open libbelljar-none.so.1");
   EXPECT_TRUE(library.error().detail.starts_with("jobs need the package none: "))
