@@ -6,9 +6,11 @@ ARM64="$BUILD/arm64"
 ARM64_SYSTEM="$BUILD/arm64-system"
 ARM64_MACHINE="$BUILD/arm64-system.machine"
 
-# The C++ tests of what depends on the architecture: seccomp, system calls, relocations, clones.
-readonly ARM64_PROGRAMS=(capture_test child_reaper_test core_test neighbours_test seal_test
-  session_attack_test)
+# The C++ tests of what depends on the architecture, PROGRAM:FILE: seccomp, system calls, relocations,
+# clones.
+readonly ARM64_FILES=(outside_tests:{capture_test,child_reaper_test} engine_tests:core_test
+  outside_release_tests:{neighbours_test,session_attack_test} seal_release_tests:seal_test)
+mapfile -t ARM64_PROGRAMS < <(printf '%s\n' "${ARM64_FILES[@]%%:*}" | sort -u)
 # Landlock's ABI 4 and 6.
 readonly NOT_OF_LINUX_6_1=Landlock.TcpIsRefused:Landlock.AbstractSocketsAndSignalsOfOthersAreRefused
 # The machine has no packages of profiles.
@@ -72,7 +74,7 @@ make_arm64_disk() { # COMMAND
 # arm64_command TESTS...: what the machine runs. Waiting is what emulation makes expensive, so both
 # processors get a test each; the time that a test may take is for a machine that is ten times faster.
 arm64_command() {
-  local program
+  local file
   cat <<END
 set -u
 cd $(printf '%q' "$ROOT")
@@ -86,9 +88,9 @@ build/arm64/belljar doctor
 build/arm64/belljar run -c 'print(6 * 7)' || failed=1
 python3 -m pytest -p no:cacheprovider -o timeout=7200 -n 2 --dist loadfile -q $(printf '%q ' "$@") || failed=1
 END
-  for program in "${ARM64_PROGRAMS[@]}"; do
-    printf 'build/arm64/bin/%s --gtest_brief=1 --gtest_filter=-*Soak*:%s || failed=1\n' \
-      "$program" "$NOT_OF_LINUX_6_1"
+  for file in "${ARM64_FILES[@]}"; do
+    printf 'build/arm64/bin/%s --file=%s --gtest_brief=1 --gtest_filter=-*Soak*:%s || failed=1\n' \
+      "${file%%:*}" "${file##*:}" "$NOT_OF_LINUX_6_1"
   done
   printf 'exit $failed\n'
 }

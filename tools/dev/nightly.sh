@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced by ./dev: what takes too long for CI.
+# Sourced by ./dev: everything, with what takes too long for CI.
 
 # search_one PROFILE SECONDS SEED: a profile with packages has an environment of its name
 search_one() {
@@ -18,14 +18,8 @@ search_one() {
   return "$status"
 }
 
-word_nightly() {
-  local seconds=3600 seed=0 profile name profiles=() status=0
-  while (($#)); do
-    [[ "$1" =~ ^--(seconds|seed)$ && "${2:-}" =~ ^[0-9]{1,9}$ ]] ||
-      die "$EXIT_USAGE" "nightly takes --seconds N and --seed N"
-    if [[ "$1" == --seconds ]]; then seconds=$2; else seed=$2; fi
-    shift 2
-  done
+nightly_search() { # SECONDS SEED
+  local seconds=$1 seed=$2 profile name profiles=() status=0
   build_command
   lock
   make_venv "$VENV_DEV" dev
@@ -43,5 +37,71 @@ word_nightly() {
   for profile in "${profiles[@]}"; do
     search_one "$profile" "$((seconds / ${#profiles[@]}))" "$seed" || status=1
   done
+  return "$status"
+}
+
+nightly_others() {
+  local others python status=0
+  mapfile -t others < <(other_pythons)
+  ((${#others[@]})) || say "there is no other Python here"
+  for python in "${others[@]}"; do
+    say "core tests with $python"
+    with_other "$python" test core || status=1
+  done
+  return "$status"
+}
+
+# Each test TIMES times, with four times as many processes as elsewhere, to find the unstable ones.
+nightly_load() { # TIMES
+  local times=$1 each status=0
+  prepare_tests all
+  build_asan
+  call_ctest asan asan "" --parallel "$((4 * AT_A_TIME))" --repeat "until-fail:$times" -L file || status=1
+  for ((each = 1; each <= times; ++each)); do
+    run_pytest -m "not soak and not chart" -n "$((4 * AT_A_TIME))" --dist loadfile \
+      --junitxml "$BUILD/report/pytest-$each.xml" || status=1
+  done
+  close_tests "$status"
+}
+
+# Those of the default, in this order.
+readonly NIGHTLY=(lint test release tsan others fuzz search soak odr chart wheels arm64 load)
+
+# In a process of its own: where it cannot go on, the other parts do.
+nightly_part() ( # PART SECONDS SEED
+  case "$1" in
+    release | tsan) "$ROOT/dev" test "$1" ;;
+    others) nightly_others ;;
+    fuzz) "$ROOT/dev" fuzz --seconds "$2" ;;
+    search) nightly_search "$2" "$3" ;;
+    load) nightly_load 20 ;;
+    *) "$ROOT/dev" "$1" ;;
+  esac
+)
+
+word_nightly() {
+  local seconds=3600 seed=0 parts=() part status=0 began result ended=()
+  while (($#)); do
+    case "$1" in
+      --seconds | --seed)
+        [[ "${2:-}" =~ ^[0-9]{1,9}$ ]] || die "$EXIT_USAGE" "$1 takes a whole number"
+        if [[ "$1" == --seconds ]]; then seconds=$2; else seed=$2; fi
+        shift
+        ;;
+      *)
+        [[ " ${NIGHTLY[*]} " == *" $1 "* ]] ||
+          die "$EXIT_USAGE" "unknown part '$1': ${NIGHTLY[*]}"
+        parts+=("$1")
+        ;;
+    esac
+    shift
+  done
+  ((${#parts[@]})) || parts=("${NIGHTLY[@]}")
+  for part in "${parts[@]}"; do
+    began=$SECONDS result=passed
+    nightly_part "$part" "$seconds" "$seed" || status=1 result=FAILED
+    ended+=("$part: $result, $(((SECONDS - began) / 60)) minutes")
+  done
+  for part in "${ended[@]}"; do say "$part"; done
   return "$status"
 }

@@ -4,37 +4,38 @@
 # Most tests spend their time waiting: for a process to start, a limit to be reached, a client.
 AT_A_TIME=$((2 * JOBS))
 
-# run_ctest PRESET LABEL EXCLUDED [ARGS...]: 1 if a test failed; reports are in build/report. All
-# tests run program by program, with the programs' own reports; a selection by ARGS one by one.
-# In CI a test that fails runs once more, alone (tools/repeat_failed.py); never one of attacks.
+# run_ctest PRESET LABEL [ARGS...]: 1 if a test failed; reports are in build/report. All tests run
+# file by file, with a report of each; a selection by ARGS one by one. In CI a test that fails runs
+# once more, alone (tools/repeat_failed.py); never one of attacks.
 run_ctest() {
-  local preset=$1 label=$2 excluded=$3 status=0
-  shift 3
-  if [[ ! -e "$BUILD/$preset/tests/CTestTestfile.cmake" ]]; then
-    say "no C++ tests in this tree"
-    return 0
-  fi
+  local preset=$1 label=$2 status=0
+  shift 2
   say "C++ tests ($preset)"
   if (($#)); then
-    call_ctest "$preset" "$preset" "" -L "$label" -LE "$excluded|program" "$@" || status=1
+    call_ctest "$preset" "$preset" "" --no-tests=ignore -L "$label" -LE "soak|file" "$@" || status=1
   elif [[ "${CI:-}" == true ]]; then
-    call_ctest "$preset" "$preset-attacks" xml -L "$label" -L attacks -LE "$excluded|single" || status=1
-    call_ctest "$preset" "$preset" xml -L "$label" -LE "$excluded|single|attacks" ||
-      "$PYTHON" -I "$ROOT/tools/repeat_failed.py" --programs "$BUILD/$preset/bin" \
+    call_ctest "$preset" "$preset-attacks" xml --no-tests=ignore -L "$label" -L attacks -LE "soak|single" ||
+      status=1
+    call_ctest "$preset" "$preset" xml --no-tests=error -L "$label" -LE "soak|single|attacks" ||
+      "$PYTHON" -I "$ROOT/tools/repeat_failed.py" --tree "$BUILD/$preset" \
         "$BUILD/report/ctest-$preset.xml" || status=1
   else
-    call_ctest "$preset" "$preset" xml -L "$label" -LE "$excluded|single" || status=1
+    call_ctest "$preset" "$preset" xml --no-tests=error -L "$label" -LE "soak|single" || status=1
   fi
   return "$status"
 }
 
-# call_ctest PRESET NAME xml|"" ARGS...: reports in build/report/ctest-NAME.xml, with `xml` also the
-# programs' own in gtest-NAME
+# call_ctest PRESET NAME xml|"" ARGS...: reports in build/report/ctest-NAME.xml, with `xml` also those
+# of each file in gtest-NAME. Leaks are detected in the test programs, at their end, and thus in the
+# host's libraries; the zygote, which is also sanitized, disables leak detection for itself.
 call_ctest() {
   local preset=$1 name=$2 own=$3
   shift 3
-  GTEST_OUTPUT="${own:+xml:$BUILD/report/gtest-$name/}" ctest --test-dir "$BUILD/$preset" \
-    --parallel "$AT_A_TIME" --output-on-failure --timeout 300 --no-tests=error \
+  ASAN_OPTIONS="abort_on_error=1:${ASAN_OPTIONS:-}" \
+    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" \
+    TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:${TSAN_OPTIONS:-}" \
+    GTEST_OUTPUT="${own:+xml:$BUILD/report/gtest-$name/}" ctest --test-dir "$BUILD/$preset" \
+    --parallel "$AT_A_TIME" --output-on-failure --timeout 300 \
     --output-junit "$BUILD/report/ctest-$name.xml" "$@"
 }
 
@@ -57,8 +58,8 @@ run_pytest() {
   return "$status"
 }
 
-# other_python: a second supported Python with a shared libpython, or nothing
-other_python() {
+# other_pythons: the other supported Pythons that are here, with a shared libpython, one of a version
+other_pythons() {
   local minor found
   if [[ -n "${BELLJAR_OTHER_PYTHON:-}" ]]; then
     printf '%s\n' "$BELLJAR_OTHER_PYTHON"
@@ -73,11 +74,13 @@ other_python() {
         "$PYTHON" -I -c 'import sys; print(*sys.version_info[:2], sep=", ")'
       )) or not sysconfig.get_config_var('Py_ENABLE_SHARED'))" 2>/dev/null; then
         printf '%s\n' "$found"
-        return
+        break
       fi
     done
   done
 }
+
+other_python() { other_pythons | head -n 1; }
 
 # Runs the core Python tests with another Python, in the separate tree build/other. Unreviewed names
 # of that Python are not a failure here: warn.
@@ -93,7 +96,7 @@ build_other() {
   [[ -z "$other" ]] || with_other "$other" build
 }
 
-run_other_core() {
+run_other_core() { # ARGS...
   local other status=0
   other="$(other_python)"
   if [[ -z "$other" ]]; then
@@ -101,7 +104,7 @@ run_other_core() {
     return 0
   fi
   say "core tests with $other"
-  with_other "$other" test core || status=$?
+  with_other "$other" test core "$@" || status=$?
   if [[ -e "$BUILD/other/report/pytest.xml" ]]; then
     cp -- "$BUILD/other/report/pytest.xml" "$BUILD/report/pytest-other.xml"
   fi
@@ -169,7 +172,11 @@ prepare_tests() {
     install_package_sets
     [[ "$suite" != all && "$suite" != python ]] || install_clients
     configure release tests
-    built=(belljar_tests belljar_python)
+    case "$suite" in
+      all | cpp) built=(belljar_release_tests belljar_python) ;;
+      release | soak) built=(belljar_tests belljar_python) ;;
+      python) built=(jail_runner "${USED[@]}") ;;
+    esac
   else
     configure release
   fi
@@ -177,40 +184,42 @@ prepare_tests() {
   wait_for_installs
   [[ "$suite" == cpp ]] || make_venv "$VENV_DEV" dev # required: reports the error
   # The surface of packages is checked once they are installed.
-  if [[ "$suite" == core ]]; then compile release "${USED[@]}"; else compile release all; fi
+  [[ "$suite" == core ]] || built+=(belljar_surface)
+  compile release "${USED[@]}" "${built[@]}"
   unlock
   rm -rf -- "$BUILD/report"
   mkdir -p -- "$BUILD/report"
 }
 
-# Compiles the programs of later CI stages while earlier ones mostly wait: a SCHED_IDLE compiler
-# does not slow down tests. Anything that fails here is built again, with an error message, when it
-# is needed.
+build_asan() { build_targets asan tests belljar_tests; }
+build_tsan() { build_targets tsan tests belljar_tests; }
+
+# Those of the host's threads.
+run_tsan() {
+  build_tsan
+  run_ctest tsan threads "$@"
+}
+
+# With sanitizers, and what they do not see: the label release.
+run_cpp() {
+  local status=0
+  build_asan
+  run_ctest asan . "$@" || status=1
+  run_ctest release release "$@" || status=1
+  return "$status"
+}
+
+# build_ahead WORD...: compiles what later tests need while earlier ones mostly wait: a SCHED_IDLE
+# compiler does not slow them down. Anything that fails here is built again, with an error message,
+# when it is needed.
 build_ahead() {
   (
     chrt --idle --pid 0 "$BASHPID" || renice 19 "$BASHPID"
-    (build_other) || true
     (build_asan) || true
-    (build_tsan) || true
-    (build_fuzz "${FUZZ_TARGETS[@]}") || true
+    [[ " $* " != *" other "* ]] || (build_other) || true
+    [[ " $* " != *" tsan "* ]] || (build_tsan) || true
+    [[ " $* " != *" fuzz "* ]] || (build_fuzz "${FUZZ_TARGETS[@]}") || true
   ) >"$LOGS/ahead.txt" 2>&1 </dev/null &
-}
-
-# Leaks are detected in the test programs, at their end, and thus in the host's libraries; the
-# zygote, which is also sanitized, disables leak detection for itself.
-build_asan() { build_targets asan tests belljar_tests; }
-run_asan() {
-  build_asan
-  ASAN_OPTIONS="abort_on_error=1:${ASAN_OPTIONS:-}" \
-    UBSAN_OPTIONS="print_stacktrace=1:${UBSAN_OPTIONS:-}" run_ctest asan . soak "$@"
-}
-
-# The multi-threaded test programs, by their ctest label.
-build_tsan() { build_targets tsan tests belljar_thread_tests; }
-run_tsan() {
-  build_tsan
-  TSAN_OPTIONS="halt_on_error=1:second_deadlock_stack=1:${TSAN_OPTIONS:-}" \
-    run_ctest tsan threads soak "$@"
 }
 
 # ran WHAT COMMAND...: prints the duration, for CI
@@ -222,8 +231,24 @@ ran() {
   return "$status"
 }
 
+# What CI needs for this change (tests/landing.toml); otherwise everything.
+needs() { # WORD
+  [[ "${CI:-}" != true || " ${BELLJAR_NEEDS:-$1} " == *" $1 "* ]]
+}
+
+run_all_in_python() { # ARGS...
+  local left_out=()
+  needs packaging || left_out=(--ignore "$ROOT/tests/packaging")
+  if [[ "${CI:-}" == true ]]; then
+    run_pytest_twice "${left_out[@]}" "$@"
+  else
+    run_pytest "$@"
+  fi
+}
+
 word_test() {
-  local suite=all status=0 suites='all|cpp|python|asan|tsan|core'
+  local suite=all status=0 suites='all|cpp|python|release|tsan|other|core'
+  [[ "${1:-}" != asan ]] || set -- cpp "${@:2}" # its former name
   # `python` is also a folder: the name of a suite takes precedence, and ./python is the folder.
   if [[ "${1:-}" =~ ^($suites)$ ]] ||
     { (($#)) && [[ "$1" != -* && ! -e "$1" && "$1" != *::* ]]; }; then
@@ -233,38 +258,40 @@ word_test() {
     suite=python
   fi
   [[ "$suite" =~ ^($suites)$ ]] ||
-    die "$EXIT_USAGE" "unknown suite '$suite': all, cpp, python, asan, tsan or core"
-  ran "building the tests" prepare_tests "$suite"
-  # Whole files in parallel, in the order of tests/conftest.py.
-  local in_ci="" together=(-n "$AT_A_TIME" --dist loadfile --no-loadscope-reorder)
-  [[ "$suite" == all && "${CI:-}" == true ]] && in_ci=1
-  [[ -z "$in_ci" ]] || build_ahead
-  if [[ "$suite" == all || "$suite" == cpp ]]; then
-    ran "C++ tests" run_ctest release . soak "$@" || status=1
+    die "$EXIT_USAGE" "unknown suite '$suite': all, cpp, python, release, tsan, other or core"
+  if [[ "$suite" == other ]]; then
+    prepare_build_dir
+    mkdir -p -- "$BUILD/report"
+  else
+    ran "building the tests" prepare_tests "$suite"
   fi
-  if [[ "$suite" == core ]]; then
-    run_pytest -m "not soak and not chart" "${together[@]}" \
-      tests/policy tests/language tests/escapes tests/library "$@" || status=1
-  fi
-  if [[ "$suite" == all || "$suite" == python ]]; then
-    # A selection of tests runs in one process, so that -s and --pdb work.
-    if (($#)); then together=(); fi
-    ran "Python tests" "run_pytest${in_ci:+_twice}" -m "not soak and not chart" "${together[@]}" "$@" ||
-      status=1
-    (($#)) || ran "core tests with another Python" run_other_core || status=1
-  fi
-  if [[ "$suite" == asan || -n "$in_ci" ]]; then
-    ran "C++ tests (asan)" run_asan "$@" || status=1
-  fi
-  if [[ "$suite" == tsan ]]; then
-    ran "C++ tests (tsan)" run_tsan "$@" || status=1
-  fi
+  # Whole files in parallel, in the order of tests/conftest.py. A selection of tests runs in one
+  # process, so that -s and --pdb work.
+  local together=(-m "not soak and not chart")
+  (($#)) || together+=(-n "$AT_A_TIME" --dist loadfile --no-loadscope-reorder)
+  case "$suite" in
+    all)
+      # shellcheck disable=SC2086  # split into words
+      build_ahead ${BELLJAR_NEEDS:-}
+      ran "Python tests" run_all_in_python "${together[@]}" || status=1
+      ran "C++ tests" run_cpp || status=1
+      ;;
+    cpp) ran "C++ tests" run_cpp "$@" || status=1 ;;
+    python) ran "Python tests" run_pytest "${together[@]}" "$@" || status=1 ;;
+    release) ran "C++ tests" run_ctest release . "$@" || status=1 ;;
+    tsan) ran "C++ tests" run_tsan "$@" || status=1 ;;
+    other) ran "core tests with another Python" run_other_core "$@" || status=1 ;;
+    core)
+      run_pytest "${together[@]}" tests/policy tests/language tests/escapes tests/library "$@" ||
+        status=1
+      ;;
+  esac
   close_tests "$status"
 }
 
 word_soak() {
   local status=0
-  prepare_tests all
+  prepare_tests soak
   ctest --test-dir "$BUILD/release" --output-on-failure -L soak \
     --output-junit "$BUILD/report/ctest-soak.xml" || status=1
   run_pytest -m soak "$@" || status=1

@@ -1,0 +1,102 @@
+"""tools/change.py: what CI runs for a change, in a repository of its own and by the real table."""
+
+import subprocess
+import tomllib
+from pathlib import Path
+
+import change
+import pytest
+
+from tests.machine import ROOT
+
+TABLE = tomllib.loads((ROOT / "tests/landing.toml").read_text(encoding="utf-8"))
+EXTRAS = [word for word in TABLE if word not in ("everything", "docs")]
+
+
+@pytest.fixture
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A clone of three commits."""
+    monkeypatch.setattr(change, "ROOT", tmp_path)
+    run(tmp_path, "init", "-q", "-b", "trunk")
+    for text in "abc":
+        commit(tmp_path, "file", text)
+    return tmp_path
+
+
+def commit(root: Path, name: str, text: str) -> str:
+    (root / name).parent.mkdir(exist_ok=True)
+    (root / name).write_text(text)
+    run(root, "add", name)
+    run(root, "-c", "user.name=t", "-c", "user.email=t@t", "commit", "-q", "-m", name)
+    return str(change.git("rev-parse", "HEAD"))
+
+
+def run(root: Path, *arguments: str) -> None:
+    subprocess.run(["git", "-C", str(root), *arguments], check=True)
+
+
+def test_on_a_branch_the_base_is_where_it_left_the_trunk(repository):
+    left = change.git("rev-parse", "HEAD")
+    run(repository, "update-ref", "refs/remotes/origin/main", "HEAD")
+    commit(repository, "file", "d")
+    assert change.default_base() == left
+
+
+def test_on_the_trunk_it_is_what_passed(repository):
+    run(repository, "update-ref", "refs/remotes/origin/main", "HEAD")
+    assert change.default_base() is None
+    passed = str(change.git("rev-parse", "HEAD"))
+    commit(repository, ".ci/passed", f"{passed}\n")
+    run(repository, "update-ref", "refs/remotes/origin/main", "HEAD")
+    assert change.default_base() == passed
+
+
+@pytest.mark.parametrize("passed", ["", "no such commit\n", f"{'0' * 40}\n"])
+def test_what_passed_has_to_be_a_commit_before_this_one(repository, passed):
+    commit(repository, ".ci/passed", passed)
+    assert change.default_base() is None
+
+
+def test_files_that_are_gone_or_moved_count(repository):
+    base = commit(repository, "gone", "x" * 100)
+    run(repository, "mv", "gone", "moved")
+    commit(repository, "file", "d")
+    assert change.files_since(base) == ["file", "gone", "moved"]
+    assert change.files_since("no-such-commit") is None
+
+
+def test_where_it_is_not_known_everything_is_needed():
+    assert change.needed(None, TABLE) == ["tests", *EXTRAS]
+
+
+@pytest.mark.parametrize(
+    ("files", "words"),
+    [
+        ([], ["tests"]),
+        (["README.md", "docs/cli.md"], ["docs"]),
+        (["README.md", "examples/fibonacci.py"], ["tests"]),
+        (["cli/run_command.cc"], ["tests", "packaging"]),
+        (["engine/outside/session.cc"], ["tests", "tsan"]),
+        (["server/http/http_server.cc"], ["tests", "tsan", "fuzz"]),
+        (["policy/belljar_policy/guards.py"], ["tests", "other", "fuzz", "packaging"]),
+        (["engine/inside/zygote.cc"], ["tests", "other"]),
+        (["pyproject.toml"], ["tests", "packaging"]),
+        (["tests/landing.toml"], ["tests", *EXTRAS]),
+        (["docs/cli.md", ".ci/run"], ["tests", *EXTRAS]),
+        (["server/calls/CMakeLists.txt"], ["tests", *EXTRAS]),
+    ],
+)
+def test_the_files_say_what_is_needed(files, words):
+    assert change.needed(files, TABLE) == words
+
+
+def test_every_pattern_is_of_a_file_and_every_word_is_known():
+    names = str(change.git("ls-files")).splitlines()
+    for word, patterns in TABLE.items():
+        for pattern in patterns:
+            assert any(change.matches(name, [pattern]) for name in names), f"{word}: {pattern}"
+    text = (ROOT / ".ci/run").read_text(encoding="utf-8") + "".join(
+        path.read_text(encoding="utf-8") for path in (ROOT / "tools/dev").glob("*.sh")
+    )
+    for word in ["docs", *EXTRAS]:
+        assert f"needs {word}" in text, word
