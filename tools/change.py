@@ -2,11 +2,12 @@
 """Print what CI runs for a change, one word a line, by the files that it touches.
 
     tools/change.py [BASE]
+    tools/change.py --left-out WORD…
 
-`tests/landing.toml` is the table: `everything`, `docs` and the extras. Words: `docs` alone, if only
-pages changed; otherwise `tests` and the extras of the files. Everything is needed where the table
-or the build changed, and where it is not known what changed.
-Default for BASE: default_base().
+`tests/landing.toml` is the table. Words: `docs` alone, if only pages changed; otherwise `tests` and
+the extras of the files. Everything is needed where the table or the build changed, and where it is
+not known what changed. Default for BASE: default_base().
+--left-out prints the Python tests that only other words need.
 """
 
 import argparse
@@ -15,6 +16,7 @@ import sys
 import tomllib
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).resolve().parent.parent
 TRUNKS = ("origin/HEAD", "origin/main", "origin/master", "main", "master")
@@ -64,21 +66,35 @@ def matches(name: str, patterns: list[str]) -> bool:
     return any(fnmatchcase(name, pattern) for pattern in patterns)
 
 
-def needed(files: list[str] | None, table: dict[str, list[str]]) -> list[str]:
-    extras = {word: files for word, files in table.items() if word not in ("everything", "docs")}
+def read_table() -> dict[str, Any]:
+    return tomllib.loads((ROOT / "tests/landing.toml").read_text(encoding="utf-8"))
+
+
+def needed(files: list[str] | None, table: dict[str, Any]) -> list[str]:
+    extras = table["extras"]
     if files is None or any(matches(name, table["everything"]) for name in files):
         return ["tests", *extras]
     if files and all(matches(name, table["docs"]) for name in files):
         return ["docs"]
-    touched = [word for word, paths in extras.items() if any(matches(n, paths) for n in files)]
+    touched = [w for w, each in extras.items() if any(matches(n, each["files"]) for n in files)]
     return ["tests", *touched]
+
+
+def left_out(words: list[str], table: dict[str, Any]) -> list[str]:
+    extras = table["extras"].items()
+    return [test for word, each in extras if word not in words for test in each.get("tests", ())]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("base", nargs="?", help="the revision to compare with")
-    base = parser.parse_args().base or default_base()
-    table = tomllib.loads((ROOT / "tests/landing.toml").read_text(encoding="utf-8"))
+    parser.add_argument("--left-out", nargs="*", metavar="WORD")
+    options = parser.parse_args()
+    table = read_table()
+    if options.left_out is not None:
+        print("\n".join(left_out(options.left_out, table)))
+        return 0
+    base = options.base or default_base()
     words = needed(files_since(base) if base else None, table)
     print(f"change: since {base[:12] if base else '?'}: {' '.join(words)}", file=sys.stderr)
     print("\n".join(words))

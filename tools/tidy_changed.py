@@ -3,8 +3,8 @@
 
     tools/tidy_changed.py [BASE] [--build TREE] [--jobs N] [--minutes N]
 
-Default for BASE: change.default_base(). A header is checked through the source file of the same name.
-TREE is a build tree configured source by source (`cmake --preset tidy`); it need not be
+Default for BASE: change.default_base(). A header is checked through the source file of the same
+name. TREE is a build tree configured source by source (`cmake --preset tidy`); it need not be
 compiled. Files with the most changes are checked first; files skipped for lack of time are listed,
 which is not a failure.
 Exit: 0 no findings (or nothing to check), 1 findings, 2 it cannot run.

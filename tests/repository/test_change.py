@@ -1,7 +1,6 @@
 """tools/change.py: what CI runs for a change, in a repository of its own and by the real table."""
 
 import subprocess
-import tomllib
 from pathlib import Path
 
 import change
@@ -9,8 +8,8 @@ import pytest
 
 from tests.machine import ROOT
 
-TABLE = tomllib.loads((ROOT / "tests/landing.toml").read_text(encoding="utf-8"))
-EXTRAS = [word for word in TABLE if word not in ("everything", "docs")]
+TABLE = change.read_table()
+EXTRAS = list(TABLE["extras"])
 
 
 @pytest.fixture
@@ -78,9 +77,10 @@ def test_where_it_is_not_known_everything_is_needed():
         (["cli/run_command.cc"], ["tests", "packaging"]),
         (["engine/outside/session.cc"], ["tests", "tsan"]),
         (["server/http/http_server.cc"], ["tests", "tsan", "fuzz"]),
-        (["policy/belljar_policy/guards.py"], ["tests", "other", "fuzz", "packaging"]),
+        (["policy/belljar_policy/guards.py"], ["tests", "other", "search", "fuzz", "packaging"]),
         (["engine/inside/zygote.cc"], ["tests", "other"]),
         (["pyproject.toml"], ["tests", "packaging"]),
+        (["python/belljar/ray.py"], ["tests", "packaging", "ray"]),
         (["tests/landing.toml"], ["tests", *EXTRAS]),
         (["docs/cli.md", ".ci/run"], ["tests", *EXTRAS]),
         (["server/calls/CMakeLists.txt"], ["tests", *EXTRAS]),
@@ -90,13 +90,25 @@ def test_the_files_say_what_is_needed(files, words):
     assert change.needed(files, TABLE) == words
 
 
+def test_tests_are_left_out_unless_they_are_needed():
+    assert change.left_out(EXTRAS, TABLE) == []
+    assert "tests/search" in change.left_out(["tests", "ray"], TABLE)
+    assert "tests/integrations/test_ray.py" not in change.left_out(["tests", "ray"], TABLE)
+
+
 def test_every_pattern_is_of_a_file_and_every_word_is_known():
     names = str(change.git("ls-files")).splitlines()
-    for word, patterns in TABLE.items():
-        for pattern in patterns:
-            assert any(change.matches(name, [pattern]) for name in names), f"{word}: {pattern}"
-    text = (ROOT / ".ci/run").read_text(encoding="utf-8") + "".join(
-        path.read_text(encoding="utf-8") for path in (ROOT / "tools/dev").glob("*.sh")
-    )
-    for word in ["docs", *EXTRAS]:
-        assert f"needs {word}" in text, word
+    patterns = [*TABLE["everything"], *TABLE["docs"]]
+    run_by = (ROOT / ".ci/run").read_text(encoding="utf-8")
+    for word, each in TABLE["extras"].items():
+        patterns += each["files"]
+        for test in each.get("tests", ()):
+            assert (ROOT / test).exists(), test
+            # Whoever changes these tests runs them.
+            assert any(
+                pattern.startswith(test) or change.matches(test, [pattern])
+                for pattern in each["files"]
+            ), test
+        assert "tests" in each or f"needs {word};" in run_by, word
+    for pattern in patterns:
+        assert any(change.matches(name, [pattern]) for name in names), pattern

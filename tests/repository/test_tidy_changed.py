@@ -5,6 +5,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
+import change
 import pytest
 import tidy_changed
 
@@ -19,6 +20,7 @@ FAULTY = "int Same(int value) { return value == value ? 1 : 0; }\n"
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A clone of three commits with a clean file; .clang-tidy is ours."""
     monkeypatch.setattr(tidy_changed, "ROOT", tmp_path)
+    monkeypatch.setattr(change, "ROOT", tmp_path)
     shutil.copy(Path(tidy_changed.__file__).parent.parent / ".clang-tidy", tmp_path)
     commit(tmp_path, "README", "1\n")
     commit(tmp_path, "clean.cc", CLEAN)
@@ -43,24 +45,6 @@ def commit(root: Path, name: str, text: str) -> None:
 
 def run(root: Path, *arguments: str) -> None:
     subprocess.run(["git", "-C", str(root), *arguments], check=True)
-
-
-def test_one_commit_is_compared_with_nothing(tmp_path, monkeypatch):
-    monkeypatch.setattr(tidy_changed, "ROOT", tmp_path)
-    commit(tmp_path, "clean.cc", CLEAN)
-    assert tidy_changed.default_base() is None
-
-
-def test_the_base_is_where_history_starts_when_it_is_short(repository):
-    base = tidy_changed.default_base()
-    assert base == tidy_changed.git("rev-list", "--max-parents=0", "HEAD")
-
-
-def test_the_base_is_where_the_branch_left_the_trunk(repository):
-    left = tidy_changed.git("rev-parse", "HEAD")
-    run(repository, "update-ref", "refs/remotes/origin/main", "HEAD")
-    commit(repository, "clean.cc", CLEAN + "\n")
-    assert tidy_changed.default_base() == left
 
 
 def test_only_changed_cpp_is_read(repository):

@@ -7,7 +7,8 @@ namespace belljar::server::shared_library_test {
 namespace {
 
 TEST(SharedLibraries, HaveTheFunctionsThatTheyHave) {
-  const core::Result<SharedLibrary> library = SharedLibrary::Open({"libbelljar-none.so.1", "libm.so.6"}, "the test");
+  const core::Result<SharedLibrary> library =
+      SharedLibrary::Open({"libbelljar-none.so.1", "libm.so.6"}, "the test");
   ASSERT_TRUE(library) << library.error().ToString();
   double (*cosine)(double) = nullptr;
   ASSERT_TRUE(library->Find("cos", cosine));

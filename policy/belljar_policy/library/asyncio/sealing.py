@@ -75,7 +75,7 @@ def _seal(cls: Any) -> None:
 
 
 def seal_loop(loop: type) -> None:
-    """Make methods of `loop`, and of the library's loops that it inherits, check `self`; for profiles with a network."""
+    """Make methods of `loop` and of what it inherits check `self`; for profiles with a network."""
     for cls in loop.__mro__:
         if cls not in (*_CLASSES, events.AbstractEventLoop, object):
             _seal(cls)
