@@ -114,7 +114,7 @@ core::Result<void> SessionFamily::AdoptFirst(Worker& worker, core::Deadline dead
   worker.family = shared_from_this();
   worker.use = WorkerUse::kSession;
   const std::lock_guard lock(mutex_);
-  known_.insert(worker.process.pid());
+  Know(worker.process.pid());
   return {};
 }
 
@@ -222,7 +222,7 @@ core::Result<void> SessionFamily::AdoptCopy(Worker& copy) {
   if (!process) return process.error();
   copy.process = std::move(*process);
   // The one that was to be copied may have sent this itself.
-  if (!known_.insert(copy.process.pid()).second) {
+  if (!Know(copy.process.pid())) {
     return core::MakeError(kCopy, "it is not a new process");
   }
   core::Result<core::WorkerSignal> word = ReceiveSignal(copy.socket.get(), deadline, kCopy);
@@ -339,8 +339,14 @@ size_t SessionFamily::KillStrangers() {
   return strangers.size();
 }
 
+// False: it was known. Requires mutex_, or that nobody else has this object yet.
+bool SessionFamily::Know(pid_t pid) {
+  const std::lock_guard lock(known_mutex_);
+  return known_.insert(pid).second;
+}
+
 std::vector<pid_t> SessionFamily::processes() const {
-  const std::lock_guard lock(mutex_);
+  const std::lock_guard lock(known_mutex_);
   std::vector<pid_t> all{init_.pid()};
   all.insert(all.end(), known_.begin(), known_.end());
   return all;
@@ -357,7 +363,10 @@ void SessionFamily::Finish() {
 
 bool SessionFamily::Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) {
   const std::lock_guard lock(mutex_);
-  known_.erase(pid);
+  {
+    const std::lock_guard known(known_mutex_);
+    known_.erase(pid);
+  }
   running_.erase(pid);
   // Before there is one process less: none of those that run may take its place.
   for (const pid_t running : running_) (void)LimitProcesses(running, threads_ - 1).ok();

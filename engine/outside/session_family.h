@@ -76,7 +76,7 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
 
   // Readable once the init has ended, and so all others.
   int ended_fd() const { return init_.ended_fd(); }
-  // The init, and those that have not been reaped.
+  // The init, and those that have not been reaped. Waits for no copy.
   std::vector<pid_t> processes() const;
 
   pid_t pid() const override { return init_.pid(); }
@@ -91,6 +91,7 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   core::Result<void> OrderCopy(Worker& from, const std::vector<core::PageRange>& hot,
                                core::UniqueFd copys_socket);
   core::Result<void> AdoptCopy(Worker& copy);
+  bool Know(pid_t pid);
   core::Result<void> Start(pid_t pid);
   void Halt(pid_t pid);
   size_t KillStrangers();
@@ -99,11 +100,12 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   core::UniqueFd control_;
   uint32_t threads_ = 1;
 
-  mutable std::mutex mutex_;  // also: one copy at a time
-  std::set<pid_t> known_;     // not reaped yet
-  std::set<pid_t> running_;   // those that are not stopped
+  std::mutex mutex_;         // also: one copy at a time, for as long as a worker may take to obey
+  std::set<pid_t> known_;    // not reaped yet; changes under both mutexes
+  std::set<pid_t> running_;  // those that are not stopped
   bool strangers_may_live_ = false;
-  std::mutex asking_;  // one order at a time to the init; taken after mutex_
+  std::mutex asking_;               // one order at a time to the init; taken after mutex_
+  mutable std::mutex known_mutex_;  // for those who only read known_; taken last
 };
 
 }  // namespace belljar::outside

@@ -506,8 +506,8 @@ TEST_F(SessionAttack, ForgedWordsDuringACellEndTheCell) {
   ExpectNoStrangers(*session);
 }
 
-// A worker that does not answer is given up after kObeyTimeout (session_family.cc), 20 s, and
-// nobody else waits for it.
+// A worker that does not answer is given up after kObeyTimeout (session_family.cc), 20 s. Nobody
+// else waits for it, nor does who asks about its session.
 TEST_F(SessionAttack, AWorkerThatDoesNotAnswerHoldsUpNobodyElse) {
   const auto session = OpenSession();
   const auto other = OpenSession();

@@ -231,7 +231,7 @@ ran() {
   return "$status"
 }
 
-# All in Python; in CI, without what this change does not need (BELLJAR_NEEDS: words of
+# All in Python; in CI, without what this change does not need (CI_NEEDS: words of
 # tests/landing.toml).
 run_all_in_python() { # ARGS...
   local test
@@ -241,8 +241,8 @@ run_all_in_python() { # ARGS...
   fi
   while read -r test; do
     set -- --ignore "$ROOT/$test" "$@"
-  done < <([[ -z "${BELLJAR_NEEDS:-}" ]] ||
-    "$PYTHON" -I "$ROOT/tools/change.py" --left-out $BELLJAR_NEEDS | grep .)
+  done < <([[ -z "${CI_NEEDS:-}" ]] ||
+    "$PYTHON" -I "$ROOT/tools/change.py" --left-out $CI_NEEDS | grep .)
   run_pytest_twice "$@"
 }
 
@@ -272,7 +272,7 @@ word_test() {
   case "$suite" in
     all)
       # shellcheck disable=SC2086  # split into words
-      build_ahead ${BELLJAR_NEEDS:-}
+      build_ahead ${CI_NEEDS:-}
       ran "Python tests" run_all_in_python "${together[@]}" || status=1
       ran "C++ tests" run_cpp || status=1
       ;;
