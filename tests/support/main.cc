@@ -28,13 +28,23 @@ std::string TestsOf(const std::string& name) {
   return filter;
 }
 
+// The value of --file; empty: not given.
+std::string FileIn(int argc, char** argv) {
+  for (int i = 1; i < argc; ++i) {
+    if (std::string_view(argv[i]).starts_with(kFile)) return argv[i] + kFile.size();
+  }
+  return "";
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
+  const std::string name = FileIn(argc, argv);
+  // A folder for reports (GTEST_OUTPUT) has one of each file. InitGoogleTest reads it.
+  std::string& output = testing::GTEST_FLAG(output);
+  if (!name.empty() && output.ends_with('/')) output += name + ".xml";
   testing::InitGoogleTest(&argc, argv);
-  for (int i = 1; i < argc; ++i) {
-    if (!std::string_view(argv[i]).starts_with(kFile)) continue;
-    const std::string name = argv[i] + kFile.size();
+  if (!name.empty()) {
     const std::string tests = TestsOf(name);
     if (tests.empty()) {
       std::fprintf(stderr, "%s: no test is in %s.cc\n", argv[0], name.c_str());
@@ -43,9 +53,6 @@ int main(int argc, char** argv) {
     // What ctest leaves out, "-*Soak*", or everything.
     std::string& filter = testing::GTEST_FLAG(filter);
     filter = tests + (filter == "*" ? "" : filter);
-    // A folder for reports has one of each file.
-    std::string& output = testing::GTEST_FLAG(output);
-    if (output.ends_with('/')) output += name + ".xml";
   }
   return RUN_ALL_TESTS();
 }
