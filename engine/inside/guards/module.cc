@@ -9,13 +9,13 @@ State state;
 
 namespace {
 
-struct Setting {
+struct TableSlot {
   const char* key;
   PyObject** slot;
 };
 
 PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
-  const Setting table[] = {
+  const TableSlot table[] = {
       {"guest_builtins", &state.guest_builtins},
       {"refused_names", &state.refused_names},
       {"native_dunders", &state.native_dunders},
@@ -52,13 +52,13 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
     PyErr_SetString(PyExc_ValueError, "configure() needs every setting, and no other");
     return nullptr;
   }
-  for (const Setting& setting : table) {
-    PyObject* value = PyDict_GetItemString(settings, setting.key);
+  for (const TableSlot& entry : table) {
+    PyObject* value = PyDict_GetItemString(settings, entry.key);
     if (value == nullptr) {
-      PyErr_Format(PyExc_ValueError, "configure() misses '%s'", setting.key);
+      PyErr_Format(PyExc_ValueError, "configure() misses '%s'", entry.key);
       return nullptr;
     }
-    Py_XSETREF(*setting.slot, Py_NewRef(value));
+    Py_XSETREF(*entry.slot, Py_NewRef(value));
   }
   PyObject* strict = PyDict_GetItemString(settings, "strict_classes");
   PyObject* subclassable = PyDict_GetItemString(settings, "subclassable");
