@@ -158,7 +158,7 @@ class Policy:
             "bootstrap_globals": vars(_bootstrap),
             "formatter_parser": _string.formatter_parser,
             "field_name_split": _string.formatter_field_name_split,
-            "strict_classes": not self.modules.open_packages,
+            "lenient_classes": bool(self.modules.open_packages),
             "subclassable": list(subclassable),
         }
 

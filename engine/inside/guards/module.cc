@@ -60,13 +60,13 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
     }
     Py_XSETREF(*entry.slot, Py_NewRef(value));
   }
-  PyObject* strict = PyDict_GetItemString(settings, "strict_classes");
+  PyObject* lenient = PyDict_GetItemString(settings, "lenient_classes");
   PyObject* subclassable = PyDict_GetItemString(settings, "subclassable");
-  if (strict == nullptr || subclassable == nullptr || !PyList_CheckExact(subclassable)) {
-    PyErr_SetString(PyExc_ValueError, "configure() misses 'strict_classes' or 'subclassable'");
+  if (lenient == nullptr || subclassable == nullptr || !PyList_CheckExact(subclassable)) {
+    PyErr_SetString(PyExc_ValueError, "configure() misses 'lenient_classes' or 'subclassable'");
     return nullptr;
   }
-  state.strict_classes = strict == Py_True;
+  state.lenient_classes = lenient == Py_True;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(subclassable); ++i) {
     PyObject* type = PyList_GET_ITEM(subclassable, i);
     if (!PyType_Check(type)) {
