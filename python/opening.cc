@@ -117,9 +117,9 @@ core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
   choice.sandbox.profile = std::move(*profile);
   choice.sandbox.other_profiles =
       profiles::ModulesByProfile(catalogue.profiles(), choice.sandbox.profile.name);
-  choice.sandbox.isolation =
-      open_request.is_strict ? outside::IsolationMode::kStrict : outside::IsolationMode::kStandard;
-  if (!open_request.is_restricted) choice.sandbox.language = outside::Language::kFull;
+  choice.sandbox.isolation = open_request.allows_missing_layers ? outside::IsolationMode::kStandard
+                                                                : outside::IsolationMode::kStrict;
+  if (open_request.without_language_policy) choice.sandbox.language = outside::Language::kFull;
   choice.sandbox.language = outside::LanguageOf(choice.sandbox);
   if (open_request.spares) choice.sandbox.spares = *open_request.spares;
   for (const auto take : {ChooseNetwork, ChooseContainer}) {

@@ -31,8 +31,8 @@ struct ContainerRequest {
 struct OpenRequest {
   // A name, names joined with "+", or the path of a profile file. Empty: none was named.
   std::string profile;
-  bool is_strict = true;
-  bool is_restricted = true;
+  bool allows_missing_layers = false;    // isolation="standard"
+  bool without_language_policy = false;  // language="full"
   std::vector<std::string> allowed_domains;
   std::vector<std::string> allow_private;
   std::optional<size_t> spares;  // nullopt: the default

@@ -167,8 +167,8 @@ void Take(std::string_view key, const py::handle& value, RunRequest& run,
 OpenRequest OpenRequestFrom(const py::dict& options) {
   OpenRequest open_request;
   open_request.profile = Item<std::string>(options, "profile");
-  open_request.is_strict = Item<bool>(options, "strict");
-  open_request.is_restricted = Item<bool>(options, "restricted");
+  open_request.allows_missing_layers = !Item<bool>(options, "strict");
+  open_request.without_language_policy = !Item<bool>(options, "restricted");
   open_request.allowed_domains = Item<Strings>(options, "allow_domains");
   open_request.allow_private = Item<Strings>(options, "allow_private");
   open_request.spares = OptionalItem<size_t>(options, "spares");

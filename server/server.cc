@@ -10,7 +10,7 @@
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "server/audit/audited_tool.h"
-#include "server/calls/execution.h"
+#include "server/calls/observed_execution.h"
 #include "server/instructions.h"
 #include "server/rest/batch.h"
 #include "server/tools/opened_session.h"
@@ -38,7 +38,7 @@ std::vector<std::string> WhyNothingRuns(const ExecutionConfig& execution) {
   return reasons;
 }
 
-std::vector<audit::Setting> SettingsOf(const operations::StartRecord& record) {
+std::vector<audit::RecordedSetting> SettingsOf(const operations::StartRecord& record) {
   return {{"listen", record.listen},
           {"profiles", core::Joined(record.profiles)},
           {"isolation", record.isolation},

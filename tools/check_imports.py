@@ -1,11 +1,15 @@
 """Check the imports of the Python rooms: no circles, and nothing across the trust boundary.
 
+The package `belljar` runs in the caller's process; `belljar_policy` and `belljar_runner` are
+guest-side: they run in zygotes and workers, in one process with the guest. Neither side imports the
+other, nor an extension module of the other. The runner imports the policy, never the reverse.
+
+A Python file of the product is in one of these packages or is a program of its own (ALONE), so that
+it is known on which side it runs.
+
 A circle of imports is two modules that cannot be understood, tested or loaded without each other.
 Imports in functions count: they may save time, but must not hide a circle. Imports under `if
 TYPE_CHECKING` do not count, since nothing is imported there when the program runs.
-
-The package `belljar` runs in the caller's process; `belljar_policy` and `belljar_runner` run in
-zygotes and workers, next to guest code. Neither side imports the other.
 """
 
 import ast
@@ -20,7 +24,18 @@ PACKAGES = {
     "belljar_policy": ("policy/belljar_policy",),
     "belljar_runner": ("engine/inside/runner",),
 }
-SIDES = {"belljar": "host", "belljar_policy": "guest", "belljar_runner": "guest"}
+# The guards are a module of the zygote's; the host's extension module is belljar._host.
+SIDES = {
+    "belljar": "host",
+    "belljar_policy": "guest",
+    "belljar_runner": "guest",
+    "_belljar_guards": "guest",
+}
+# Packages of the same side that import no higher one.
+LOWER = {"belljar_policy": ("belljar_runner",)}
+ROOMS = ("cli", "container", "engine", "policy", "python", "server")
+# Programs that import nothing of ours. install.py runs in the container of an installation.
+ALONE = ("container/packages/install.py",)
 # Folders of scripts, which import each other by their names alone.
 SCRIPTS = ("tools", "tests/search")
 
@@ -146,19 +161,44 @@ def _circle_findings(modules: dict[str, Module]) -> Iterator[str]:
                     )
 
 
+def _side_findings(package: str, module: Module) -> Iterator[str]:
+    for each in module.imports:
+        target = each.target.partition(".")[0]
+        if SIDES.get(target, SIDES[package]) != SIDES[package]:
+            yield (
+                f"{module.path}:{each.line}: {each.target} is on the other side of the "
+                "trust boundary"
+            )
+        elif target in LOWER.get(package, ()):
+            yield f"{module.path}:{each.line}: {package} may not import {target}"
+
+
+def _alone_findings(root: Path, known: set[str]) -> Iterator[str]:
+    """The Python files of rooms that are in no package."""
+    for folder in ROOMS:
+        for file in sorted((root / folder).rglob("*.py")):
+            path = file.relative_to(root).as_posix()
+            if path in known:
+                continue
+            if path not in ALONE:
+                yield f"{path}:1: in no package: nobody knows on which side it runs"
+                continue
+            for each in _imports(ast.parse(file.read_bytes())):
+                for target in _targets(each, ""):
+                    if target.partition(".")[0] in SIDES:
+                        yield f"{path}:{each.lineno}: {target} is not there where this program runs"
+
+
 def check(root: Path) -> list[str]:
     findings: list[str] = []
+    known: set[str] = set()
     for package, folders in PACKAGES.items():
         modules = _read(root, folders, package)
         findings += _circle_findings(modules)
         for module in modules.values():
-            for each in module.imports:
-                other = SIDES.get(each.target.partition(".")[0], SIDES[package])
-                if other != SIDES[package]:
-                    findings.append(
-                        f"{module.path}:{each.line}: {each.target} is on the other side of the "
-                        "trust boundary"
-                    )
+            known.add(module.path)
+            findings += _side_findings(package, module)
+    findings += _alone_findings(root, known)
     for folder in SCRIPTS:
         findings += _circle_findings(_read(root, (folder,), ""))
     return list(dict.fromkeys(findings))

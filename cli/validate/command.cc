@@ -16,7 +16,7 @@
 #include "cli/validate/options.h"
 #include "cli/validate/parallel_checks.h"
 #include "cli/validate/rules.h"
-#include "cli/validate/session.h"
+#include "cli/validate/validation.h"
 #include "engine/core/text.h"
 #include "engine/host/version.h"
 #include "engine/outside/sandbox.h"
@@ -30,7 +30,7 @@ using validate::Settings;
 // The resolved arguments and settings.
 struct Job {
   validate::Search search;
-  validate::SessionOptions session;
+  validate::ValidationOptions validation;
   validate::CheckOptions check;
   outside::SandboxOptions sandbox;
   size_t jobs = 1;
@@ -45,7 +45,7 @@ bool IsNoProgram(int fd) {
 
 core::Result<void> TakeInputs(const Options& options, const Settings& settings, Job& job) {
   validate::Search& search = job.search;
-  search.working_folder = job.session.working_folder;
+  search.working_folder = job.validation.working_folder;
   search.named = options.files;
   if (options.files_from) {
     core::Result<std::vector<std::string>> listed = validate::ReadFileList(*options.files_from);
@@ -81,7 +81,7 @@ core::Result<void> TakeSelection(const Settings& settings, Job& job) {
   for (const validate::Rule& rule : *rules) ids.push_back(rule.id);
   core::Result<validate::RuleSelection> selection = validate::RuleSelection::Make(settings, ids);
   if (!selection) return selection.error();
-  job.session.selection = std::move(*selection);
+  job.validation.selection = std::move(*selection);
   return {};
 }
 
@@ -108,13 +108,13 @@ core::Result<void> TakeFiles(const Options& options, const Settings& settings, J
   if (settings.baseline && !options.write_baseline) {
     core::Result<validate::Baseline> baseline = validate::Baseline::Read(*settings.baseline);
     if (!baseline) return baseline.error();
-    job.session.baseline = std::move(*baseline);
+    job.validation.baseline = std::move(*baseline);
   }
-  job.session.write_baseline = options.write_baseline;
+  job.validation.write_baseline = options.write_baseline;
   if (!options.output) return {};
   core::Result<validate::AtomicFile> output = validate::AtomicFile::Create(*options.output);
   if (!output) return output.error();
-  job.session.output.emplace(std::move(*output));
+  job.validation.output.emplace(std::move(*output));
   return {};
 }
 
@@ -122,11 +122,11 @@ core::Result<void> TakeFiles(const Options& options, const Settings& settings, J
 core::Result<Job> Prepare(const Options& options, const Settings& settings,
                           const std::string& working_folder) {
   Job job;
-  job.session.working_folder = working_folder;
-  job.session.format = settings.format;
-  job.session.quiet = options.quiet;
-  job.session.statistics = options.statistics;
-  job.session.exit_zero = options.exit_zero;
+  job.validation.working_folder = working_folder;
+  job.validation.format = settings.format;
+  job.validation.quiet = options.quiet;
+  job.validation.statistics = options.statistics;
+  job.validation.exit_zero = options.exit_zero;
   job.check.wants_comments = settings.allow_ignore_comments;
   job.jobs =
       settings.jobs > 0 ? settings.jobs : std::max<size_t>(std::thread::hardware_concurrency(), 1);
@@ -148,13 +148,13 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
   const size_t jobs = std::min(job.jobs, std::max<size_t>(targets.size(), 1));
   // One spare per running check, so that cloning and sealing overlap with the checks.
   job.sandbox.spares = jobs;
-  validate::Progress progress(targets.size(), !job.session.quiet);
+  validate::Progress progress(targets.size(), !job.validation.quiet);
   std::unique_ptr<validate::ReportWriter> writer =
-      validate::MakeReportWriter(job.session.format, {.version = host::kBelljarVersion,
-                                                      .profile = job.sandbox.profile.name,
-                                                      .root = job.session.working_folder});
-  validate::Session session(std::move(job.session), std::move(writer), progress);
-  if (targets.empty()) return session.Finish();
+      validate::MakeReportWriter(job.validation.format, {.version = host::kBelljarVersion,
+                                                         .profile = job.sandbox.profile.name,
+                                                         .root = job.validation.working_folder});
+  validate::Validation validation(std::move(job.validation), std::move(writer), progress);
+  if (targets.empty()) return validation.Finish();
   core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       outside::Sandbox::Open(std::move(job.sandbox));
   if (!sandbox) return OwnFailure(sandbox.error());
@@ -168,9 +168,10 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
       progress.Clear();
       return OwnFailure(judgement.error());
     }
-    if (const int code = session.Take(target, std::move(*judgement)); code != kExitOk) return code;
+    if (const int code = validation.Take(target, std::move(*judgement)); code != kExitOk)
+      return code;
   }
-  return session.Finish();
+  return validation.Finish();
 }
 
 int ShowFiles(const std::vector<validate::Target>& targets) {

@@ -68,9 +68,9 @@ const toml::table* OwnTable(const toml::table& root, bool is_project) {
 
 // --- keys and values ----------------------------------------------------------------------------
 
-class Reader {
+class SettingsReader {
  public:
-  Reader(const SettingsFile& file, const Strings& formats, Settings& settings)
+  SettingsReader(const SettingsFile& file, const Strings& formats, Settings& settings)
       : file_(file), formats_(formats), settings_(settings) {}
 
   void Read();
@@ -93,7 +93,7 @@ class Reader {
   Settings& settings_;
 };
 
-std::string Reader::Text(const std::string& key, const toml::node& node) const {
+std::string SettingsReader::Text(const std::string& key, const toml::node& node) const {
   const auto text = node.value_exact<std::string>();
   if (!text || text->empty() || text->find('\0') != std::string::npos) {
     Refuse(node.source(), key + ": write a quoted string");
@@ -101,11 +101,11 @@ std::string Reader::Text(const std::string& key, const toml::node& node) const {
   return *text;
 }
 
-std::string Reader::Path(const std::string& text) const {
+std::string SettingsReader::Path(const std::string& text) const {
   return (fs::path(settings_.folder) / text).lexically_normal().string();
 }
 
-Strings Reader::List(const std::string& key, const toml::node& node) const {
+Strings SettingsReader::List(const std::string& key, const toml::node& node) const {
   const std::string what = key + ": write a list of strings, such as [\"a\", \"b\"]";
   const toml::array* array = node.as_array();
   if (!array) Refuse(node.source(), what);
@@ -118,13 +118,13 @@ Strings Reader::List(const std::string& key, const toml::node& node) const {
   return items;
 }
 
-bool Reader::Switch(const std::string& key, const toml::node& node) const {
+bool SettingsReader::Switch(const std::string& key, const toml::node& node) const {
   const auto value = node.value_exact<bool>();
   if (!value) Refuse(node.source(), key + ": write true or false");
   return *value;
 }
 
-void Reader::ReadProfile(const toml::node& node) {
+void SettingsReader::ReadProfile(const toml::node& node) {
   std::string profile = Text("profile", node);
   const bool is_file = profiles::IsProfileFile(profile);
   if (is_file && !file_.was_named) {
@@ -136,7 +136,7 @@ void Reader::ReadProfile(const toml::node& node) {
   settings_.profile = is_file ? Path(profile) : std::move(profile);
 }
 
-void Reader::ReadPerFileIgnores(const toml::node& node) {
+void SettingsReader::ReadPerFileIgnores(const toml::node& node) {
   const toml::table* table = node.as_table();
   if (!table) {
     Refuse(node.source(),
@@ -149,7 +149,7 @@ void Reader::ReadPerFileIgnores(const toml::node& node) {
   }
 }
 
-void Reader::ReadKey(const std::string& key, const toml::node& node) {
+void SettingsReader::ReadKey(const std::string& key, const toml::node& node) {
   if (key == "profile") {
     ReadProfile(node);
   } else if (key == "allowed-imports") {
@@ -189,7 +189,7 @@ void Reader::ReadKey(const std::string& key, const toml::node& node) {
 }
 
 // All of belljar.toml is ours; in pyproject.toml, only what is below tool.belljar.
-void Reader::CheckSections(const toml::table& root) const {
+void SettingsReader::CheckSections(const toml::table& root) const {
   const bool is_project = IsProjectFile(file_.path);
   const toml::table* ours = is_project ? root["tool"]["belljar"].as_table() : &root;
   if (!ours) return;
@@ -208,7 +208,7 @@ void Reader::CheckSections(const toml::table& root) const {
   }
 }
 
-void Reader::Read() {
+void SettingsReader::Read() {
   settings_.file = file_.path;
   settings_.folder = fs::path(file_.path).parent_path().string();
   const toml::table root = ParseFile(file_.path);
@@ -296,7 +296,7 @@ core::Result<std::optional<SettingsFile>> FindSettingsFile(const std::string& fo
 core::Result<void> ReadSettings(const SettingsFile& file, const Strings& formats,
                                 Settings& settings) {
   const core::Result<bool> read = Translate(file.path, [&] {
-    Reader(file, formats, settings).Read();
+    SettingsReader(file, formats, settings).Read();
     return true;
   });
   if (!read) return read.error();

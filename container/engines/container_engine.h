@@ -60,8 +60,8 @@ struct EngineImage {
 struct ContainerFolder {
   std::string path;
   core::Bytes size;
-  // Sets noexec, which runsc of 2022 does not enforce.
-  bool executable = false;
+  // What noexec forbids; runsc of 2022 does not enforce it.
+  bool without_noexec = false;
 };
 
 // The configurable properties of a container. Everything else is fixed: no network, a read-only
@@ -83,9 +83,9 @@ struct ContainerSpec {
   // only: nobody would do it for standalone runsc, and Podman could not report afterwards how it
   // ended.
   bool leaves_nothing = false;
-  // A seccomp profile in Docker's JSON format; empty: the engine's own. Not used by runsc, where
-  // gVisor's kernel handles every call.
-  std::string seccomp;
+  // In place of the engine's own seccomp profile, which may be stricter, one in Docker's JSON
+  // format; empty: the engine's. Not used by runsc, where gVisor's kernel handles every call.
+  std::string unsafe_seccomp;
 };
 
 struct StartedContainer {

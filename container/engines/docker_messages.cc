@@ -79,7 +79,7 @@ std::optional<int> MinorOf(std::string_view version) {
 }
 
 std::string FolderOptions(const ContainerFolder& folder) {
-  return "rw,nosuid,nodev," + std::string(folder.executable ? "exec" : "noexec") +
+  return "rw,nosuid,nodev," + std::string(folder.without_noexec ? "exec" : "noexec") +
          ",mode=1777,size=" + std::to_string(folder.size.count);
 }
 
@@ -94,7 +94,7 @@ Json HostConfig(const ContainerSpec& spec, bool for_podman) {
   // counted per user on this machine, so it is far more than `pids` allows one container.
   if (for_podman) limits.push_back(ResourceLimit("nproc", kPodmanProcesses));
   Json security = Json::array({"no-new-privileges:true"});
-  if (!spec.seccomp.empty()) security.push_back("seccomp=" + spec.seccomp);
+  if (!spec.unsafe_seccomp.empty()) security.push_back("seccomp=" + spec.unsafe_seccomp);
   Json folders = Json::object();
   for (const ContainerFolder& folder : spec.folders) folders[folder.path] = FolderOptions(folder);
   Json host = {

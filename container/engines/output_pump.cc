@@ -38,11 +38,11 @@ std::string StreamTail::Text() const {
 }
 
 // Lives as long as one of its operations is pending: until either end is closed.
-class OutputPump::Session : public std::enable_shared_from_this<Session> {
+class OutputPump::AttachedStream : public std::enable_shared_from_this<AttachedStream> {
  public:
   // Throws like Asio if descriptors or memory have run out.
-  Session(asio::io_context& io, core::UniqueFd attached, core::UniqueFd output,
-          std::shared_ptr<StreamTail> errors)
+  AttachedStream(asio::io_context& io, core::UniqueFd attached, core::UniqueFd output,
+                 std::shared_ptr<StreamTail> errors)
       : attached_(io), output_(io), errors_(std::move(errors)) {
     attached_.assign(asio::local::stream_protocol(), attached.get());
     (void)attached.Release();
@@ -130,9 +130,9 @@ core::Result<OutputPump::Streams> OutputPump::Add(core::UniqueFd attached) {
   if (!pair) return pair.error();
   auto errors = std::make_shared<StreamTail>();
   try {
-    auto session =
-        std::make_shared<Session>(io_, std::move(attached), std::move(pair->second), errors);
-    asio::post(io_, [session = std::move(session)] { session->Start(); });
+    auto stream =
+        std::make_shared<AttachedStream>(io_, std::move(attached), std::move(pair->second), errors);
+    asio::post(io_, [stream = std::move(stream)] { stream->Start(); });
   } catch (const boost::system::system_error& error) {
     return core::SystemErrorOf(error.code().value(), "attach to a container");
   }

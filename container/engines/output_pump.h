@@ -45,7 +45,7 @@ class OutputPump {
   core::Result<Streams> Add(core::UniqueFd attached);
 
  private:
-  class Session;
+  class AttachedStream;
   core::Result<void> EnsureThread();
 
   boost::asio::io_context io_{1};

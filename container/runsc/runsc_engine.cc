@@ -119,7 +119,7 @@ Json Mounts(const engines::ContainerSpec& spec) {
   Json mounts = {Mount("proc", "/proc", {"nosuid", "noexec", "nodev"})};
   for (const engines::ContainerFolder& folder : spec.folders) {
     Json options = {"nosuid", "nodev", "mode=1777", "size=" + std::to_string(folder.size.count)};
-    if (!folder.executable) options.push_back("noexec");
+    if (!folder.without_noexec) options.push_back("noexec");
     mounts.push_back(Mount("tmpfs", folder.path, std::move(options)));
   }
   return mounts;

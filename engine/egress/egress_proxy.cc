@@ -14,8 +14,8 @@
 #include <utility>
 
 #include "engine/core/thread.h"
+#include "engine/egress/proxy_connection.h"
 #include "engine/egress/run_network.h"
-#include "engine/egress/session.h"
 
 namespace belljar::egress {
 namespace {
@@ -121,8 +121,9 @@ class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::
     run_->closed = true;
     Shut();
     run_->when_one_ends = nullptr;
-    for (const std::shared_ptr<Session>& session : run_->sessions) session->Close();
-    run_->sessions.clear();
+    for (const std::shared_ptr<ProxyConnection>& connection : run_->connections)
+      connection->Close();
+    run_->connections.clear();
     return {std::exchange(run_->events, {}), std::exchange(run_->left_out, 0)};
   }
 
@@ -143,7 +144,7 @@ class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::
 
   void AcceptAll() {
     for (;;) {
-      if (run_->sessions.size() >= run_->rules->bounds.concurrent + kMaxPending) {
+      if (run_->connections.size() >= run_->rules->bounds.concurrent + kMaxPending) {
         // Further connections wait in the kernel's queue, where they cost this process no
         // descriptor.
         run_->when_one_ends = [self = shared_from_this()] { self->Wait(); };
@@ -184,9 +185,10 @@ class EgressProxy::Reception : public std::enable_shared_from_this<EgressProxy::
     socket.assign(tcp::v4(), fd.get(), error);
     if (error) return;
     (void)fd.Release();
-    auto session = std::make_shared<Session>(loop_.io(), run_, loop_.resolver(), std::move(socket));
-    run_->sessions.insert(session);
-    session->Start();
+    auto connection =
+        std::make_shared<ProxyConnection>(loop_.io(), run_, loop_.resolver(), std::move(socket));
+    run_->connections.insert(connection);
+    connection->Start();
   }
 
   void Pause() {

@@ -7,7 +7,8 @@
 //   … the guest runs …
 //   EgressRecord record = proxy.Close();                  // closes every connection
 //
-//            guest ──▶ 127.0.0.1:1080 ──▶ Session: what is requested?  http_proxy_request, socks5
+//            guest ──▶ 127.0.0.1:1080 ──▶ ProxyConnection
+//                                          │  what is requested?       http_proxy_request, socks5
 //                                          │  is it allowed?           allow_list
 //                                          │  what is its address?     resolver
 //                                          │  is that allowed?         address_policy

@@ -20,7 +20,7 @@
 
 namespace belljar::egress {
 
-class Session;
+class ProxyConnection;
 
 struct RunNetwork {
   using Clock = std::chrono::steady_clock;
@@ -61,8 +61,8 @@ struct RunNetwork {
   size_t concurrent = 0;  // connections to hosts that are open or being opened
   std::vector<host::NetworkEvent> events;
   uint64_t left_out = 0;
-  std::set<std::shared_ptr<Session>> sessions;
-  std::function<void()> when_one_ends;  // called once, by the next session that ends
+  std::set<std::shared_ptr<ProxyConnection>> connections;
+  std::function<void()> when_one_ends;  // called once, by the next connection that ends
 };
 
 }  // namespace belljar::egress

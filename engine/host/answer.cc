@@ -43,31 +43,31 @@ std::string Count(uint64_t count) {
 std::string Note(const std::string& text) { return "[belljar: " + text + "]"; }
 
 // Where a text stands, and where the whole of it can be read.
-struct Setting {
+struct TextLocation {
   const std::string* uri = nullptr;  // null: nowhere
   bool is_same_text = true;          // that of the resource: places in it are those in the text
   Place place = Place::kOutput;
 };
 
-std::string CutNote(const Excerpt& excerpt, const Setting& setting) {
+std::string CutNote(const Excerpt& excerpt, const TextLocation& location) {
   const std::string note = Count(excerpt.left_out) + " characters left out";
-  if (!setting.uri) return Note(note);
+  if (!location.uri) return Note(note);
   const std::string offset =
-      setting.is_same_text ? "?offset=" + std::to_string(excerpt.begin_characters) : "";
-  return Note(note + "; resource " + *setting.uri + offset + " has them");
+      location.is_same_text ? "?offset=" + std::to_string(excerpt.begin_characters) : "";
+  return Note(note + "; resource " + *location.uri + offset + " has them");
 }
 
 // Empty for a text without anything but white space.
-std::string Shortened(std::string_view text, size_t characters, const Setting& setting = {}) {
+std::string Shortened(std::string_view text, size_t characters, const TextLocation& location = {}) {
   const std::string valid = IsLonger(text, characters) && !core::IsUtf8(text)
                                 ? core::ValidUtf8(text)  // as the resource, whose parts are counted
                                 : std::string();
   if (!valid.empty()) text = valid;
   const Excerpt excerpt = ExcerptOf(WithoutTrailingSpace(text), characters);
-  std::string shown = Disarmed(excerpt.begin, setting.place);
+  std::string shown = Disarmed(excerpt.begin, location.place);
   if (excerpt.left_out == 0) return shown;
   if (!shown.empty() && !shown.ends_with('\n')) shown += '\n';
-  return shown + CutNote(excerpt, setting) + "\n" + Disarmed(excerpt.end, setting.place);
+  return shown + CutNote(excerpt, location) + "\n" + Disarmed(excerpt.end, location.place);
 }
 
 class Sections {

@@ -9,7 +9,9 @@
 #include "engine/core/fd.h"
 #include "engine/core/wire.h"
 #include "engine/inside/interpreter.h"
-#include "engine/seal/seal.h"
+#include "engine/seal/seal_step.h"
+#include "engine/seal/self_report.h"
+#include "engine/seal/worker_resources.h"
 
 namespace belljar::inside {
 

@@ -23,7 +23,7 @@ constexpr std::chrono::milliseconds kUntilIdle{10};
 // Lowers the limits from the zygote's ceiling to those of this request.
 bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
                  const core::RequestHeader& header) {
-  if (!plan.rlimits) return true;
+  if (plan.without_rlimits) return true;
   core::Limits limits = plan.ceiling;
   limits.memory.count = header.memory_limit;
   limits.file_size.count = header.file_size_limit;
@@ -34,7 +34,7 @@ bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
 // The same to those of a session.
 bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
                  const core::SessionOrder& order) {
-  if (!plan.rlimits) return true;
+  if (plan.without_rlimits) return true;
   core::Limits limits = plan.ceiling;
   limits.memory.count = order.memory_limit;
   limits.file_size.count = order.file_size_limit;
@@ -71,7 +71,7 @@ void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd c
     WriteToWarmPages();
   }
   if (IsOrderNext(socket.get())) {
-    ServeKeptSession(socket.get(), start.layout, start.plan.rlimits,
+    ServeKeptSession(socket.get(), start.layout, !start.plan.without_rlimits,
                      [&](const core::SessionOrder& order) {
                        return LowerLimits(start.plan, start.prepared, order);
                      });

@@ -146,7 +146,7 @@ core::Result<Prepared> Prepare(const Start& start) {
 pid_t CloneWorker(const seal::SealPlan& plan, int* pidfd) {
   clone_args arguments{};
   arguments.flags = CLONE_PARENT | CLONE_PIDFD;
-  if (plan.namespaces) {
+  if (!plan.without_namespaces) {
     arguments.flags |=
         seal::WorkerNamespaceFlags(plan.workspace.has_value(), plan.egress.has_value());
   }

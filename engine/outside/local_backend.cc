@@ -62,7 +62,8 @@ core::Result<std::shared_ptr<Session>> LocalBackend::OpenSession(const SessionOp
   const ZygoteOptions& zygote = pool_->options().zygote;
   if (egress_handler_) return core::MakeError(kOpen, "not where the egress proxy is handed over");
   // What bounds the copies of a session.
-  const bool can_copy = zygote.plan.namespaces && zygote.plan.rlimits && zygote.plan.seccomp;
+  const bool can_copy = !zygote.plan.without_namespaces && !zygote.plan.without_rlimits &&
+                        !zygote.plan.without_seccomp;
   if (zygote.single_run || !can_copy) return OpenKept(options, run);
   core::Result<std::shared_ptr<const SessionHost>> host = HostSessions();
   if (!host) return host.error();
@@ -96,9 +97,9 @@ core::Result<std::shared_ptr<Session>> LocalBackend::OpenKept(const SessionOptio
   core::Result<std::unique_ptr<LivePython>> python =
       KeptWorker::Begin(std::move(*worker), std::move(terms));
   if (!python) return python.error();
-  const char* const missing = !plan.namespaces ? "namespaces"
-                              : !plan.rlimits  ? "resource limits"
-                                               : "the system call filter";
+  const char* const missing = plan.without_namespaces ? "namespaces"
+                              : plan.without_rlimits  ? "resource limits"
+                                                      : "the system call filter";
   NoCopies no_copies{std::string("without ") + missing,
                      "\"belljar doctor\" shows what this machine lacks"};
   core::Result<std::shared_ptr<Session>> session =

@@ -15,7 +15,6 @@
 #include "engine/core/fd.h"
 #include "engine/seal/landlock.h"
 #include "engine/seal/privileges.h"
-#include "engine/seal/seal.h"
 
 namespace belljar::outside {
 namespace {

@@ -12,7 +12,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
-#include "engine/seal/seal.h"
+#include "engine/seal/self_report.h"
 
 namespace belljar::outside {
 

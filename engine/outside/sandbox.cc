@@ -16,7 +16,7 @@
 #include "engine/outside/run_once.h"
 #include "engine/outside/workspace.h"
 #include "engine/seal/landlock.h"
-#include "engine/seal/seal.h"
+#include "engine/seal/seal_plan.h"
 #include "engine/seal/seccomp.h"
 
 namespace belljar::outside {
@@ -114,18 +114,18 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
     }
   }
   seal::SealPlan plan;
-  const auto wanted = [&](const char* layer) {
-    return !core::Contains(options.without_layers, layer);
+  const auto without = [&](const char* layer) {
+    return core::Contains(options.without_layers, layer);
   };
   const bool standard = options.isolation == IsolationMode::kStandard;
   const core::Result<bool> namespaces = UsesNamespaces(options);
   if (!namespaces) return namespaces.error();
-  plan.namespaces = *namespaces;
-  plan.privileges = wanted("privileges");
-  plan.rlimits = wanted("rlimits");
-  plan.landlock = wanted("landlock") && !(standard && seal::LandlockAbi() == 0);
-  plan.seccomp = wanted("seccomp");
-  if (!plan.namespaces) {
+  plan.without_namespaces = !*namespaces;
+  plan.without_privileges = without("privileges");
+  plan.without_rlimits = without("rlimits");
+  plan.without_landlock = without("landlock") || (standard && seal::LandlockAbi() == 0);
+  plan.without_seccomp = without("seccomp");
+  if (plan.without_namespaces) {
     if (core::Result<void> checked = CheckWorkerResources(options); !checked)
       return checked.error();
   }
@@ -137,7 +137,7 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
   if (language == Language::kFull) {
     plan.ceiling.processes = std::max(plan.ceiling.processes, core::kMaxThreads);
     // The zygote of a single run has been cloned into a user namespace for it alone.
-    plan.own_user = plan.namespaces && !options.single_run;
+    plan.own_user = !plan.without_namespaces && !options.single_run;
   }
   if (core::Result<void> compiled =
           CompileFilters(options.profile, language, options.single_run, plan);

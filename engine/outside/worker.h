@@ -11,7 +11,7 @@
 #include "engine/host/outcome.h"
 #include "engine/outside/capture_reader.h"
 #include "engine/outside/session_family.h"
-#include "engine/seal/seal.h"
+#include "engine/seal/self_report.h"
 #include "engine/seal/worker_resources.h"
 
 namespace belljar::outside {

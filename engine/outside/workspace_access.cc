@@ -12,7 +12,7 @@
 #include <string>
 
 #include "engine/host/beneath.h"
-#include "engine/seal/seal.h"
+#include "engine/seal/privileges.h"
 
 namespace belljar::outside {
 

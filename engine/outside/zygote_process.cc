@@ -221,7 +221,7 @@ core::Result<void> SendStart(const ZygoteOptions& options, int control) {
 
 // A single run's worker is the zygote, which must also be the first process of a PID namespace.
 uint64_t NamespaceFlags(const ZygoteOptions& options) {
-  if (!options.plan.namespaces) return 0;
+  if (options.plan.without_namespaces) return 0;
   return seal::ZygoteNamespaceFlags() |
          (options.single_run ? seal::WorkerNamespaceFlags(false, false) : 0);
 }
@@ -277,7 +277,7 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
   const std::function<void()> become_zygote = [&] {
     syscall(SYS_close, write_end);
     ExecZygote(*program, {null.get(), pair->second.get(), errors.get(), pipe_read.get()},
-               options.plan.namespaces);
+               !options.plan.without_namespaces);
   };
   const pid_t pid =
       reaper ? reaper->Clone(arguments, become_zygote) : core::CloneProcess(arguments);
@@ -285,7 +285,7 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
     const int refused = errno;
     if (reaper && refused == ECHILD) return ParentEnded("clone a zygote");
     return core::SystemErrorOf(refused, "clone a zygote",
-                               options.plan.namespaces ? Advice(refused) : "");
+                               options.plan.without_namespaces ? "" : Advice(refused));
   }
   if (pid == 0) become_zygote();
   core::Process process(pid, core::UniqueFd(pidfd), reaper);
@@ -294,7 +294,7 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
   ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors),
                        std::move(reaper));
   if (!options.single_run) RaisePinLimit(pid);
-  if (options.plan.namespaces) {
+  if (!options.plan.without_namespaces) {
     if (core::Result<void> done = seal::WriteIdMaps(pid); !done) return done.error();
   }
   if (write(pipe_write.get(), "1", 1) != 1) return core::SystemError("start zygote");

@@ -19,7 +19,7 @@
 #include "engine/core/socket.h"
 #include "engine/outside/child_reaper.h"
 #include "engine/outside/installation.h"
-#include "engine/seal/seal.h"
+#include "engine/seal/seal_plan.h"
 
 namespace belljar::outside {
 

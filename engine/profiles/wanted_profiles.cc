@@ -17,9 +17,9 @@ bool IsNameCharacter(char c) {
 }
 
 // Reads words and signs from the text.
-class Reader {
+class ImportScanner {
  public:
-  explicit Reader(std::string_view text) : rest_(text) {}
+  explicit ImportScanner(std::string_view text) : rest_(text) {}
 
   bool IsAtEnd() const { return rest_.empty(); }
   void SkipSpace() { rest_.remove_prefix(std::min(rest_.find_first_not_of(" \t"), rest_.size())); }
@@ -51,34 +51,34 @@ class Reader {
   std::string_view rest_;
 };
 
-void TakeImport(Reader& reader, std::set<std::string, std::less<>>& modules) {
+void TakeImport(ImportScanner& scanner, std::set<std::string, std::less<>>& modules) {
   do {
-    modules.emplace(reader.TakeName());
-    Reader after = reader;
+    modules.emplace(scanner.TakeName());
+    ImportScanner after = scanner;
     if (after.TakeName() == "as") {
       after.TakeName();
-      reader = after;
+      scanner = after;
     }
-  } while (reader.Take(',') && modules.size() < kMaxImports);
+  } while (scanner.Take(',') && modules.size() < kMaxImports);
 }
 
-void TakeFromImport(Reader& reader, std::set<std::string, std::less<>>& modules,
+void TakeFromImport(ImportScanner& scanner, std::set<std::string, std::less<>>& modules,
                     std::set<std::string, std::less<>>& names) {
-  const std::string module(reader.TakeName());
-  if (reader.TakeName() != "import") return;
+  const std::string module(scanner.TakeName());
+  if (scanner.TakeName() != "import") return;
   modules.insert(module);
-  const bool is_in_parentheses = reader.Take('(');
+  const bool is_in_parentheses = scanner.Take('(');
   do {
-    if (is_in_parentheses) reader.SkipLineEnds();
-    const std::string_view name = reader.TakeName();
+    if (is_in_parentheses) scanner.SkipLineEnds();
+    const std::string_view name = scanner.TakeName();
     if (!name.empty()) names.insert(module + "." + std::string(name));
-    Reader after = reader;
+    ImportScanner after = scanner;
     if (after.TakeName() == "as") {
       after.TakeName();
-      reader = after;
+      scanner = after;
     }
-    if (is_in_parentheses) reader.SkipLineEnds();
-  } while (reader.Take(',') && names.size() < kMaxImports);
+    if (is_in_parentheses) scanner.SkipLineEnds();
+  } while (scanner.Take(',') && names.size() < kMaxImports);
 }
 
 // Whether `name` occurs as a whole: "os.path" not in "os.pathsep" or "pos.path".
@@ -126,14 +126,14 @@ bool UsesNameOf(const core::ModuleExports& module, const core::ModuleExports* ba
 
 ImportedNames FindImports(std::string_view source) {
   std::set<std::string, std::less<>> modules, names;
-  for (Reader reader(source); !reader.IsAtEnd() && modules.size() < kMaxImports;
-       reader.SkipStatement()) {
-    Reader statement = reader;
+  for (ImportScanner scanner(source); !scanner.IsAtEnd() && modules.size() < kMaxImports;
+       scanner.SkipStatement()) {
+    ImportScanner statement = scanner;
     statement.SkipLineEnds();
     const std::string_view word = statement.TakeName();
     if (word == "import") TakeImport(statement, modules);
     if (word == "from") TakeFromImport(statement, modules, names);
-    if (word == "import" || word == "from") reader = statement;
+    if (word == "import" || word == "from") scanner = statement;
   }
   modules.erase("");
   return {{modules.begin(), modules.end()}, {names.begin(), names.end()}};

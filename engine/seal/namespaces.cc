@@ -16,7 +16,6 @@
 
 #include "engine/core/fd.h"
 #include "engine/seal/privileges.h"
-#include "engine/seal/seal.h"
 
 namespace belljar::seal {
 namespace {

@@ -13,7 +13,6 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
-#include "engine/seal/seal.h"
 
 namespace belljar::seal {
 

@@ -2,9 +2,16 @@
 #ifndef BELLJAR_ENGINE_SEAL_PRIVILEGES_H_
 #define BELLJAR_ENGINE_SEAL_PRIVILEGES_H_
 
+#include <cstdint>
+
 #include "engine/core/result.h"
 
 namespace belljar::seal {
+
+// The uid and gid of guest code inside. As root the zygote really becomes this user. For an
+// ordinary user, and root of one user, it is what its own uid is mapped to in the user namespace
+// (by convention "nobody").
+inline constexpr uint32_t kSandboxUid = 65534;
 
 // Whether the caller is root, but of a user namespace without kSandboxUid, as in a container or a
 // build sandbox with a single uid. It cannot become anybody else. Without capabilities it is what

@@ -1,4 +1,7 @@
-"""The language policy: which Python programs run, and what they can reach.
+"""Guest-side code, the language policy: which Python programs run, and what they can reach.
+
+It runs in the zygote and in its workers, in one process with the guest, and the host trusts nothing
+that it says: whoever breaks out of the language speaks for it from then on.
 
     policy = Policy(profile)                 # zygote, once: proxies, builtins, guards; then frozen
     compiled = policy.compile(source)        # worker: check, transform, compile
@@ -155,7 +158,7 @@ class Policy:
             "bootstrap_globals": vars(_bootstrap),
             "formatter_parser": _string.formatter_parser,
             "field_name_split": _string.formatter_field_name_split,
-            "strict_classes": not self.modules.open_packages,
+            "lenient_classes": bool(self.modules.open_packages),
             "subclassable": list(subclassable),
         }
 

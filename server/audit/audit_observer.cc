@@ -75,7 +75,7 @@ void AuditObserver::SessionChanged(const SessionRecord& record) {
   log_.Add(MembersOf(entry));
 }
 
-void AuditObserver::ServerStarted(std::vector<Setting> settings) {
+void AuditObserver::ServerStarted(std::vector<RecordedSetting> settings) {
   Entry entry;
   entry.kind = Kind::kStart;
   entry.settings = std::move(settings);
@@ -84,7 +84,7 @@ void AuditObserver::ServerStarted(std::vector<Setting> settings) {
   log_.Add(MembersOf(entry));
 }
 
-void AuditObserver::SettingChanged(std::string_view caller, Setting setting) {
+void AuditObserver::SettingChanged(std::string_view caller, RecordedSetting setting) {
   Entry entry;
   entry.kind = Kind::kSettings;
   entry.caller = Bounded(caller);

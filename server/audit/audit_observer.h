@@ -36,9 +36,9 @@ class AuditObserver : public CallObserver {
   void SessionChanged(const SessionRecord& record) override;
 
   // The settings that the server works with, and that it begins to. No secrets.
-  void ServerStarted(std::vector<Setting> settings);
+  void ServerStarted(std::vector<RecordedSetting> settings);
   // A setting that was changed while the server runs.
-  void SettingChanged(std::string_view caller, Setting setting);
+  void SettingChanged(std::string_view caller, RecordedSetting setting);
   // An answer to a question whether something may be done: "granted", "denied".
   void Approved(std::string_view caller, std::string_view session, std::string_view answer,
                 std::string_view question);

@@ -133,7 +133,7 @@ std::vector<T> Listed(const std::vector<T>& all, uint64_t& left_out) {
   return {all.begin(), all.begin() + kMaxListed};
 }
 
-void DescribeRequest(const host::Request& request, Execution& execution) {
+void DescribeRequest(const host::Request& request, AuditedExecution& execution) {
   execution.code = DigestOf(request.source);
   if (request.standard_input) execution.standard_input = DigestOf(*request.standard_input);
   execution.arguments = DigestOfList(request.arguments);
@@ -157,7 +157,7 @@ std::string ReasonOf(const host::Outcome& outcome) {
   return outcome.error ? std::string(host::KnownErrorType(outcome.error->type)) : std::string();
 }
 
-void DescribeOutcome(const host::Outcome& outcome, Execution& execution) {
+void DescribeOutcome(const host::Outcome& outcome, AuditedExecution& execution) {
   execution.id = outcome.execution_id;
   execution.status = host::StatusName(outcome.status);
   execution.reason = ReasonOf(outcome);
@@ -202,9 +202,9 @@ Digest DigestOf(std::string_view bytes) {
   return {bytes.size(), bytes.empty() ? DigestOfNothing() : host::Sha256(bytes)};
 }
 
-Execution Describe(const host::Request& request, const host::Outcome* outcome,
-                   std::string_view failure) {
-  Execution execution;
+AuditedExecution Describe(const host::Request& request, const host::Outcome* outcome,
+                          std::string_view failure) {
+  AuditedExecution execution;
   DescribeRequest(request, execution);
   if (outcome) {
     DescribeOutcome(*outcome, execution);
@@ -242,7 +242,7 @@ std::string MembersOf(const Segment& segment) { return Completed(Kind::kSegment,
 std::string MembersOf(const SegmentEnd& end) { return Completed(Kind::kSegmentEnd, end); }
 std::string MembersOf(const Retention& retention) { return Completed(Kind::kRetention, retention); }
 
-std::string ObjectOf(const Execution& execution) {
+std::string ObjectOf(const AuditedExecution& execution) {
   std::string object;
   AppendValue(object, execution);
   return object;

@@ -1,5 +1,5 @@
-// Entry: one entry of the audit log, and Execution, what can be said of a run without its content.
-// Both are tables of fields, from which the lines of the log and the receipts are made.
+// Entry: one entry of the audit log, and AuditedExecution, what can be said of a run without its
+// content. Both are tables of fields, from which the lines of the log and the receipts are made.
 //
 //   Entry entry;
 //   entry.kind = Kind::kExecution;
@@ -47,7 +47,7 @@ struct NamedDigest {
   std::string sha256;  // empty: the content was not read
 };
 
-struct Execution {
+struct AuditedExecution {
   std::string id;
   std::string status;  // of the outcome, or "failure": Belljar's own
   std::string reason;  // type of the error, why it was killed, or Belljar's failure
@@ -83,10 +83,10 @@ struct Execution {
 inline constexpr size_t kMaxListed = 256;
 
 // `outcome` is null if there is none; `failure` then says why.
-Execution Describe(const host::Request& request, const host::Outcome* outcome,
-                   std::string_view failure = {});
+AuditedExecution Describe(const host::Request& request, const host::Outcome* outcome,
+                          std::string_view failure = {});
 
-struct Setting {
+struct RecordedSetting {
   std::string name;
   std::string value;
 };
@@ -100,10 +100,10 @@ struct Entry {
   std::string session;  // its id
   std::string detail;
   uint64_t count = 0;  // of events that this entry stands for, if several
-  std::vector<Setting> settings;
+  std::vector<RecordedSetting> settings;
   std::string belljar;  // versions
   std::string python;
-  std::optional<Execution> execution;
+  std::optional<AuditedExecution> execution;
   // Only if the operator asks for them, in their first part.
   std::optional<std::string> code;
   std::optional<std::string> standard_output;
@@ -141,7 +141,7 @@ std::string MembersOf(const SegmentEnd& end);
 std::string MembersOf(const Retention& retention);
 
 // The object of an execution, in the same form.
-std::string ObjectOf(const Execution& execution);
+std::string ObjectOf(const AuditedExecution& execution);
 
 // "2026-11-26T05:14:53.123456Z".
 std::string TimeNow();

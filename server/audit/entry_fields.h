@@ -34,39 +34,39 @@ void VisitFields(TableOf<NamedDigest>, Visit visit) {
 }
 
 template <typename Visit>
-void VisitFields(TableOf<Setting>, Visit visit) {
-  visit(Row<kInJson>("name", &Setting::name));
-  visit(Row<kInJson>("value", &Setting::value));
+void VisitFields(TableOf<RecordedSetting>, Visit visit) {
+  visit(Row<kInJson>("name", &RecordedSetting::name));
+  visit(Row<kInJson>("value", &RecordedSetting::value));
 }
 
 template <typename Visit>
-void VisitFields(TableOf<Execution>, Visit visit) {
-  visit(Row<kInJson>("id", &Execution::id));
-  visit(Row<kInJson>("status", &Execution::status));
-  visit(Row<kInJson>("reason", &Execution::reason));
-  visit(Row<kInJson>("exit_code", &Execution::exit_code));
-  visit(Row<kInJson>("rules", &Execution::rules));
-  visit(Row<kInJson>("code", &Execution::code));
-  visit(Row<kInJson>("stdin", &Execution::standard_input));
-  visit(Row<kInJson>("arguments", &Execution::arguments));
-  visit(Row<kInJson>("environment", &Execution::environment));
-  visit(Row<kInJson>("inputs", &Execution::inputs));
-  visit(Row<kInJson>("files", &Execution::files));
-  visit(Row<kInJson>("allowed_imports", &Execution::allowed_imports));
-  visit(Row<kInJson>("allowed_domains", &Execution::allowed_domains));
-  visit(Row<kInJson>("stdout", &Execution::standard_output));
-  visit(Row<kInJson>("stderr", &Execution::standard_error));
-  visit(Row<kInJson | kOmittable>("dropped_bytes", &Execution::dropped_bytes));
-  visit(Row<kInJson>("result", &Execution::result));
-  visit(Row<kInJson>("artifacts", &Execution::artifacts));
-  visit(Row<kInJson | kOmittable>("left_out", &Execution::left_out));
-  visit(Row<kInJson>("security_events", &Execution::security_events));
-  visit(Row<kInJson>("network", &Execution::network));
-  visit(Row<kInJson>("limits", &Execution::limits));
-  visit(Row<kInJson>("isolation", &Execution::isolation));
-  visit(Row<kInJson>("usage", &Execution::usage));
-  visit(Row<kInJson>("container", &Execution::container));
-  visit(Row<kInJson>("session", &Execution::session));
+void VisitFields(TableOf<AuditedExecution>, Visit visit) {
+  visit(Row<kInJson>("id", &AuditedExecution::id));
+  visit(Row<kInJson>("status", &AuditedExecution::status));
+  visit(Row<kInJson>("reason", &AuditedExecution::reason));
+  visit(Row<kInJson>("exit_code", &AuditedExecution::exit_code));
+  visit(Row<kInJson>("rules", &AuditedExecution::rules));
+  visit(Row<kInJson>("code", &AuditedExecution::code));
+  visit(Row<kInJson>("stdin", &AuditedExecution::standard_input));
+  visit(Row<kInJson>("arguments", &AuditedExecution::arguments));
+  visit(Row<kInJson>("environment", &AuditedExecution::environment));
+  visit(Row<kInJson>("inputs", &AuditedExecution::inputs));
+  visit(Row<kInJson>("files", &AuditedExecution::files));
+  visit(Row<kInJson>("allowed_imports", &AuditedExecution::allowed_imports));
+  visit(Row<kInJson>("allowed_domains", &AuditedExecution::allowed_domains));
+  visit(Row<kInJson>("stdout", &AuditedExecution::standard_output));
+  visit(Row<kInJson>("stderr", &AuditedExecution::standard_error));
+  visit(Row<kInJson | kOmittable>("dropped_bytes", &AuditedExecution::dropped_bytes));
+  visit(Row<kInJson>("result", &AuditedExecution::result));
+  visit(Row<kInJson>("artifacts", &AuditedExecution::artifacts));
+  visit(Row<kInJson | kOmittable>("left_out", &AuditedExecution::left_out));
+  visit(Row<kInJson>("security_events", &AuditedExecution::security_events));
+  visit(Row<kInJson>("network", &AuditedExecution::network));
+  visit(Row<kInJson>("limits", &AuditedExecution::limits));
+  visit(Row<kInJson>("isolation", &AuditedExecution::isolation));
+  visit(Row<kInJson>("usage", &AuditedExecution::usage));
+  visit(Row<kInJson>("container", &AuditedExecution::container));
+  visit(Row<kInJson>("session", &AuditedExecution::session));
 }
 
 template <typename Visit>

@@ -26,7 +26,7 @@ void AppendSubject(std::string& to, std::string_view name, std::string_view sha2
   to += "}}";
 }
 
-std::string Subjects(const Execution& execution) {
+std::string Subjects(const AuditedExecution& execution) {
   std::string list = "[";
   const auto add = [&](const char* name, const std::optional<Digest>& digest) {
     if (digest) AppendSubject(list, name, digest->sha256);
@@ -80,7 +80,7 @@ std::optional<std::string> SignerOf(const Json& envelope, std::string_view paylo
 
 }  // namespace
 
-std::string StatementOf(const ReceiptTerms& terms, const Execution& execution) {
+std::string StatementOf(const ReceiptTerms& terms, const AuditedExecution& execution) {
   std::string text = "{\"_type\":";
   const auto member = [&text](const char* name, std::string_view value) {
     text += ",\"";
@@ -106,7 +106,7 @@ std::string SignStatement(const std::string& statement, const SigningKey& key) {
          "\",\"sig\":\"" + key.Sign(kReceiptType, statement) + "\"}]}\n";
 }
 
-std::string MakeReceipt(const ReceiptTerms& terms, const Execution& execution,
+std::string MakeReceipt(const ReceiptTerms& terms, const AuditedExecution& execution,
                         const SigningKey& key) {
   return SignStatement(StatementOf(terms, execution), key);
 }

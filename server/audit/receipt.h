@@ -39,11 +39,11 @@ struct ReceiptTerms {
 };
 
 // The statement, not signed. Its time is now.
-std::string StatementOf(const ReceiptTerms& terms, const Execution& execution);
+std::string StatementOf(const ReceiptTerms& terms, const AuditedExecution& execution);
 // The envelope of a statement, one line.
 std::string SignStatement(const std::string& statement, const SigningKey& key);
 // Both.
-std::string MakeReceipt(const ReceiptTerms& terms, const Execution& execution,
+std::string MakeReceipt(const ReceiptTerms& terms, const AuditedExecution& execution,
                         const SigningKey& key);
 
 struct Receipt {

@@ -5,7 +5,7 @@
 #include <utility>
 
 #include "engine/host/deferred_tasks.h"
-#include "server/calls/execution.h"
+#include "server/calls/observed_execution.h"
 
 namespace belljar::server {
 namespace {
@@ -29,7 +29,7 @@ struct Calls::Started {
       : tool(the_tool), call(std::move(the_call)), execution(observer, tool, call) {}
   Tool& tool;
   ToolCall call;
-  Execution execution;
+  ObservedExecution execution;
   std::optional<Pending> pending;
 };
 

@@ -18,7 +18,7 @@
 
 namespace belljar::server {
 
-class Execution;
+class ObservedExecution;
 
 struct ToolCall {
   nlohmann::json arguments;  // as sent by the client: any JSON value; null: none were sent
@@ -37,7 +37,7 @@ struct ToolCall {
   host::DeferredTasks* deferred = nullptr;
   // Borrowed until the deferred work is done: what observers are told about the call; null:
   // nothing.
-  Execution* execution = nullptr;
+  ObservedExecution* execution = nullptr;
 };
 
 struct ToolResult {

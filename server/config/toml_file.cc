@@ -38,9 +38,9 @@ class Malformed : public std::runtime_error {
 };
 
 // Reads one file; its path begins each message.
-class Reader {
+class TomlFileReader {
  public:
-  explicit Reader(std::string path) : path_(std::move(path)) {}
+  explicit TomlFileReader(std::string path) : path_(std::move(path)) {}
 
   TomlFile Read();
 
@@ -72,7 +72,7 @@ class Reader {
   const std::string path_;
 };
 
-Origin Reader::OriginOf(const toml::source_region& where, const std::string& key) const {
+Origin TomlFileReader::OriginOf(const toml::source_region& where, const std::string& key) const {
   Origin origin;
   origin.kind = Origin::Kind::kFile;
   origin.source = "file " + core::Printable(path_) + ":" + std::to_string(where.begin.line);
@@ -144,7 +144,7 @@ std::optional<std::string> ScalarText(const Setting& setting, const toml::node& 
   return std::nullopt;
 }
 
-Strings Reader::ReadList(const std::string& key, const toml::node& node) const {
+Strings TomlFileReader::ReadList(const std::string& key, const toml::node& node) const {
   const std::string what = key + ": write a list of strings, such as [\"a\", \"b\"]";
   const toml::array* array = node.as_array();
   if (!array) Refuse(node.source(), what);
@@ -157,7 +157,7 @@ Strings Reader::ReadList(const std::string& key, const toml::node& node) const {
   return items;
 }
 
-Given Reader::ReadSetting(const Setting& setting, const toml::node& node) const {
+Given TomlFileReader::ReadSetting(const Setting& setting, const toml::node& node) const {
   Given given{&setting, {}, OriginOf(node.source(), setting.key)};
   if (setting.form() == Form::kList) {
     given.values = ReadList(setting.key, node);
@@ -171,8 +171,8 @@ Given Reader::ReadSetting(const Setting& setting, const toml::node& node) const 
   return given;
 }
 
-void Reader::ReadSection(const std::string& section, const toml::table& table,
-                         TomlFile& file) const {
+void TomlFileReader::ReadSection(const std::string& section, const toml::table& table,
+                                 TomlFile& file) const {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     const Setting* setting = FindSetting(section + "." + name);
@@ -187,7 +187,8 @@ void Reader::ReadSection(const std::string& section, const toml::table& table,
 // --- entries -----------------------------------------------------------------------------------
 // No message here shows a value: it may be a secret in the wrong place.
 
-void Reader::CheckKeys(const char* section, const Strings& known, const toml::table& table) const {
+void TomlFileReader::CheckKeys(const char* section, const Strings& known,
+                               const toml::table& table) const {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
     if (core::Contains(known, name)) continue;
@@ -202,8 +203,8 @@ void Reader::CheckKeys(const char* section, const Strings& known, const toml::ta
   }
 }
 
-std::string Reader::EntryText(const char* section, const toml::table& table,
-                              const char* key) const {
+std::string TomlFileReader::EntryText(const char* section, const toml::table& table,
+                                      const char* key) const {
   const toml::node* node = table.get(key);
   if (!node) return "";
   const auto text = node->value_exact<std::string>();
@@ -213,8 +214,8 @@ std::string Reader::EntryText(const char* section, const toml::table& table,
   return *text;
 }
 
-size_t Reader::EntryCount(const char* section, const toml::table& table, const char* key,
-                          int64_t most) const {
+size_t TomlFileReader::EntryCount(const char* section, const toml::table& table, const char* key,
+                                  int64_t most) const {
   const toml::node* node = table.get(key);
   if (!node) return 0;
   const auto count = node->value_exact<int64_t>();
@@ -226,12 +227,13 @@ size_t Reader::EntryCount(const char* section, const toml::table& table, const c
   return static_cast<size_t>(*count);
 }
 
-Strings Reader::EntryList(const char* section, const toml::table& table, const char* key) const {
+Strings TomlFileReader::EntryList(const char* section, const toml::table& table,
+                                  const char* key) const {
   const toml::node* node = table.get(key);
   return node ? ReadList(std::string(section) + "." + key, *node) : Strings();
 }
 
-double Reader::TokenRate(const toml::table& table) const {
+double TomlFileReader::TokenRate(const toml::table& table) const {
   const toml::node* node = table.get("rate");
   if (!node) return 0;
   const auto rate = node->is_number() ? node->value<double>() : std::nullopt;
@@ -243,7 +245,7 @@ double Reader::TokenRate(const toml::table& table) const {
   return *rate;
 }
 
-TokenEntry Reader::ReadToken(const toml::table& table) const {
+TokenEntry TomlFileReader::ReadToken(const toml::table& table) const {
   CheckKeys(kTokens, kTokenKeys, table);
   TokenEntry entry;
   entry.origin = OriginOf(table.source(), "[[tokens]]");
@@ -278,7 +280,7 @@ TokenEntry Reader::ReadToken(const toml::table& table) const {
   return entry;
 }
 
-void Reader::ReadTokens(const toml::node& node, TomlFile& file) const {
+void TomlFileReader::ReadTokens(const toml::node& node, TomlFile& file) const {
   const toml::array* array = node.as_array();
   if (!array) Refuse(node.source(), "write [[tokens]] above the keys of each token");
   for (const toml::node& item : *array) {
@@ -287,7 +289,7 @@ void Reader::ReadTokens(const toml::node& node, TomlFile& file) const {
   }
 }
 
-std::chrono::milliseconds Reader::WebhookTimeout(const toml::table& table) const {
+std::chrono::milliseconds TomlFileReader::WebhookTimeout(const toml::table& table) const {
   const toml::node* node = table.get("timeout");
   if (!node) return WebhookConfig().timeout;
   std::string text;
@@ -304,7 +306,7 @@ std::chrono::milliseconds Reader::WebhookTimeout(const toml::table& table) const
   return *time;
 }
 
-WebhookEntry Reader::ReadWebhook(const toml::table& table) const {
+WebhookEntry TomlFileReader::ReadWebhook(const toml::table& table) const {
   CheckKeys(kWebhooks, kWebhookKeys, table);
   WebhookEntry entry;
   entry.origin = OriginOf(table.source(), "[[webhooks]]");
@@ -330,7 +332,7 @@ WebhookEntry Reader::ReadWebhook(const toml::table& table) const {
   return entry;
 }
 
-void Reader::ReadWebhooks(const toml::node& node, TomlFile& file) const {
+void TomlFileReader::ReadWebhooks(const toml::node& node, TomlFile& file) const {
   constexpr char kForm[] = "write [[webhooks]] above the keys of each webhook";
   const toml::array* array = node.as_array();
   if (!array) Refuse(node.source(), kForm);
@@ -342,7 +344,7 @@ void Reader::ReadWebhooks(const toml::node& node, TomlFile& file) const {
 
 // --- the whole file ---------------------------------------------------------------------------
 
-TomlFile Reader::Read() {
+TomlFile TomlFileReader::Read() {
   const core::Result<std::string> text = core::ReadFile(path_, kMaxTomlFile);
   if (!text) throw Malformed("configuration: " + text.error().ToString());
   const core::Result<toml::table> parsed = profiles::ParseToml(*text, path_);
@@ -373,7 +375,7 @@ TomlFile Reader::Read() {
 
 core::Result<TomlFile> ReadTomlFile(const std::string& path) {
   try {
-    return Reader(path).Read();
+    return TomlFileReader(path).Read();
   } catch (const Malformed& malformed) {
     return core::MakeError(malformed.what(), "");
   } catch (const std::exception& failure) {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/host/json_reader.h"
-#include "server/calls/execution.h"
+#include "server/calls/observed_execution.h"
 
 namespace belljar::server::jobs {
 namespace {
@@ -172,7 +172,7 @@ void JobRunner::TellSubmitted(const std::string& owner, const std::string& kind,
   call.traceparent = traceparent;
   for (const std::string& id : ids) {
     call.execution_id = id;
-    Execution(calls_.observer(), *tool->second, call).Submit();
+    ObservedExecution(calls_.observer(), *tool->second, call).Submit();
   }
 }
 

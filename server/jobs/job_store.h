@@ -114,7 +114,7 @@ struct Renewal {
   std::vector<std::string> cancelled;  // ids of those that run here and whose end was requested
 };
 
-struct Cancellation {
+struct JobCancellation {
   enum class Outcome { kUnknown, kCancelled, kRequested, kEnded } outcome = Outcome::kUnknown;
   // The server that runs it, for kRequested.
   bool runs_here = false;
@@ -167,7 +167,7 @@ class JobStore {
   // False: the job is no longer run by this server, or was removed; nothing was changed.
   virtual core::Result<bool> Finish(const Job& claimed, const JobEnd& end) = 0;
 
-  virtual core::Result<Cancellation> Cancel(const std::string& owner, const std::string& id) = 0;
+  virtual core::Result<JobCancellation> Cancel(const std::string& owner, const std::string& id) = 0;
   // All jobs of the batch. How many were cancelled at once, and of how many it was requested;
   // nullopt: there is no such batch.
   virtual core::Result<std::optional<std::pair<uint64_t, uint64_t>>> CancelBatch(

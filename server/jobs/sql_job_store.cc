@@ -256,29 +256,29 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
   return finished;
 }
 
-core::Result<Cancellation> SqlJobStore::CancelKnown(Database& database, const JobKey& key) {
+core::Result<JobCancellation> SqlJobStore::CancelKnown(Database& database, const JobKey& key) {
   // Twice: between the two statements a server may put it back into the queue.
   for (int attempt = 0; attempt < 2; ++attempt) {
     const core::Result<bool> cancelled =
         EndJob(database, key, {.state = JobState::kQueued},
                {.state = JobState::kCancelled, .result = {}, .failure = {}});
     if (!cancelled) return cancelled.error();
-    if (*cancelled) return Cancellation{.outcome = Cancellation::Outcome::kCancelled};
+    if (*cancelled) return JobCancellation{.outcome = JobCancellation::Outcome::kCancelled};
     const core::Result<SqlRows> requested = database.Run(
         "UPDATE jobs SET cancel = 1 WHERE owner = ?1 AND number = ?2 AND state = 1"
         " RETURNING server",
         {key.owner, key.number});
     if (!requested) return requested.error();
     if (!requested->empty()) {
-      return Cancellation{.outcome = Cancellation::Outcome::kRequested,
-                          .runs_here = requested->front().Int(0) == server_};
+      return JobCancellation{.outcome = JobCancellation::Outcome::kRequested,
+                             .runs_here = requested->front().Int(0) == server_};
     }
   }
-  return Cancellation{.outcome = Cancellation::Outcome::kEnded};
+  return JobCancellation{.outcome = JobCancellation::Outcome::kEnded};
 }
 
-core::Result<Cancellation> SqlJobStore::Cancel(const std::string& owner, const std::string& id) {
-  Cancellation cancellation;
+core::Result<JobCancellation> SqlJobStore::Cancel(const std::string& owner, const std::string& id) {
+  JobCancellation cancellation;
   if (!IsJobId(id)) return cancellation;
   const core::Result<void> written = writer_->Write(
       {.locks = {.submits = false, .all_owners = false, .owners = {owner}},
@@ -288,7 +288,7 @@ core::Result<Cancellation> SqlJobStore::Cancel(const std::string& owner, const s
              "SELECT owner, number FROM jobs WHERE id = ?1 AND owner = ?2", {id, owner});
          if (!rows) return rows.error();
          if (rows->empty()) return {};
-         const core::Result<Cancellation> done = CancelKnown(database, KeyOf(rows->front()));
+         const core::Result<JobCancellation> done = CancelKnown(database, KeyOf(rows->front()));
          if (!done) return done.error();
          cancellation = *done;
          return {};
@@ -319,10 +319,10 @@ core::Result<std::optional<std::pair<uint64_t, uint64_t>>> SqlJobStore::CancelBa
                {batch, owner, after, static_cast<int64_t>(kPart)});
            if (!rows) return rows.error();
            for (const SqlRow& row : *rows) {
-             const core::Result<Cancellation> done = CancelKnown(database, KeyOf(row));
+             const core::Result<JobCancellation> done = CancelKnown(database, KeyOf(row));
              if (!done) return done.error();
-             part.first += done->outcome == Cancellation::Outcome::kCancelled;
-             part.second += done->outcome == Cancellation::Outcome::kRequested;
+             part.first += done->outcome == JobCancellation::Outcome::kCancelled;
+             part.second += done->outcome == JobCancellation::Outcome::kRequested;
              last = row.Int(2);
            }
            return {};

@@ -40,7 +40,7 @@ class SqlJobStore : public JobStore {
   core::Result<std::vector<Job>> Claim(size_t most) override;
   core::Result<Renewal> Renew() override;
   core::Result<bool> Finish(const Job& claimed, const JobEnd& end) override;
-  core::Result<Cancellation> Cancel(const std::string& owner, const std::string& id) override;
+  core::Result<JobCancellation> Cancel(const std::string& owner, const std::string& id) override;
   core::Result<std::optional<std::pair<uint64_t, uint64_t>>> CancelBatch(
       const std::string& owner, const std::string& batch) override;
   core::Result<std::optional<Job>> Find(const std::string& owner, const std::string& id) override;
@@ -74,7 +74,7 @@ class SqlJobStore : public JobStore {
   core::Result<void> HoldLease(Database& database, const char* sql);
   core::Result<std::vector<std::string>> OwnersInTurn(Database& database);
   core::Result<void> ClaimInTurn(Database& database, size_t most, std::vector<Job>& claimed);
-  core::Result<Cancellation> CancelKnown(Database& database, const JobKey& key);
+  core::Result<JobCancellation> CancelKnown(Database& database, const JobKey& key);
   core::Result<size_t> ExpirePart(Removed& removed);
   core::Result<size_t> RemoveAged(const std::string& owner, Removed& removed);
   core::Result<size_t> RemoveExcess(Removed& removed);

@@ -135,15 +135,15 @@ std::string Results::Initialize(std::string_view requested) const {
          json_rpc::JsonString(instructions_) + "}";
 }
 
-std::string Results::Call(const Reader& reader, const ToolResult& result) const {
+std::string Results::Call(const ClientFeatures& client, const ToolResult& result) const {
   const std::string& said = result.text.empty() ? result.structured : result.text;
-  std::string text = reader.era == Era::kStateless ? stateless_prefix_ : "{";
+  std::string text = client.era == Era::kStateless ? stateless_prefix_ : "{";
   text.reserve(text.size() + 2 * said.size() + result.structured.size() + 128);
   text += R"("content":[)";
   text += TextBlock(said);
   for (const Content& content : result.contents) {
     text += ',';
-    text += Block(content, reader.knows_links);
+    text += Block(content, client.knows_links);
   }
   text += "]";
   if (!result.structured.empty()) {

@@ -21,7 +21,7 @@ struct ServerIdentity {
 };
 
 // What a client supports in results.
-struct Reader {
+struct ClientFeatures {
   Era era = Era::kHandshake;
   bool knows_links = true;  // resource_link, since 2025-06-18
 };
@@ -38,7 +38,7 @@ class Results {
   const std::string& ToolList(Era era) const {
     return era == Era::kHandshake ? tool_list_ : stateless_tool_list_;
   }
-  std::string Call(const Reader& reader, const ToolResult& result) const;
+  std::string Call(const ClientFeatures& client, const ToolResult& result) const;
   // What calls left is reached by its links alone, so that nobody learns of others'; the template
   // says what such links look like, for gateways that pass on only what they know.
   std::string ResourceList(Era era) const;

@@ -279,9 +279,9 @@ void JobService::List(WebRequest request, std::shared_ptr<WebReply> reply) {
 void JobService::Cancel(WebRequest request, std::shared_ptr<WebReply> reply) {
   Answer(std::move(request), std::move(reply), [this](const WebRequest& asked) -> WebAnswer {
     const std::string& id = asked.parameters[0];
-    const core::Result<jobs::Cancellation> cancelled = store_.Cancel(asked.caller.name, id);
+    const core::Result<jobs::JobCancellation> cancelled = store_.Cancel(asked.caller.name, id);
     if (!cancelled) return StoreFailed(cancelled.error());
-    using Outcome = jobs::Cancellation::Outcome;
+    using Outcome = jobs::JobCancellation::Outcome;
     switch (cancelled->outcome) {
       case Outcome::kUnknown: return NoSuch("execution", id);
       case Outcome::kEnded: return Problem(409, "this execution has ended");

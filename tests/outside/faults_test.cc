@@ -843,7 +843,7 @@ TEST(Broken, AFilterThatForbidsEverythingEndsInAnErrorThatSaysSo) {
 
 TEST(Broken, ALayerThatDoesNotHoldIsNamed) {
   SparePoolOptions options = tests::PoolOptions();
-  options.zygote.plan.seccomp = false;
+  options.zygote.plan.without_seccomp = true;
   options.required_layers = {"seccomp"};
   ExpectNoWorker(std::move(options), {"seccomp"});
 }

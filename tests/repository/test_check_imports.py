@@ -87,5 +87,45 @@ def test_the_two_sides_never_meet(tmp_path):
     ]
 
 
+def test_the_guards_are_on_the_guests_side(tmp_path):
+    found = findings(
+        tmp_path,
+        {
+            "python/belljar/_a.py": "import _belljar_guards",
+            "policy/belljar_policy/b.py": "import _belljar_guards as guards",
+        },
+    )
+    assert found == [
+        "python/belljar/_a.py:1: _belljar_guards is on the other side of the trust boundary"
+    ]
+
+
+def test_the_policy_does_not_import_what_runs_it(tmp_path):
+    found = findings(
+        tmp_path,
+        {
+            "policy/belljar_policy/b.py": "def late():\n    from belljar_runner import report",
+            "engine/inside/runner/report.py": "from belljar_policy import rules",
+        },
+    )
+    assert found == ["policy/belljar_policy/b.py:2: belljar_policy may not import belljar_runner"]
+
+
+def test_each_file_is_known_to_run_on_one_side(tmp_path):
+    found = findings(
+        tmp_path,
+        {
+            "server/tools/a.py": "import json",
+            "policy/b.py": "import belljar_policy",
+            "container/packages/install.py": "import json\nimport belljar",
+        },
+    )
+    assert found == [
+        "container/packages/install.py:2: belljar is not there where this program runs",
+        "policy/b.py:1: in no package: nobody knows on which side it runs",
+        "server/tools/a.py:1: in no package: nobody knows on which side it runs",
+    ]
+
+
 def test_this_repository_has_no_circle():
     assert check_imports.check(Path(__file__).parents[2]) == []

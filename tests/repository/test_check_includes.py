@@ -174,7 +174,30 @@ def test_what_the_host_alone_uses_is_not_in_core(tmp_path):
     assert found == ["engine/core/outcome.h:1: used only by the host: it belongs in engine/host"]
 
 
-def test_the_map_of_rooms_has_every_room():
+def map_of_rooms() -> dict[str, tuple[str, str]]:
+    """The process and the trust of each room, as docs/design.md has them."""
     page = (Path(check_includes.__file__).parents[1] / "docs/design.md").read_text()
-    rooms = page.split("\n## Rooms\n")[1].split("\n## ")[0]
-    assert [room for room in check_includes.ROOMS if f"`{room}`" not in rooms] == []
+    section = page.split("\n## Rooms\n")[1].split("\n## ")[0]
+    rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line[:3] == "| `"]
+    return {room.strip("`"): (process, trust) for room, process, trust in rows}
+
+
+def test_the_map_of_rooms_has_every_room():
+    python = {"policy", "engine/inside/runner"}
+    assert set(map_of_rooms()) == {*check_includes.ROOMS, *python, "profiles"}
+
+
+def test_the_map_shows_on_which_side_a_room_runs():
+    rooms = map_of_rooms()
+    assert all(process and trust for process, trust in rooms.values())
+    on_the_host = {room for room, (process, _) in rooms.items() if process.startswith("host")}
+    both = {"engine/core", "engine/seal", "container/wire"}
+    guest_side = {room for room in rooms if "inside" in room.split("/")} | {"policy"}
+    assert guest_side.isdisjoint(on_the_host)
+    assert rooms.keys() - guest_side - both - {"profiles"} <= on_the_host
+
+
+def test_guest_side_code_says_so_first():
+    policy = Path(check_includes.__file__).parents[1] / "policy"
+    for file in (policy / "README.md", policy / "belljar_policy/__init__.py"):
+        assert "guest-side code" in file.read_text().splitlines()[0].lower()

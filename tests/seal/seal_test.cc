@@ -876,7 +876,7 @@ TEST_F(PrivateRoot, ZygoteAndWorkerSealHoldEveryLayer) {
 // number to itself, and cannot use up that of another.
 TEST_F(PrivateRoot, AWorkerMayHaveAUserNamespaceOfItsOwn) {
   SealPlan plan = FullPlan();
-  plan.seccomp = plan.landlock = false;
+  plan.without_seccomp = plan.without_landlock = true;
   plan.own_user = true;
   plan.ceiling.processes = 2;
   EXPECT_EQ(InNamespaces([&] {
@@ -927,7 +927,7 @@ class Packages {
   std::string Path(const std::string& name) const { return folder_.path() + "/" + name; }
   SealPlan Plan() const {
     SealPlan plan;
-    plan.seccomp = plan.rlimits = plan.privileges = false;
+    plan.without_seccomp = plan.without_rlimits = plan.without_privileges = true;
     plan.paths = {{"{stdlib}"},
                   {.path = Path("packages"), .only = {"chosen"}},
                   {.path = Path("library/site-packages"), .only = {"ours"}},
@@ -960,10 +960,10 @@ class Packages {
 TEST_F(PrivateRoot, ShowsTheDevicesThatAreNamedAndNoOthers) {
   REQUIRE_LANDLOCK(1);
   SealPlan plan;
-  plan.seccomp = plan.rlimits = plan.privileges = false;
+  plan.without_seccomp = plan.without_rlimits = plan.without_privileges = true;
   plan.paths = {{"{stdlib}"}, {.path = "/dev/null", .device = true}};
   for (const bool landlock : {true, false}) {
-    plan.landlock = landlock;
+    plan.without_landlock = !landlock;
     EXPECT_EQ(InNamespaces([&] {
                 const core::Result<PreparedSeal> prepared = SealZygote(plan, "/usr/share");
                 if (!prepared) return kNoSetup;
@@ -986,7 +986,8 @@ TEST_F(PrivateRoot, ShowsTheDevicesThatAreNamedAndNoOthers) {
 TEST_F(PrivateRoot, ShowsNoFileAsADevice) {
   const tests::TemporaryFolder folder;
   SealPlan plan;
-  plan.landlock = plan.seccomp = plan.rlimits = plan.privileges = false;
+  plan.without_landlock = plan.without_seccomp = plan.without_rlimits = plan.without_privileges =
+      true;
   plan.paths = {{.path = folder.Write("null", "x"), .device = true}};
   EXPECT_EQ(InNamespaces([&] { return SealZygote(plan, "/usr/share") ? 10 : kAsExpected; }),
             tests::Exited(kAsExpected));
@@ -997,7 +998,7 @@ TEST_F(PrivateRoot, OfPackagesOnlyTheChosenAreShown) {
   const Packages packages;
   for (const bool landlock : {true, false}) {
     SealPlan plan = packages.Plan();
-    plan.landlock = landlock;
+    plan.without_landlock = !landlock;
     EXPECT_EQ(InNamespaces([&] { return packages.Check(plan); }), tests::Exited(kAsExpected))
         << landlock;
   }
@@ -1007,21 +1008,21 @@ TEST(Landlock, OfPackagesOnlyTheChosenAreAllowed) {
   REQUIRE_LANDLOCK(1);
   const Packages packages;
   SealPlan plan = packages.Plan();
-  plan.namespaces = false;
-  plan.privileges = true;  // without no_new_privs, Landlock is for root only
+  plan.without_namespaces = true;
+  plan.without_privileges = false;  // without no_new_privs, Landlock is for root only
   EXPECT_EQ(tests::InChild([&] { return packages.Check(plan); }), tests::Exited(kAsExpected));
 }
 
 TEST(SealPlan, SurvivesItsJson) {
   SealPlan plan = FullPlan();
-  plan.landlock = false;
+  plan.without_landlock = true;
   plan.paths.push_back({.path = "/packages", .only = {"numpy", "six.py"}});
   plan.paths.push_back({.path = "/dev/null", .device = true});
   plan.paths.push_back({"/tmp/caf\xc3\xa9", true});
   const core::Result<SealPlan> read = SealPlanFromJson(SealPlanToJson(plan));
   ASSERT_TRUE(read) << read.error().ToString();
   EXPECT_EQ(SealPlanToJson(*read), SealPlanToJson(plan));
-  EXPECT_FALSE(read->landlock);
+  EXPECT_TRUE(read->without_landlock);
   EXPECT_EQ(read->paths.back().path, plan.paths.back().path);
   ASSERT_EQ(read->zygote_filter.size(), plan.zygote_filter.size());
   ASSERT_EQ(read->filter.size(), plan.filter.size());

@@ -237,7 +237,7 @@ PyObject* GuardedNew(PyTypeObject* metatype, PyObject* args, PyObject* kwargs) {
   PyObject* bases = PyTuple_GET_ITEM(args, 1);
   PyObject* names = PyTuple_GET_ITEM(args, 2);
   if (!PyTuple_Check(bases) || !PyDict_Check(names)) return original_new(metatype, args, kwargs);
-  const bool by_host = MadeByHost(state.strict_classes ? Trust::kNone : Trust::kClassMakers) &&
+  const bool by_host = MadeByHost(state.lenient_classes ? Trust::kClassMakers : Trust::kNone) &&
                        !(state.guest_began && CarriesGuest(metatype, args));
   if (by_host || IsOfLibraryStatement(metatype, bases, names)) {
     // A module may be imported while a guest's class is being created.
@@ -378,7 +378,7 @@ bool InGuestFrame() {
 }
 
 bool RequestedByGuest() {
-  return !MadeByHost(state.strict_classes ? Trust::kNone : Trust::kFrames);
+  return !MadeByHost(state.lenient_classes ? Trust::kFrames : Trust::kNone);
 }
 
 bool CalledByGuest() { return !MadeByHost(Trust::kNone); }

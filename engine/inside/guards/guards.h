@@ -40,7 +40,9 @@ struct State {
   PyFrameObject* asking = nullptr;  // the guest's frame for which getattr() or format() loads
   bool guest_began = false;         // a program runs, or has ended and left objects
   bool loading = false;             // during load(), see origin.cc
-  bool strict_classes = true;  // for classes made by host code after the freeze, see classes.cc
+  // Weaker, for profiles with unhardened packages: their code may make classes after the freeze,
+  // see classes.cc.
+  bool lenient_classes = false;
   PyObject* guest_builtins = nullptr;  // dict; frames with these builtins are guest code
   PyObject* refused_names = nullptr;   // frozenset: never loaded, in any way
   PyObject* native_dunders = nullptr;  // frozenset: loaded like public names

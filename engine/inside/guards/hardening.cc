@@ -407,7 +407,8 @@ void VariableDealloc(PyObject* self) {
 // objects, from code that happens to name `set`.
 bool LibrarySets(PyObject* variable, PyObject* value) {
   static PyObject* const own_name = PyUnicode_InternFromString("set");
-  if (state.strict_classes || own_name == nullptr || InGuestFrame() || !SpelledInFrame(own_name)) {
+  if (!state.lenient_classes || own_name == nullptr || InGuestFrame() ||
+      !SpelledInFrame(own_name)) {
     return false;
   }
   PyObject* current = nullptr;

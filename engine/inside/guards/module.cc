@@ -9,13 +9,13 @@ State state;
 
 namespace {
 
-struct Setting {
+struct TableSlot {
   const char* key;
   PyObject** slot;
 };
 
 PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
-  const Setting table[] = {
+  const TableSlot table[] = {
       {"guest_builtins", &state.guest_builtins},
       {"refused_names", &state.refused_names},
       {"native_dunders", &state.native_dunders},
@@ -52,21 +52,21 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
     PyErr_SetString(PyExc_ValueError, "configure() needs every setting, and no other");
     return nullptr;
   }
-  for (const Setting& setting : table) {
-    PyObject* value = PyDict_GetItemString(settings, setting.key);
+  for (const TableSlot& entry : table) {
+    PyObject* value = PyDict_GetItemString(settings, entry.key);
     if (value == nullptr) {
-      PyErr_Format(PyExc_ValueError, "configure() misses '%s'", setting.key);
+      PyErr_Format(PyExc_ValueError, "configure() misses '%s'", entry.key);
       return nullptr;
     }
-    Py_XSETREF(*setting.slot, Py_NewRef(value));
+    Py_XSETREF(*entry.slot, Py_NewRef(value));
   }
-  PyObject* strict = PyDict_GetItemString(settings, "strict_classes");
+  PyObject* lenient = PyDict_GetItemString(settings, "lenient_classes");
   PyObject* subclassable = PyDict_GetItemString(settings, "subclassable");
-  if (strict == nullptr || subclassable == nullptr || !PyList_CheckExact(subclassable)) {
-    PyErr_SetString(PyExc_ValueError, "configure() misses 'strict_classes' or 'subclassable'");
+  if (lenient == nullptr || subclassable == nullptr || !PyList_CheckExact(subclassable)) {
+    PyErr_SetString(PyExc_ValueError, "configure() misses 'lenient_classes' or 'subclassable'");
     return nullptr;
   }
-  state.strict_classes = strict == Py_True;
+  state.lenient_classes = lenient == Py_True;
   for (Py_ssize_t i = 0; i < PyList_GET_SIZE(subclassable); ++i) {
     PyObject* type = PyList_GET_ITEM(subclassable, i);
     if (!PyType_Check(type)) {

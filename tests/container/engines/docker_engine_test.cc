@@ -248,7 +248,7 @@ TEST(CreateBody, GivesAContainerNothing) {
                               .memory = core::Bytes::Mebi(64),
                               .cpus = 0.5,
                               .pids = 32,
-                              .seccomp = "{}"}));
+                              .unsafe_seccomp = "{}"}));
   EXPECT_EQ(body["User"], "65534:65534");
   EXPECT_EQ(body["NetworkDisabled"], true);
   EXPECT_EQ(body["Tty"], false);

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "server/calls/calls.h"
-#include "server/calls/execution.h"
+#include "server/calls/observed_execution.h"
 #include "tests/server/call_records.h"
 
 namespace belljar::server::events::call_events_test {
@@ -156,7 +156,7 @@ TEST_F(CallEventsTest, WhatNeverRanIsRefused) {
     FakeTool tool;
     ToolCall call;
     call.caller.name = "a";
-    Execution execution(&events, tool, call);
+    ObservedExecution execution(&events, tool, call);
     execution.Submit();
     execution.Start();
     {

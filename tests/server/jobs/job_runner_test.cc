@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/host/deferred_tasks.h"
-#include "server/calls/execution.h"
+#include "server/calls/observed_execution.h"
 #include "server/jobs/sqlite_job_store.h"
 #include "tests/server/jobs/store_support.h"
 
@@ -85,7 +85,7 @@ class StoreWithPause final : public JobStore {
   core::Result<bool> Finish(const Job& claimed, const JobEnd& end) override {
     return store_->Finish(claimed, end);
   }
-  core::Result<Cancellation> Cancel(const std::string& owner, const std::string& id) override {
+  core::Result<JobCancellation> Cancel(const std::string& owner, const std::string& id) override {
     return store_->Cancel(owner, id);
   }
   core::Result<std::optional<std::pair<uint64_t, uint64_t>>> CancelBatch(

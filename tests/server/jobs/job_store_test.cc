@@ -126,7 +126,7 @@ TEST_P(JobStoreTest, AnotherOwnersJobIsAsIfNotThere) {
   EXPECT_FALSE(Had(store->Find("bob", id)));
   EXPECT_FALSE(Had(store->Find("ann", NewJobId())));
   EXPECT_FALSE(Had(store->Find("ann", "' OR 1=1 --")));
-  EXPECT_EQ(Had(store->Cancel("bob", id)).outcome, Cancellation::Outcome::kUnknown);
+  EXPECT_EQ(Had(store->Cancel("bob", id)).outcome, JobCancellation::Outcome::kUnknown);
   EXPECT_FALSE(Had(store->FindBatch("bob", batch.batch)));
   EXPECT_FALSE(Had(store->CancelBatch("bob", batch.batch)));
   EXPECT_TRUE(Had(store->List("bob", {}, "", 10)).jobs.empty());
@@ -181,14 +181,14 @@ TEST_P(JobStoreTest, AQueuedJobIsCancelledAtOnceAndARunningOneIsTold) {
   const Job job = ClaimOne(*store);
   ASSERT_EQ(job.id, running);
 
-  EXPECT_EQ(Had(store->Cancel("ann", queued)).outcome, Cancellation::Outcome::kCancelled);
+  EXPECT_EQ(Had(store->Cancel("ann", queued)).outcome, JobCancellation::Outcome::kCancelled);
   EXPECT_EQ(StateOf(*store, queued), JobState::kCancelled);
-  EXPECT_EQ(Had(store->Cancel("ann", queued)).outcome, Cancellation::Outcome::kEnded);
+  EXPECT_EQ(Had(store->Cancel("ann", queued)).outcome, JobCancellation::Outcome::kEnded);
   EXPECT_TRUE(Had(store->Claim(1)).empty());
 
   EXPECT_TRUE(Had(store->Renew()).cancelled.empty());
-  const Cancellation requested = Had(store->Cancel("ann", running));
-  EXPECT_EQ(requested.outcome, Cancellation::Outcome::kRequested);
+  const JobCancellation requested = Had(store->Cancel("ann", running));
+  EXPECT_EQ(requested.outcome, JobCancellation::Outcome::kRequested);
   EXPECT_TRUE(requested.runs_here);
   EXPECT_TRUE(Found(*store, running).cancel_requested);
   EXPECT_EQ(Had(store->Renew()).cancelled, std::vector{running});
@@ -201,8 +201,8 @@ TEST_P(JobStoreTest, AnotherServersJobIsCancelledThroughItsLease) {
   const auto one = Open(), other = Open();
   const std::string id = Submit(*one);
   const Job job = ClaimOne(*other);
-  const Cancellation requested = Had(one->Cancel("ann", id));
-  EXPECT_EQ(requested.outcome, Cancellation::Outcome::kRequested);
+  const JobCancellation requested = Had(one->Cancel("ann", id));
+  EXPECT_EQ(requested.outcome, JobCancellation::Outcome::kRequested);
   EXPECT_FALSE(requested.runs_here);
   EXPECT_TRUE(Had(one->Renew()).cancelled.empty());
   EXPECT_EQ(Had(other->Renew()).cancelled, std::vector{id});
@@ -357,7 +357,7 @@ TEST_P(JobStoreTest, ABatchIsReadInTheOrderOfFinishing) {
   EXPECT_EQ(ended[1].position, 0U);
   EXPECT_EQ(Had(store->BatchResults("ann", batch.batch, 2, 10)).size(), 0U);
 
-  EXPECT_EQ(Had(store->Cancel("ann", batch.ids[4])).outcome, Cancellation::Outcome::kCancelled);
+  EXPECT_EQ(Had(store->Cancel("ann", batch.ids[4])).outcome, JobCancellation::Outcome::kCancelled);
   Had(store->Finish(jobs[3], {.state = JobState::kFailed, .failure = "no"}));
   ended = Had(store->BatchResults("ann", batch.batch, 2, 1));
   ASSERT_EQ(ended.size(), 1U);
@@ -391,7 +391,7 @@ TEST_P(JobStoreTest, AServerThatStopsLeavesItsJobsInterrupted) {
   {
     const auto stopping = Open();
     ASSERT_EQ(Had(stopping->Claim(3)).size(), 3U);
-    ASSERT_EQ(Had(store->Cancel("ann", cancelled)).outcome, Cancellation::Outcome::kRequested);
+    ASSERT_EQ(Had(store->Cancel("ann", cancelled)).outcome, JobCancellation::Outcome::kRequested);
     const Recovered nothing = Had(store->Recover());
     EXPECT_TRUE(nothing.interrupted.empty() && nothing.queued_again.empty()) << "it still runs";
   }

@@ -162,7 +162,7 @@ TEST_F(SqliteJobStoreTest, AFullFileIsAnErrorAndLosesNothing) {
   EXPECT_EQ(Had(store->Expire()).jobs, 20U);
   EXPECT_TRUE(Submit(*store, 2000).ok());
   for (const std::string& id : ids) {
-    EXPECT_EQ(Had(store->Cancel("ann", id)).outcome, Cancellation::Outcome::kCancelled);
+    EXPECT_EQ(Had(store->Cancel("ann", id)).outcome, JobCancellation::Outcome::kCancelled);
   }
 }
 

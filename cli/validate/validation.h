@@ -1,7 +1,7 @@
-// Session: one run of `belljar validate`, from the results per file to the report and the exit
+// Validation: one run of `belljar validate`, from the results per file to the report and the exit
 // code.
-#ifndef BELLJAR_CLI_VALIDATE_SESSION_H_
-#define BELLJAR_CLI_VALIDATE_SESSION_H_
+#ifndef BELLJAR_CLI_VALIDATE_VALIDATION_H_
+#define BELLJAR_CLI_VALIDATE_VALIDATION_H_
 
 #include <map>
 #include <memory>
@@ -18,7 +18,7 @@
 
 namespace belljar::cli::validate {
 
-struct SessionOptions {
+struct ValidationOptions {
   RuleSelection selection;
   std::optional<Baseline> baseline;
   std::optional<std::string> write_baseline;
@@ -30,9 +30,9 @@ struct SessionOptions {
   bool exit_zero = false;
 };
 
-class Session {
+class Validation {
  public:
-  Session(SessionOptions options, std::unique_ptr<ReportWriter> writer, Progress& progress);
+  Validation(ValidationOptions options, std::unique_ptr<ReportWriter> writer, Progress& progress);
 
   // Adds the next file, in the order of the report. Returns an exit code to end with at once, or
   // kExitOk.
@@ -49,7 +49,7 @@ class Session {
   void SayStatistics() const;
   void Note(const std::string& text);
 
-  SessionOptions options_;
+  ValidationOptions options_;
   const std::unique_ptr<ReportWriter> writer_;
   Progress& progress_;
   BaselineWriter new_baseline_;
@@ -60,4 +60,4 @@ class Session {
 
 }  // namespace belljar::cli::validate
 
-#endif  // BELLJAR_CLI_VALIDATE_SESSION_H_
+#endif  // BELLJAR_CLI_VALIDATE_VALIDATION_H_

@@ -1,13 +1,13 @@
-// Execution: one call of a tool that runs code, from its submission to its end, as observers are
-// told of it. For calls of other tools it has no id, and nobody is told.
+// ObservedExecution: one call of a tool that runs code, from its submission to its end, as
+// observers are told of it. For calls of other tools it has no id, and nobody is told.
 //
-//   Execution execution(observer, tool, call);
+//   ObservedExecution execution(observer, tool, call);
 //   execution.Submit();                       // before the queue, so that nothing can come earlier
 //   if (refusal) execution.Refuse("queue_full");
 //   execution.Start();                        // on the thread of the call
 //   execution.End(result, deferred);          // after the tool has returned
-#ifndef BELLJAR_SERVER_CALLS_EXECUTION_H_
-#define BELLJAR_SERVER_CALLS_EXECUTION_H_
+#ifndef BELLJAR_SERVER_CALLS_OBSERVED_EXECUTION_H_
+#define BELLJAR_SERVER_CALLS_OBSERVED_EXECUTION_H_
 
 #include <string>
 #include <string_view>
@@ -21,11 +21,11 @@
 namespace belljar::server {
 
 // Used by one thread at a time.
-class Execution {
+class ObservedExecution {
  public:
   // `observer`, which may be null, and `tool` must outlive it.
-  Execution(CallObserver* observer, const Tool& tool, const ToolCall& call);
-  Execution(const Execution&) = delete;
+  ObservedExecution(CallObserver* observer, const Tool& tool, const ToolCall& call);
+  ObservedExecution(const ObservedExecution&) = delete;
 
   // Unguessable; empty for other tools.
   const std::string& id() const { return id_; }
@@ -59,4 +59,4 @@ std::string_view NameOf(CallQueue::Refusal::Reason reason);
 
 }  // namespace belljar::server
 
-#endif  // BELLJAR_SERVER_CALLS_EXECUTION_H_
+#endif  // BELLJAR_SERVER_CALLS_OBSERVED_EXECUTION_H_

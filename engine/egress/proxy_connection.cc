@@ -1,4 +1,4 @@
-#include "engine/egress/session.h"
+#include "engine/egress/proxy_connection.h"
 
 #include <netinet/tcp.h>
 #include <sys/socket.h>
@@ -36,17 +36,17 @@ std::string Plain(const tcp::endpoint& endpoint) { return endpoint.address().to_
 
 }  // namespace
 
-// Wraps `handler`: runs it with the run's lock, unless the session is closed.
+// Wraps `handler`: runs it with the run's lock, unless the connection is closed.
 template <typename Handler>
-auto Session::Locked(Handler handler) {
+auto ProxyConnection::Locked(Handler handler) {
   return [self = shared_from_this(), handler = std::move(handler)](auto&&... arguments) {
     const std::lock_guard lock(self->run_->mutex);
     if (self->state_ != State::kClosed) handler(arguments...);
   };
 }
 
-Session::Session(asio::io_context& io, std::shared_ptr<RunNetwork> run, Resolver& resolver,
-                 Socket guest)
+ProxyConnection::ProxyConnection(asio::io_context& io, std::shared_ptr<RunNetwork> run,
+                                 Resolver& resolver, Socket guest)
     : io_(io),
       run_(std::move(run)),
       resolver_(resolver),
@@ -56,12 +56,12 @@ Session::Session(asio::io_context& io, std::shared_ptr<RunNetwork> run, Resolver
       started_(run_->SinceStart()),
       http_(std::make_unique<http1::RequestReader>(kMaxHead)) {}
 
-void Session::Start() {
+void ProxyConnection::Start() {
   SetDeadline(Clock::now() + kRequestTimeout);
   ReadRequest();
 }
 
-void Session::Close() {
+void ProxyConnection::Close() {
   if (state_ == State::kClosed) return;
   state_ = State::kClosed;
   if (holds_slot_) --run_->concurrent;
@@ -77,21 +77,21 @@ void Session::Close() {
   timer_.cancel();
 }
 
-void Session::Finish() {
+void ProxyConnection::Finish() {
   Close();
-  run_->sessions.erase(shared_from_this());
+  run_->connections.erase(shared_from_this());
   if (const auto tell = std::exchange(run_->when_one_ends, nullptr)) tell();
 }
 
 // --- time -----------------------------------------------------------------------------------
 
 // The timer is not reset with every byte: it checks again when the deadline has moved.
-void Session::SetDeadline(Clock::time_point deadline) {
+void ProxyConnection::SetDeadline(Clock::time_point deadline) {
   deadline_ = deadline;
   if (deadline < armed_) Arm();
 }
 
-void Session::Arm() {
+void ProxyConnection::Arm() {
   armed_ = deadline_;
   timer_.expires_at(armed_);
   timer_.async_wait(Locked([this](boost::system::error_code error) {
@@ -99,13 +99,13 @@ void Session::Arm() {
   }));
 }
 
-void Session::OnTimer() {
+void ProxyConnection::OnTimer() {
   armed_ = Clock::time_point::max();
   if (Clock::now() >= deadline_) OnDeadline();
   if (state_ != State::kClosed && armed_ == Clock::time_point::max()) Arm();
 }
 
-void Session::OnDeadline() {
+void ProxyConnection::OnDeadline() {
   switch (state_) {
     case State::kConnecting:
       // This address timed out; try the next one.
@@ -121,7 +121,7 @@ void Session::OnDeadline() {
 
 // --- reading the request --------------------------------------------------------------------
 
-void Session::ReadRequest() {
+void ProxyConnection::ReadRequest() {
   if (std::exchange(is_reading_, true)) return;
   guest_.async_wait(Socket::wait_read, Locked([this](boost::system::error_code error) {
                       is_reading_ = false;
@@ -143,14 +143,14 @@ void Session::ReadRequest() {
                     }));
 }
 
-void Session::OnInput() {
+void ProxyConnection::OnInput() {
   if (protocol_ == Protocol::kUnknown) {
     protocol_ = input_[0] == kSocks5Version ? Protocol::kSocks5 : Protocol::kHttp;
   }
   protocol_ == Protocol::kSocks5 ? TakeSocks5() : TakeHttp();
 }
 
-void Session::TakeSocks5() {
+void ProxyConnection::TakeSocks5() {
   for (size_t used = 1; used > 0;) {
     used = socks5_.Take(input_);
     input_.erase(0, used);
@@ -163,7 +163,7 @@ void Session::TakeSocks5() {
   }
 }
 
-void Session::TakeHttp() {
+void ProxyConnection::TakeHttp() {
   input_.erase(0, http_->Take(input_));
   if (http_->stage() == http1::RequestReader::Stage::kFailed) {
     const http1::Refusal& failure = http_->failure();
@@ -181,7 +181,7 @@ void Session::TakeHttp() {
 
 // --- checking it ----------------------------------------------------------------------------
 
-void Session::Handle(std::string host, uint16_t port) {
+void ProxyConnection::Handle(std::string host, uint16_t port) {
   host::NetworkEvent event;
   event.host = HostForRecord(host);
   event.port = port_ = port;
@@ -202,7 +202,8 @@ void Session::Handle(std::string host, uint16_t port) {
   Resolve(*name);
 }
 
-std::optional<Session::Denial> Session::Check(const HostName& host, uint16_t port) const {
+std::optional<ProxyConnection::Denial> ProxyConnection::Check(const HostName& host,
+                                                              uint16_t port) const {
   const EgressRules& rules = *run_->rules;
   if (!rules.allowed.Allows(host, port)) {
     return Denial{403, Socks5Code::kNotAllowed,
@@ -220,7 +221,7 @@ std::optional<Session::Denial> Session::Check(const HostName& host, uint16_t por
   return std::nullopt;
 }
 
-void Session::Resolve(const HostName& host) {
+void ProxyConnection::Resolve(const HostName& host) {
   state_ = State::kResolving;
   if (host.address) return OnAddresses({{*host.address}, ""});
   const auto& resolved = run_->rules->resolved;
@@ -234,7 +235,7 @@ void Session::Resolve(const HostName& host) {
 
 // The checked addresses themselves are connected to: it does not matter what the name resolves to
 // later.
-void Session::OnAddresses(const Addresses& addresses) {
+void ProxyConnection::OnAddresses(const Addresses& addresses) {
   std::string violation;
   for (const asio::ip::address& found : addresses.found) {
     const asio::ip::address address = Unmapped(found);
@@ -257,7 +258,7 @@ void Session::OnAddresses(const Addresses& addresses) {
 
 // --- connecting to the target ---------------------------------------------------------------
 
-void Session::ConnectNext() {
+void ProxyConnection::ConnectNext() {
   if (next_candidate_ == candidates_.size()) return Refuse(Unreachable(last_error_));
   const tcp::endpoint endpoint = candidates_[next_candidate_++];
   boost::system::error_code ignored;
@@ -284,7 +285,7 @@ void Session::ConnectNext() {
   target_.async_connect(endpoint, on_connected);
 }
 
-void Session::OnConnected(boost::system::error_code error) {
+void ProxyConnection::OnConnected(boost::system::error_code error) {
   if (state_ != State::kConnecting) return;
   if (error) {
     last_error_ = error;
@@ -293,7 +294,7 @@ void Session::OnConnected(boost::system::error_code error) {
   StartRelay();
 }
 
-Session::Denial Session::Unreachable(boost::system::error_code error) const {
+ProxyConnection::Denial ProxyConnection::Unreachable(boost::system::error_code error) const {
   if (error == asio::error::connection_refused) {
     return {502, Socks5Code::kConnectionRefused, name_ + " refuses the connection"};
   }
@@ -308,7 +309,7 @@ Session::Denial Session::Unreachable(boost::system::error_code error) const {
 
 // --- relaying -------------------------------------------------------------------------------
 
-void Session::StartRelay() {
+void ProxyConnection::StartRelay() {
   state_ = State::kRelaying;
   const int guest = guest_.native_handle();
   const int target = target_.native_handle();
@@ -330,12 +331,12 @@ void Session::StartRelay() {
   if (state_ == State::kRelaying) Advance(*downward_);
 }
 
-void Session::Advance(Way& way) {
+void ProxyConnection::Advance(Way& way) {
   const bool up = &way == &*upward_;
   Move(way, up ? guest_ : target_, up ? target_ : guest_);
 }
 
-void Session::Move(Way& way, Socket& from, Socket& to) {
+void ProxyConnection::Move(Way& way, Socket& from, Socket& to) {
   SetDeadline(Clock::now() + run_->rules->bounds.idle_timeout);
   const auto again = [this, &way](boost::system::error_code error) {
     error ? Finish() : Advance(way);
@@ -361,13 +362,13 @@ void Session::Move(Way& way, Socket& from, Socket& to) {
 // --- refusing -------------------------------------------------------------------------------
 
 // For the record: the address, and why it ended early.
-void Session::Describe(std::string detail) {
+void ProxyConnection::Describe(std::string detail) {
   if (!event_) return;
   std::string& known = run_->events[*event_].detail;
   known += (known.empty() ? "" : "; ") + detail;
 }
 
-void Session::Refuse(const Denial& denial) {
+void ProxyConnection::Refuse(const Denial& denial) {
   Describe(denial.text);
   Answer(protocol_ == Protocol::kSocks5 ? Socks5Reply(denial.code)
                                         : HttpAnswer(denial.status, denial.text));
@@ -375,7 +376,7 @@ void Session::Refuse(const Denial& denial) {
 }
 
 // For input that cannot be parsed.
-void Session::Reject(Protocol protocol, std::string answer, std::string detail) {
+void ProxyConnection::Reject(Protocol protocol, std::string answer, std::string detail) {
   host::NetworkEvent event;
   event.protocol = protocol == Protocol::kSocks5 ? "socks5" : "http";
   event.detail = std::move(detail);
@@ -386,12 +387,12 @@ void Session::Reject(Protocol protocol, std::string answer, std::string detail) 
 }
 
 // Short, and little was sent before: the socket takes all of it, or nobody is reading.
-void Session::Answer(std::string_view bytes) {
+void ProxyConnection::Answer(std::string_view bytes) {
   if (bytes.empty()) return;
   (void)send(guest_.native_handle(), bytes.data(), bytes.size(), MSG_NOSIGNAL);
 }
 
-void Session::Linger() {
+void ProxyConnection::Linger() {
   state_ = State::kLingering;
   if (std::exchange(holds_slot_, false)) --run_->concurrent;
   boost::system::error_code ignored;

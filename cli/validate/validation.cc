@@ -1,4 +1,4 @@
-#include "cli/validate/session.h"
+#include "cli/validate/validation.h"
 
 #include <unistd.h>
 
@@ -20,10 +20,11 @@ constexpr size_t kMaxNotes = 20;
 
 }  // namespace
 
-Session::Session(SessionOptions options, std::unique_ptr<ReportWriter> writer, Progress& progress)
+Validation::Validation(ValidationOptions options, std::unique_ptr<ReportWriter> writer,
+                       Progress& progress)
     : options_(std::move(options)), writer_(std::move(writer)), progress_(progress) {}
 
-int Session::Take(const Target& target, Judgement judgement) {
+int Validation::Take(const Target& target, Judgement judgement) {
   progress_.Step();
   Suppress(target, judgement);
   CheckedFile& checked = judgement.checked;
@@ -35,7 +36,7 @@ int Session::Take(const Target& target, Judgement judgement) {
   return Print(writer_->Add(checked));
 }
 
-void Session::Suppress(const Target& target, Judgement& judgement) {
+void Validation::Suppress(const Target& target, Judgement& judgement) {
   CheckedFile& checked = judgement.checked;
   IgnoreComments comments(judgement.comments);
   const std::string absolute =
@@ -69,7 +70,7 @@ void Session::Suppress(const Target& target, Judgement& judgement) {
   }
 }
 
-void Session::Count(const CheckedFile& checked) {
+void Validation::Count(const CheckedFile& checked) {
   ++totals_.files;
   totals_.findings += checked.findings.size();
   totals_.suppressed += checked.suppressed;
@@ -87,7 +88,7 @@ void Session::Count(const CheckedFile& checked) {
   if (weight(checked.exit_code) > weight(totals_.exit_code)) totals_.exit_code = checked.exit_code;
 }
 
-int Session::Print(const std::string& text) {
+int Validation::Print(const std::string& text) {
   if (text.empty()) return kExitOk;
   progress_.Clear();
   if (!options_.output) {
@@ -99,13 +100,13 @@ int Session::Print(const std::string& text) {
   return written ? kExitOk : OwnFailure(written.error());
 }
 
-void Session::Note(const std::string& text) {
+void Validation::Note(const std::string& text) {
   if (options_.quiet || ++notes_ > kMaxNotes) return;
   progress_.Clear();
   Say("belljar validate: note: " + text + "\n");
 }
 
-int Session::WriteNewBaseline() {
+int Validation::WriteNewBaseline() {
   if (!options_.write_baseline) return kExitOk;
   core::Result<AtomicFile> file = AtomicFile::Create(*options_.write_baseline);
   if (!file) return UsageError("validate", file.error().ToString());
@@ -117,7 +118,7 @@ int Session::WriteNewBaseline() {
   return kExitOk;
 }
 
-void Session::SayStatistics() const {
+void Validation::SayStatistics() const {
   if (!options_.statistics) return;
   std::vector<std::pair<size_t, std::string>> rows;
   for (const auto& [rule, counted] : by_rule_) {
@@ -131,12 +132,12 @@ void Session::SayStatistics() const {
   }
 }
 
-int Session::ExitCode() const {
+int Validation::ExitCode() const {
   const bool forgives = options_.exit_zero && totals_.exit_code == kExitFindings;
   return forgives ? kExitOk : totals_.exit_code;
 }
 
-int Session::Finish() {
+int Validation::Finish() {
   progress_.Clear();
   const bool is_text = options_.format == kTextFormat;
   const std::string rest = writer_->Finish(totals_);

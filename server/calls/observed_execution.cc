@@ -1,4 +1,4 @@
-#include "server/calls/execution.h"
+#include "server/calls/observed_execution.h"
 
 #include <cerrno>
 #include <utility>
@@ -23,7 +23,7 @@ std::string_view ReasonOf(const core::Result<ToolResult>& result) {
 
 }  // namespace
 
-Execution::Execution(CallObserver* observer, const Tool& tool, const ToolCall& call)
+ObservedExecution::ObservedExecution(CallObserver* observer, const Tool& tool, const ToolCall& call)
     : observer_(tool.runs_code() ? observer : nullptr),
       tool_(tool),
       caller_(call.caller.name),
@@ -32,34 +32,34 @@ Execution::Execution(CallObserver* observer, const Tool& tool, const ToolCall& c
           : tool.runs_code()         ? host::NewUuid()
                                      : "") {}
 
-ExecutionRecord Execution::Record() const {
+ExecutionRecord ObservedExecution::Record() const {
   return {id_, tool_.description().name, caller_, traceparent_, {}};
 }
 
-void Execution::Submit() {
+void ObservedExecution::Submit() {
   if (observer_) observer_->Submitted(Record());
 }
 
-void Execution::Refuse(std::string_view reason) {
+void ObservedExecution::Refuse(std::string_view reason) {
   if (!observer_) return;
   ExecutionRecord record = Record();
   record.reason = reason;
   observer_->Refused(record);
 }
 
-void Execution::Refuse(CallQueue::Refusal::Reason reason) { Refuse(NameOf(reason)); }
+void ObservedExecution::Refuse(CallQueue::Refusal::Reason reason) { Refuse(NameOf(reason)); }
 
-void Execution::Start() {
+void ObservedExecution::Start() {
   if (observer_) observer_->Started(Record());
 }
 
-bool Execution::WantsOutput() const { return observer_ && observer_->WantsOutput(caller_); }
+bool ObservedExecution::WantsOutput() const { return observer_ && observer_->WantsOutput(caller_); }
 
-void Execution::Print(std::string_view text) {
+void ObservedExecution::Print(std::string_view text) {
   if (observer_) observer_->Printed(Record(), text);
 }
 
-void Execution::End(const core::Result<ToolResult>& result, host::DeferredTasks& deferred) {
+void ObservedExecution::End(const core::Result<ToolResult>& result, host::DeferredTasks& deferred) {
   if (!observer_) return;
   deferred.Add([this, reason = ReasonOf(result)] {
     if (!recorded_) Refuse(reason);

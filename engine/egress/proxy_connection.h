@@ -1,12 +1,12 @@
-// Session: one connection of a guest to the egress proxy, from its first byte to its end.
+// ProxyConnection: one connection of a guest to the egress proxy, from its first byte to its end.
 //
 //   kReading ──▶ kResolving ──▶ kConnecting ──▶ kRelaying ──▶ closed
 //      └────────────┴───────────────┴─ refused ──▶ kLingering ──▶ closed
 //
 // Every byte from the guest is hostile. It lives as long as its RunNetwork holds it. All entry
 // points run under that object's mutex, on the service's thread, except Close.
-#ifndef BELLJAR_ENGINE_EGRESS_SESSION_H_
-#define BELLJAR_ENGINE_EGRESS_SESSION_H_
+#ifndef BELLJAR_ENGINE_EGRESS_PROXY_CONNECTION_H_
+#define BELLJAR_ENGINE_EGRESS_PROXY_CONNECTION_H_
 
 #include <boost/asio/io_context.hpp>
 #include <boost/asio/ip/tcp.hpp>
@@ -29,17 +29,18 @@
 
 namespace belljar::egress {
 
-class Session : public std::enable_shared_from_this<Session> {
+class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
  public:
   using Clock = RunNetwork::Clock;
   using Socket = boost::asio::ip::tcp::socket;
 
   // `guest` is non-blocking. `resolver` outlives the service's thread.
-  Session(boost::asio::io_context& io, std::shared_ptr<RunNetwork> run, Resolver& resolver,
-          Socket guest);
+  ProxyConnection(boost::asio::io_context& io, std::shared_ptr<RunNetwork> run, Resolver& resolver,
+                  Socket guest);
 
   void Start();
-  // Closes it in any state and completes its event. The caller removes it from the run's sessions.
+  // Closes it in any state and completes its event. The caller removes it from the run's
+  // connections.
   void Close();
 
  private:
@@ -62,7 +63,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   template <typename Handler>
   auto Locked(Handler handler);
-  void Finish();  // Close, and remove it from the run's sessions
+  void Finish();  // Close, and remove it from the run's connections
 
   void ReadRequest();
   void OnInput();
@@ -124,4 +125,4 @@ class Session : public std::enable_shared_from_this<Session> {
 
 }  // namespace belljar::egress
 
-#endif  // BELLJAR_ENGINE_EGRESS_SESSION_H_
+#endif  // BELLJAR_ENGINE_EGRESS_PROXY_CONNECTION_H_

@@ -1,0 +1,55 @@
+// SealPlan: which layers apply to the processes of a sandbox, and with which values. The host makes
+// it of the profile and the operator's options (outside/sandbox.h), and the zygote reads it when it
+// starts, before there is any guest data.
+#ifndef BELLJAR_ENGINE_SEAL_SEAL_PLAN_H_
+#define BELLJAR_ENGINE_SEAL_SEAL_PLAN_H_
+
+#include <linux/filter.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/limits.h"
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+
+namespace belljar::seal {
+
+struct SealPlan {
+  // Layers to leave out; a plan that says nothing has them all. Standard isolation omits namespaces
+  // and Landlock where the machine refuses them. Privileges, rlimits and seccomp are only omitted
+  // by an operator's explicit `--without`, which exists to test each layer in isolation.
+  bool without_namespaces = false;
+  bool without_privileges = false;
+  bool without_rlimits = false;
+  bool without_landlock = false;
+  bool without_seccomp = false;
+
+  // Each worker enters a user namespace of its own, so that its threads count for itself alone
+  // (RLIMIT_NPROC). Requires the namespaces; without them, all programs of a user share the number.
+  bool own_user = false;
+
+  std::vector<core::PathRule> paths;  // readable trees; nothing else is visible
+  core::Limits ceiling;               // the maximum that any request of this zygote may ask for
+  // Resources of each worker, which require the namespaces. Without them, a workspace is what a
+  // container has mounted for its single run (CheckContainerWorkspace).
+  std::optional<core::WorkspaceRule> workspace;
+  std::optional<core::EgressListener> egress;
+  // Each is installed last in its process. Workers inherit the zygote's filter, and their own can
+  // only restrict it further; an empty one is not installed.
+  std::vector<sock_filter> zygote_filter;
+  std::vector<sock_filter> filter;
+  // Instead of `filter`, of the processes of a session: its workers, and its init.
+  std::vector<sock_filter> session_filter;
+  std::vector<sock_filter> init_filter;
+};
+
+// From the host to its zygote, which has the same version: a missing field is an error.
+std::string SealPlanToJson(const SealPlan& plan);
+core::Result<SealPlan> SealPlanFromJson(std::string_view json);
+
+}  // namespace belljar::seal
+
+#endif  // BELLJAR_ENGINE_SEAL_SEAL_PLAN_H_
