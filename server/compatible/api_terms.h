@@ -19,7 +19,7 @@ struct ApiTerms {
 
 // Borrowed from CompatibleApis.
 struct ApiTools {
-  Tool& execute;  // answers in full detail
+  Tool& execute;
   // Null: this server has no sessions.
   Tool* open_session = nullptr;
   Tool* close_session = nullptr;

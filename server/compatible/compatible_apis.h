@@ -20,9 +20,8 @@ namespace belljar::server::compatible {
 
 class CompatibleApis {
  public:
-  // `tools`: execute_code, which answers in full detail, and if there are sessions open_session and
-  // close_session; others are not used. `calls` is borrowed. Stop its queue before this is
-  // destroyed.
+  // `tools`: execute_code, and if there are sessions open_session and close_session; others are not
+  // used. `calls` is borrowed. Stop its queue before this is destroyed.
   CompatibleApis(std::vector<std::shared_ptr<Tool>> tools, Calls& calls, About about);
 
   // `Api` is a WebHandler.

@@ -12,8 +12,11 @@ nlohmann::json FilesArgument(std::vector<ProgramFile> files) {
   return list;
 }
 
-nlohmann::json ArgumentsOf(Program program, const ApiTerms& terms) {
-  nlohmann::json arguments = {{"code", std::move(program.code)}, {"profile", terms.profile}};
+ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
+                std::shared_ptr<Cancellation> cancellation) {
+  ToolCall call;
+  call.arguments = {{"code", std::move(program.code)}, {"profile", terms.profile}};
+  nlohmann::json& arguments = call.arguments;
   if (program.standard_input) arguments["stdin"] = std::move(*program.standard_input);
   if (!program.arguments.empty()) arguments["args"] = std::move(program.arguments);
   if (!program.files.empty()) arguments["files"] = FilesArgument(std::move(program.files));
@@ -21,15 +24,9 @@ nlohmann::json ArgumentsOf(Program program, const ApiTerms& terms) {
   if (program.memory_bytes) {
     arguments["memory_limit"] = static_cast<uint64_t>(*program.memory_bytes);
   }
-  return arguments;
-}
-
-ToolCall CallOf(nlohmann::json arguments, const Caller& caller,
-                std::shared_ptr<Cancellation> cancellation) {
-  ToolCall call;
-  call.arguments = std::move(arguments);
   call.caller = caller;
   call.cancellation = std::move(cancellation);
+  call.form = ToolCall::Form::kOutcome;
   return call;
 }
 

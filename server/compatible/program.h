@@ -28,9 +28,9 @@ struct Program {
   std::optional<double> memory_bytes;
 };
 
-nlohmann::json ArgumentsOf(Program program, const ApiTerms& terms);
-// `cancellation`: of who waits for its end.
-ToolCall CallOf(nlohmann::json arguments, const Caller& caller,
+// A call of execute_code, whose result is for EndOf (run_report.h). `cancellation`: of who waits
+// for its end.
+ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
                 std::shared_ptr<Cancellation> cancellation);
 nlohmann::json FilesArgument(std::vector<ProgramFile> files);
 

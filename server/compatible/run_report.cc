@@ -7,74 +7,37 @@
 #include <utility>
 
 #include "engine/core/text.h"
-#include "engine/host/base64.h"
-#include "engine/host/json_reader.h"
+#include "engine/host/fields.h"
 
 namespace belljar::server::compatible {
 namespace {
 
-// The value in an outcome is the program's, and may be nested as deep as the engine lets it.
-constexpr host::JsonBounds kOutcomeBounds = {.depth = 10'000};
+using host::Status;
 
 constexpr char kNotRun[] = "the server could not run the code; call again";
 
-std::string TextAt(const nlohmann::json& object, const char* name) {
-  const auto found = object.find(name);
-  if (found == object.end() || !found->is_string()) return "";
-  return found->get<std::string>();
-}
-
-double NumberAt(const nlohmann::json& object, const char* name) {
-  const auto found = object.find(name);
-  return found != object.end() && found->is_number() ? found->get<double>() : 0;
-}
-
-const nlohmann::json& MemberAt(const nlohmann::json& object, const char* name) {
-  static const nlohmann::json kNothing = nlohmann::json::object();
-  const auto found = object.find(name);
-  return found == object.end() || found->is_null() ? kNothing : *found;
-}
-
-// What the program wrote there, as bytes.
-std::string StreamAt(const nlohmann::json& outcome, const std::string& name) {
-  std::optional<std::string> bytes =
-      host::DecodeBase64(TextAt(outcome, (name + "_base64").c_str()));
-  return bytes && !bytes->empty() ? *std::move(bytes) : TextAt(outcome, name.c_str());
-}
-
 // As Python's compiler writes them, so that a grader takes them for what they are: an error of the
 // program.
-std::string FindingsText(const nlohmann::json& findings) {
+std::string FindingsText(const std::vector<host::Finding>& findings) {
   std::string text;
-  for (const nlohmann::json& finding : findings) {
+  for (const host::Finding& finding : findings) {
     text += "main.py";
-    if (NumberAt(finding, "line") > 0) {
-      text += ":" + std::to_string(static_cast<int>(NumberAt(finding, "line")));
-    }
-    text +=
-        ": " + TextAt(finding, "rule") + " " + core::Printable(TextAt(finding, "reason")) + "\n";
-    if (const std::string hint = TextAt(finding, "hint"); !hint.empty()) {
-      text += "  hint: " + core::Printable(hint) + "\n";
-    }
+    if (finding.line > 0) text += ":" + std::to_string(finding.line);
+    text += ": " + finding.rule + " " + core::Printable(finding.reason) + "\n";
+    if (!finding.hint.empty()) text += "  hint: " + core::Printable(finding.hint) + "\n";
   }
   return text;
 }
 
-void AddException(const nlohmann::json& error, RunReport& report) {
-  RunReport::Exception exception{TextAt(error, "type"), TextAt(error, "message"),
-                                 TextAt(error, "traceback")};
-  report.error_text = exception.traceback;
-  if (report.error_text.empty()) {
-    report.error_text = exception.type + ": " + exception.message + "\n";
-  }
-  report.exception = std::move(exception);
+void AddException(const host::GuestError& error, RunReport& report) {
+  report.error_text = error.traceback;
+  if (report.error_text.empty()) report.error_text = error.type + ": " + error.message + "\n";
+  report.exception = RunReport::Exception{error.type, error.message, error.traceback};
 }
 
 // From 1 to 255: a program that ended by sys.exit(256) has failed, whatever a shell makes of it.
-int FailedCode(const nlohmann::json& outcome) {
-  const auto code = outcome.find("exit_code");
-  if (code == outcome.end() || !code->is_number_integer()) return 1;
-  const int low = static_cast<int>(code->get<int64_t>() & 0xff);
+int FailedCode(std::optional<int> code) {
+  const int low = code.value_or(1) & 0xff;
   return low == 0 ? 1 : low;
 }
 
@@ -96,56 +59,38 @@ void SetKilledEnd(host::KillCause cause, int signal, RunReport& report) {
   report.signal = SIGKILL;
 }
 
-void SetEnd(const nlohmann::json& outcome, const ToolResult& result, RunReport& report) {
-  const nlohmann::json& error = MemberAt(outcome, "error");
-  if (report.status == "ok") {
-    report.end = RunReport::End::kExited;
-    return;
+void SetEnd(const host::Outcome& outcome, RunReport& report) {
+  const host::GuestError error = outcome.error.value_or(host::GuestError());
+  report.end = RunReport::End::kExited;
+  switch (outcome.status) {
+    case Status::kOk: return;
+    case Status::kException:
+      report.exit_code = FailedCode(outcome.exit_code);
+      // sys.exit(n): Python writes nothing either.
+      if (!outcome.exit_code) return AddException(error, report);
+      report.exception = RunReport::Exception{"SystemExit", error.message, ""};
+      return;
+    case Status::kRefused:
+      report.exit_code = 1;
+      report.error_text = FindingsText(outcome.findings);
+      if (report.error_text.empty()) report.error_text = error.message + "\n";
+      report.exception = RunReport::Exception{"PolicyError", error.message, report.error_text};
+      return;
+    case Status::kTimeout:
+    case Status::kCpuLimit: report.end = RunReport::End::kTimeLimit; break;
+    case Status::kMemoryLimit:
+      report.end = RunReport::End::kMemoryLimit;
+      report.signal = SIGKILL;
+      // For graders that search for it.
+      report.error_text = "MemoryError: " + error.message + "\n";
+      break;
+    case Status::kKilled: SetKilledEnd(outcome.kill_cause, outcome.kill_signal, report); break;
   }
-  if (report.status == "exception") {
-    report.end = RunReport::End::kExited;
-    report.exit_code = FailedCode(outcome);
-    // sys.exit(n): Python writes nothing either.
-    if (!outcome.contains("exit_code") || outcome["exit_code"].is_null()) {
-      AddException(error, report);
-    } else {
-      report.exception = RunReport::Exception{"SystemExit", TextAt(error, "message"), ""};
-    }
-    return;
-  }
-  if (report.status == "refused") {
-    report.end = RunReport::End::kExited;
-    report.exit_code = 1;
-    report.error_text = FindingsText(MemberAt(outcome, "findings"));
-    if (report.error_text.empty()) report.error_text = TextAt(error, "message") + "\n";
-    report.exception =
-        RunReport::Exception{"PolicyError", TextAt(error, "message"), report.error_text};
-    return;
-  }
-  report.note = TextAt(error, "message");
-  report.exception = RunReport::Exception{TextAt(error, "type"), report.note, ""};
-  if (report.status == "timeout" || report.status == "cpu_limit") {
-    report.end = RunReport::End::kTimeLimit;
-  } else if (report.status == "memory_limit") {
-    report.end = RunReport::End::kMemoryLimit;
-    report.signal = SIGKILL;
-    // For graders that search for it.
-    report.error_text = "MemoryError: " + report.note + "\n";
-  } else {
-    SetKilledEnd(result.kill_cause, result.kill_signal, report);
-  }
+  report.note = error.message;
+  report.exception = RunReport::Exception{error.type, error.message, ""};
 }
 
-std::shared_ptr<const std::string> InlineContent(const nlohmann::json& artifact) {
-  const auto content = artifact.find("content");
-  if (content == artifact.end() || !content->is_string()) return nullptr;
-  const auto& text = content->get_ref<const std::string&>();
-  if (TextAt(artifact, "encoding") != "base64") return std::make_shared<const std::string>(text);
-  std::optional<std::string> bytes = host::DecodeBase64(text);
-  return bytes ? std::make_shared<const std::string>(std::move(*bytes)) : nullptr;
-}
-
-void AddOutputs(const nlohmann::json& outcome, const std::vector<Content>& contents,
+void AddOutputs(const host::Outcome& outcome, const std::vector<Content>& contents,
                 RunReport& report) {
   // What the store does not keep has no URI in the list.
   std::map<std::string, const Resource*> by_uri, by_name;
@@ -153,13 +98,16 @@ void AddOutputs(const nlohmann::json& outcome, const std::vector<Content>& conte
     by_uri[content.resource.uri] = &content.resource;
     by_name[content.resource.name] = &content.resource;
   }
-  for (const nlohmann::json& artifact : MemberAt(outcome, "artifacts")) {
-    RunReport::Output output{TextAt(artifact, "name"), TextAt(artifact, "media_type"),
-                             TextAt(artifact, "origin") == "display", InlineContent(artifact)};
-    const std::string uri = TextAt(artifact, "uri");
-    const auto& known = uri.empty() ? by_name : by_uri;
-    const auto found = known.find(uri.empty() ? output.name : uri);
-    if (!output.bytes && found != known.end()) output.bytes = found->second->bytes;
+  for (const host::Artifact& artifact : outcome.artifacts) {
+    RunReport::Output output{artifact.name, artifact.media_type,
+                             artifact.origin == host::Artifact::Origin::kDisplay, nullptr};
+    const auto& known = artifact.uri.empty() ? by_name : by_uri;
+    const auto found = known.find(artifact.uri.empty() ? artifact.name : artifact.uri);
+    if (artifact.content && artifact.is_inline) {
+      output.bytes = std::make_shared<const std::string>(*artifact.content);
+    } else if (found != known.end()) {
+      output.bytes = found->second->bytes;
+    }
     if (output.bytes) report.outputs.push_back(std::move(output));
   }
 }
@@ -181,24 +129,19 @@ const RunReport::Output* RunReport::FindFile(std::string_view path) const {
 
 RunEnd EndOf(core::Result<ToolResult> result) {
   if (!result) return RunFailure{ToolResult::Fault::kUnavailable, kNotRun};
-  if (result->structured.empty()) return RunFailure{result->fault, std::move(result->text)};
-  host::JsonReading reading = host::ReadJson(result->structured, kOutcomeBounds);
-  const auto* const outcome = std::get_if<nlohmann::json>(&reading);
-  if (!outcome || !outcome->is_object()) {
-    return RunFailure{ToolResult::Fault::kUnavailable, "the outcome of the run is unreadable"};
-  }
+  if (!result->outcome) return RunFailure{result->fault, std::move(result->text)};
+  const host::Outcome& outcome = *result->outcome;
   RunReport report;
-  report.status = TextAt(*outcome, "status");
-  report.execution_id = TextAt(*outcome, "execution_id");
-  report.standard_output = StreamAt(*outcome, "stdout");
-  report.standard_error = StreamAt(*outcome, "stderr");
-  report.value = TextAt(*outcome, "result_repr");
-  const nlohmann::json& usage = MemberAt(*outcome, "usage");
-  report.wall_seconds = NumberAt(usage, "wall_time");
-  report.cpu_seconds = NumberAt(usage, "cpu_time");
-  report.memory_bytes = static_cast<uint64_t>(NumberAt(usage, "max_rss_bytes"));
-  SetEnd(*outcome, *result, report);
-  AddOutputs(*outcome, result->contents, report);
+  report.status = outcome.status;
+  report.execution_id = outcome.execution_id;
+  report.standard_output = outcome.stdout_stream.text;
+  report.standard_error = outcome.stderr_stream.text;
+  report.value = outcome.result_repr.value_or("");
+  report.wall_seconds = host::Seconds(outcome.usage.wall_time);
+  report.cpu_seconds = host::Seconds(outcome.usage.cpu_time);
+  report.memory_bytes = outcome.usage.max_rss_bytes;
+  SetEnd(outcome, report);
+  AddOutputs(outcome, result->contents, report);
   return report;
 }
 
@@ -214,7 +157,7 @@ std::optional<RunReport> UnreadableSource(std::string_view code) {
   RunReport report;
   report.end = RunReport::End::kExited;
   report.exit_code = 1;
-  report.status = "exception";
+  report.status = Status::kException;
   report.error_text = std::string("SyntaxError: ") + why + "\n";
   report.exception = RunReport::Exception{"SyntaxError", why, report.error_text};
   return report;

@@ -8,7 +8,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
+#include "engine/host/outcome.h"
 #include "server/calls/tool.h"
 
 namespace belljar::server::compatible {
@@ -31,8 +31,7 @@ struct RunReport {
   End end = End::kLost;
   int exit_code = 0;  // of kExited, from 0 to 255
   int signal = 0;     // of kSignal and kMemoryLimit
-  // Belljar's own: "ok", "exception", "refused", "timeout", "cpu_limit", "memory_limit", "killed".
-  std::string status;
+  host::Status status = host::Status::kKilled;
   std::string execution_id;  // may be empty
   std::string standard_output;
   std::string standard_error;  // what the program wrote
@@ -72,7 +71,7 @@ struct RunFailure {
 
 using RunEnd = std::variant<RunReport, RunFailure>;
 
-// Of a call of execute_code in full detail.
+// Of a call of execute_code that asked for its outcome.
 RunEnd EndOf(core::Result<ToolResult> result);
 
 // A source that Python does not read: with NUL, or not UTF-8. To a grader this is an error of the

@@ -142,8 +142,7 @@ std::optional<CallQueue::Refusal> Judge0::Start(Submission submission, const Cal
   // Before it can end.
   store_->Put(caller.name, kept);
   const auto refusal = calls_.Start(
-      execute_,
-      CallOf(ArgumentsOf(ProgramOf(*kept, terms_), terms_), caller, std::move(cancellation)),
+      execute_, CallOf(ProgramOf(*kept, terms_), terms_, caller, std::move(cancellation)),
       [end](core::Result<ToolResult> result) { end(EndOf(std::move(result))); });
   if (refusal) store_->Remove(caller.name, kept->token);
   return refusal;

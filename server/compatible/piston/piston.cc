@@ -240,13 +240,13 @@ void Piston::Execute(WebRequest request, const std::shared_ptr<WebReply>& reply)
         JsonAnswer({{"run", RunStage(report)}, {"language", kNames[0]}, {"version", version}}));
   };
   if (const auto report = UnreadableSource(program.code)) return finish(*report);
-  const auto refusal = calls_.Start(
-      execute_, CallOf(ArgumentsOf(std::move(program), terms_), request.caller, request.peer_gone),
-      [reply, finish](core::Result<ToolResult> result) {
-        const RunEnd end = EndOf(std::move(result));
-        if (const auto* report = std::get_if<RunReport>(&end)) return finish(*report);
-        reply->Finish(Refused(std::get<RunFailure>(end)));
-      });
+  const auto refusal =
+      calls_.Start(execute_, CallOf(std::move(program), terms_, request.caller, request.peer_gone),
+                   [reply, finish](core::Result<ToolResult> result) {
+                     const RunEnd end = EndOf(std::move(result));
+                     if (const auto* report = std::get_if<RunReport>(&end)) return finish(*report);
+                     reply->Finish(Refused(std::get<RunFailure>(end)));
+                   });
   if (!refusal) return;
   WebAnswer answer = Message(429, Describe(*refusal));
   answer.headers = RetryAfter(refusal->retry_after);

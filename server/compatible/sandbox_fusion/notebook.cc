@@ -107,11 +107,9 @@ core::Result<ToolResult> Notebook::Call(const ToolCall& call) {
     terms["memory_limit"] = call.arguments["memory_limit"];
   }
   core::Result<ToolResult> opened = Step(*tools_.open_session, call, std::move(terms));
-  if (!opened || opened->structured.empty()) return opened;
-  const nlohmann::json answer = nlohmann::json::parse(opened->structured);
-  const std::string session = answer.at("session").get<std::string>();
-  const ClosesSession closes(*this, call.caller, session);
-  return RunCells(call, session);
+  if (!opened || opened->session.empty()) return opened;
+  const ClosesSession closes(*this, call.caller, opened->session);
+  return RunCells(call, opened->session);
 }
 
 // Deferred work is done when it returns: a session is busy until then.
@@ -121,6 +119,7 @@ core::Result<ToolResult> Notebook::Step(Tool& tool, const ToolCall& call,
   step.arguments = std::move(arguments);
   step.caller = call.caller;
   step.cancellation = call.cancellation;
+  step.form = ToolCall::Form::kOutcome;
   std::optional<core::Result<ToolResult>> result;
   calls_.Run(tool, std::move(step),
              [&](core::Result<ToolResult> given) { result.emplace(std::move(given)); });
@@ -148,7 +147,7 @@ bool Notebook::RunCell(const ToolCall& call, nlohmann::json arguments, Progress&
   }
   // An exception ends its cell, not the notebook.
   if (report.end == RunReport::End::kExited) return true;
-  progress.verdict = report.status;
+  progress.verdict = host::StatusName(report.status);
   progress.message = report.note;
   progress.out_of_time = report.end == RunReport::End::kTimeLimit;
   progress.is_lost = report.end == RunReport::End::kLost;

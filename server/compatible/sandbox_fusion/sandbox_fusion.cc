@@ -67,7 +67,7 @@ const char* CommandStatus(const RunReport& report) {
 
 const char* RunStatus(const RunReport& report) {
   if (report.end == RunReport::End::kLost) return "SandboxError";
-  return report.status == "ok" ? "Success" : "Failed";
+  return report.status == host::Status::kOk ? "Success" : "Failed";
 }
 
 // What the client asked for, of what the program left; else what the client itself sent.
@@ -99,7 +99,7 @@ WebAnswer Ran(const RunReport& report, Json files) {
                        {"stderr", report.WholeStandardError()}}},
                      {"executor_pod_name", nullptr},
                      {"files", std::move(files)},
-                     {"verdict", report.status},
+                     {"verdict", host::StatusName(report.status)},
                      {"execution_id", report.execution_id}};
   return JsonAnswer(body);
 }
@@ -185,8 +185,7 @@ void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
   if (!fetched.empty()) {
     for (const ProgramFile& file : program.files) sent[file.path] = file.base64;
   }
-  ToolCall call =
-      CallOf(ArgumentsOf(std::move(program), terms_), request.caller, request.peer_gone);
+  ToolCall call = CallOf(std::move(program), terms_, request.caller, request.peer_gone);
   const auto refusal =
       calls_.Start(execute_, std::move(call),
                    [reply, fetched = std::move(fetched),
@@ -227,16 +226,19 @@ void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
                               {"fetch_files", std::move(fetched)}};
   if (memory) arguments["memory_limit"] = static_cast<uint64_t>(*memory);
   if (!files.empty()) arguments["files"] = FilesArgument(std::move(files));
+  ToolCall call;
+  call.arguments = std::move(arguments);
+  call.caller = request.caller;
+  call.cancellation = request.peer_gone;
   const auto refusal =
-      calls_.Start(*notebook_, CallOf(std::move(arguments), request.caller, request.peer_gone),
-                   [reply](core::Result<ToolResult> result) {
-                     if (result && !result->structured.empty()) {
-                       WebAnswer answer;
-                       answer.body = std::move(result->structured);
-                       return reply->Finish(std::move(answer));
-                     }
-                     reply->Finish(Failed(std::get<RunFailure>(EndOf(std::move(result)))));
-                   });
+      calls_.Start(*notebook_, std::move(call), [reply](core::Result<ToolResult> result) {
+        if (result && !result->structured.empty()) {
+          WebAnswer answer;
+          answer.body = std::move(result->structured);
+          return reply->Finish(std::move(answer));
+        }
+        reply->Finish(Failed(std::get<RunFailure>(EndOf(std::move(result)))));
+      });
   if (refusal) reply->Finish(Overloaded(*refusal));
 }
 

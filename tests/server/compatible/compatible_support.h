@@ -179,10 +179,9 @@ class CompatibleApisTest : public testing::Test {
       artifact.is_inline = false;
       result.contents.push_back(content);
     }
-    result.structured = host::OutcomeToJson(outcome);
+    EXPECT_EQ(call.form, server::ToolCall::Form::kOutcome);
     result.is_error = !outcome.success();
-    result.kill_cause = outcome.kill_cause;
-    result.kill_signal = outcome.kill_signal;
+    result.outcome = std::make_shared<const host::Outcome>(std::move(outcome));
     return result;
   }
 
@@ -201,7 +200,7 @@ class CompatibleApisTest : public testing::Test {
           result.fault = server::ToolResult::Fault::kConflict;
           result.text = "no session was opened: too many";
         } else {
-          result.structured = Json{{"success", true}, {"session", kSession}}.dump();
+          result.session = kSession;
         }
         return result;
       });
