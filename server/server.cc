@@ -11,6 +11,9 @@
 #include "engine/outside/machine.h"
 #include "server/audit/audited_tool.h"
 #include "server/calls/observed_execution.h"
+#include "server/compatible/judge0/judge0.h"
+#include "server/compatible/piston/piston.h"
+#include "server/compatible/sandbox_fusion/sandbox_fusion.h"
 #include "server/instructions.h"
 #include "server/rest/batch.h"
 #include "server/tools/opened_session.h"
@@ -129,7 +132,8 @@ Server::~Server() {
 }
 
 std::vector<WebHandler*> Server::web() {
-  std::vector<WebHandler*> handlers = fronts_ ? fronts_->handlers() : std::vector<WebHandler*>();
+  std::vector<WebHandler*> handlers =
+      compatible_apis_ ? compatible_apis_->handlers() : std::vector<WebHandler*>();
   if (rest_) handlers.push_back(&*rest_);
   for (WebHandler* each : events_->handlers()) handlers.push_back(each);
   return handlers;
@@ -210,37 +214,39 @@ std::function<operations::AuditFigures()> Server::AuditFigures() const {
 }
 
 // nullopt: the operator has not enabled it, for which the profile is named.
-std::optional<fronts::FrontTerms> Server::TermsOf(const std::string& profile) {
+std::optional<compatible::ApiTerms> Server::TermsOf(const std::string& profile) {
   if (profile.empty()) return std::nullopt;
   const core::Result<const tools::EnabledProfile*> chosen = sandboxes_->Choose(&profile, Caller());
   if (!chosen) return std::nullopt;  // the configuration was checked
-  return fronts::FrontTerms{profile, (*chosen)->profile.workspace.has_value(), (*chosen)->limits,
-                            (*chosen)->profile.maximum_limits};
+  return compatible::ApiTerms{profile, (*chosen)->profile.workspace.has_value(), (*chosen)->limits,
+                              (*chosen)->profile.maximum_limits};
 }
 
 void Server::MakeWeb(const outside::ProfileCatalogue& catalogue) {
-  const FrontsConfig& fronts = config_.fronts;
-  const bool has_fronts =
-      !fronts.sandbox_fusion.empty() || !fronts.piston.empty() || !fronts.judge0.empty();
-  if (!config_.http->rest && !has_fronts) return;
+  const CompatibleApisConfig& apis = config_.compatible_apis;
+  const bool has_compatible_apis =
+      !apis.sandbox_fusion.empty() || !apis.piston.empty() || !apis.judge0.empty();
+  if (!config_.http->rest && !has_compatible_apis) return;
   AnswersConfig answers = config_.answers;
   answers.detail = "full";
   std::vector<std::unique_ptr<Tool>> tools = Tools(catalogue, answers);
   full_tools_ = {std::make_move_iterator(tools.begin()), std::make_move_iterator(tools.end())};
   if (config_.http->rest) MakeRest();
-  if (has_fronts) MakeFronts();
+  if (has_compatible_apis) MakeCompatibleApis();
 }
 
-void Server::MakeFronts() {
-  fronts::Fronts::Parts parts;
-  parts.tools = full_tools_;
-  parts.sandbox_fusion = TermsOf(config_.fronts.sandbox_fusion);
-  parts.piston = TermsOf(config_.fronts.piston);
-  parts.judge0 = TermsOf(config_.fronts.judge0);
-  parts.version = host::kBelljarVersion;
-  parts.python_version = host::kPythonVersion;
-  parts.queue = config_.execution.waiting;
-  fronts_.emplace(std::move(parts), calls_);
+void Server::MakeCompatibleApis() {
+  const CompatibleApisConfig& profiles = config_.compatible_apis;
+  compatible_apis_.emplace(
+      full_tools_, calls_,
+      compatible::About{host::kBelljarVersion, host::kPythonVersion, config_.execution.waiting});
+  if (const auto terms = TermsOf(profiles.sandbox_fusion)) {
+    compatible_apis_->Add<compatible::sandbox_fusion::SandboxFusion>(*terms);
+  }
+  if (const auto terms = TermsOf(profiles.piston))
+    compatible_apis_->Add<compatible::piston::Piston>(*terms);
+  if (const auto terms = TermsOf(profiles.judge0))
+    compatible_apis_->Add<compatible::judge0::Judge0>(*terms);
 }
 
 // The API, and jobs if there are any.

@@ -22,12 +22,12 @@
 #include "server/audit/audit_observer.h"
 #include "server/calls/call_queue.h"
 #include "server/calls/calls.h"
+#include "server/compatible/compatible_apis.h"
 #include "server/core/config.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
 #include "server/core/web.h"
 #include "server/events/event_service.h"
-#include "server/fronts/fronts.h"
 #include "server/jobs/job_runner.h"
 #include "server/jobs/job_store.h"
 #include "server/live_limits.h"
@@ -96,9 +96,9 @@ class Server {
  private:
   std::vector<std::unique_ptr<Tool>> Tools(const outside::ProfileCatalogue& catalogue,
                                            const AnswersConfig& answers);
-  std::optional<fronts::FrontTerms> TermsOf(const std::string& profile);
+  std::optional<compatible::ApiTerms> TermsOf(const std::string& profile);
   void MakeWeb(const outside::ProfileCatalogue& catalogue);
-  void MakeFronts();
+  void MakeCompatibleApis();
   void MakeRest();
   void MakeJobs();
   void TellCloses();
@@ -133,7 +133,7 @@ class Server {
   std::optional<rest::JobService> job_service_;
   std::optional<rest::AuditService> audit_service_;
   std::optional<rest::RestService> rest_;
-  std::optional<fronts::Fronts> fronts_;
+  std::optional<compatible::CompatibleApis> compatible_apis_;
 };
 
 }  // namespace belljar::server

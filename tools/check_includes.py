@@ -47,6 +47,13 @@ CONTAINERS_ON_THE_HOST = CONTAINER_PARTS.keys() - {"container/inside"}
 # Transports, JSON-RPC, MCP, the APIs and tools do not depend on each other, only on server/core and
 # server/calls, the one way to run a tool for a caller.
 CALLS = {"server/core", "server/calls"}
+# The APIs of other services use what they share, the folder that they are in, and not each other.
+COMPATIBLE_PARTS: dict[str, set[str]] = {
+    "server/compatible": HOST | CALLS,
+    "server/compatible/judge0": HOST | CALLS | {"server/compatible"},
+    "server/compatible/piston": HOST | CALLS | {"server/compatible"},
+    "server/compatible/sandbox_fusion": HOST | CALLS | {"server/compatible"},
+}
 SERVER_PARTS: dict[str, set[str]] = {
     "server/core": HOST,
     "server/calls": HOST | {"server/core"},
@@ -55,7 +62,7 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/tools": ENGINE
     | CALLS
     | {"engine/egress", "container/backend", "container/image", "container/packages"},
-    "server/fronts": HOST | CALLS,
+    **COMPATIBLE_PARTS,
     "server/rest": HOST | CALLS | {"server/audit", "server/jobs"},
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},

@@ -21,6 +21,14 @@ namespace belljar::server {
 class ObservedExecution;
 
 struct ToolCall {
+  // What the caller reads of an outcome. Nothing else is made of it. For tools that run code; the
+  // results of others have one form.
+  enum class Form {
+    kAnswer,      // both `structured` and `text`
+    kStructured,  // `structured`
+    kOutcome,     // `outcome`
+  };
+
   nlohmann::json arguments;  // as sent by the client: any JSON value; null: none were sent
   Caller caller;
   // Receives the guest's output while it runs, in whole UTF-8 characters, on the thread of the
@@ -32,6 +40,7 @@ struct ToolCall {
   std::shared_ptr<Cancellation> cancellation;  // null: it cannot be cancelled
   std::string traceparent;   // the client's (W3C Trace Context), unchecked; may be empty
   std::string execution_id;  // of a job, which was submitted with it; empty: a new one
+  Form form = Form::kAnswer;
   // By Calls, for the tool. Runs work after the client has been answered; null: all work is done
   // before Call returns.
   host::DeferredTasks* deferred = nullptr;
@@ -59,11 +68,12 @@ struct ToolResult {
   // reported as an Error instead.
   bool is_error = false;
   Fault fault = Fault::kNone;
-  // As in the outcome: for what tells ends apart that have one status. No code reads the text.
-  host::KillCause kill_cause = host::KillCause::kUnknown;
-  int kill_signal = 0;
   // In the order in which clients see it, after the text.
   std::vector<Content> contents;
+  // What the code did, for callers that asked for this form: `contents` has the artifacts' bytes.
+  // Null: there is no outcome, or it has another form.
+  std::shared_ptr<const host::Outcome> outcome;
+  std::string session;  // its id, of one that the tool opened; else empty
 };
 
 // The tool as clients see it. The schemas are JSON Schema 2020-12.

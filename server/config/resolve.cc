@@ -65,10 +65,10 @@ void MakePathsAbsolute(Loading& loading) {
   std::string& profile = draft.config.execution.profile;
   if (profiles::IsProfileFile(profile))
     profile = AbsolutePath(profile, loading.OriginOf("execution.profile"));
-  FrontsConfig& fronts = draft.config.fronts;
-  for (const auto& [name, key] : {std::pair(&fronts.sandbox_fusion, "fronts.sandbox_fusion"),
-                                  {&fronts.piston, "fronts.piston"},
-                                  {&fronts.judge0, "fronts.judge0"}}) {
+  CompatibleApisConfig& apis = draft.config.compatible_apis;
+  for (const auto& [name, key] : {std::pair(&apis.sandbox_fusion, "fronts.sandbox_fusion"),
+                                  {&apis.piston, "fronts.piston"},
+                                  {&apis.judge0, "fronts.judge0"}}) {
     if (profiles::IsProfileFile(*name)) *name = AbsolutePath(*name, loading.OriginOf(key));
   }
   if (!draft.profiles) return;
@@ -308,15 +308,15 @@ void CheckPackages(Loading& loading) {
   }
 }
 
-core::Result<void> CheckFronts(Loading& loading) {
+core::Result<void> CheckCompatibleApis(Loading& loading) {
   const ServerConfig& config = loading.draft.config;
-  const std::pair<const char*, const std::string&> fronts[] = {
-      {"fronts.sandbox_fusion", config.fronts.sandbox_fusion},
-      {"fronts.piston", config.fronts.piston},
-      {"fronts.judge0", config.fronts.judge0},
+  const std::pair<const char*, const std::string&> apis[] = {
+      {"fronts.sandbox_fusion", config.compatible_apis.sandbox_fusion},
+      {"fronts.piston", config.compatible_apis.piston},
+      {"fronts.judge0", config.compatible_apis.judge0},
   };
   const Strings& enabled = config.execution.profiles;
-  for (const auto& [key, profile] : fronts) {
+  for (const auto& [key, profile] : apis) {
     if (profile.empty()) continue;
     const std::string place = loading.OriginOf(key).place;
     if (!IsEnabled(profile, enabled)) {
@@ -385,7 +385,7 @@ core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& ca
   if (core::Result<void> tokens = CheckTokenProfiles(loading, catalogue); !tokens) return tokens;
   if (core::Result<void> container = CheckContainer(loading); !container) return container;
   CheckPackages(loading);
-  if (core::Result<void> fronts = CheckFronts(loading); !fronts) return fronts;
+  if (core::Result<void> apis = CheckCompatibleApis(loading); !apis) return apis;
   if (core::Result<void> tracing = CheckTracing(loading); !tracing) return tracing;
   return CheckListen(loading);
 }

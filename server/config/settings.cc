@@ -233,13 +233,13 @@ std::vector<Setting> MakeSettings() {
       {"fronts.sandbox_fusion", "", "", "PROFILE", "off", "\"basic\"",
        "answer the API of SandboxFusion (/run_code, /run_jupyter); its programs run in this "
        "profile",
-       BELLJAR_FIELD(config.fronts.sandbox_fusion), 0, 0, PathViolation},
+       BELLJAR_FIELD(config.compatible_apis.sandbox_fusion), 0, 0, PathViolation},
       {"fronts.piston", "", "", "PROFILE", "off", "\"basic\"",
        "answer the API of Piston (/api/v2/execute); its programs run in this profile",
-       BELLJAR_FIELD(config.fronts.piston), 0, 0, PathViolation},
+       BELLJAR_FIELD(config.compatible_apis.piston), 0, 0, PathViolation},
       {"fronts.judge0", "", "", "PROFILE", "off", "\"basic\"",
        "answer the API of Judge0 (/submissions); its programs run in this profile",
-       BELLJAR_FIELD(config.fronts.judge0), 0, 0, PathViolation},
+       BELLJAR_FIELD(config.compatible_apis.judge0), 0, 0, PathViolation},
 
       {"events.enabled", "", "", "", "", "",
        "offer the events of a token's executions and sessions at /v1/events",

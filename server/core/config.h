@@ -110,9 +110,9 @@ struct AnswersConfig {
   std::string detail = "lean";  // or "full"; for calls that do not say
 };
 
-// APIs of other services (docs/http.md): each is the profile that its programs run in; empty: this
-// server does not have that API.
-struct FrontsConfig {
+// APIs of other services (docs/http.md), [fronts] in a configuration file: each is the profile that
+// its programs run in; empty: this server does not have that API.
+struct CompatibleApisConfig {
   std::string sandbox_fusion;
   std::string piston;
   std::string judge0;
@@ -184,7 +184,7 @@ struct ServerConfig {
   LogConfig log;
   AuditConfig audit;
   std::chrono::milliseconds drain_timeout{30'000};  // for running calls, after SIGTERM
-  FrontsConfig fronts;
+  CompatibleApisConfig compatible_apis;
 };
 
 }  // namespace belljar::server

@@ -149,6 +149,7 @@ JobEnd JobRunner::Run(const Job& job, std::shared_ptr<server::Cancellation> canc
   call.caller = std::move(*caller);
   call.cancellation = std::move(cancellation);
   call.execution_id = job.id;
+  call.form = ToolCall::Form::kStructured;
   JobEnd end;
   calls_.Run(*tool->second, std::move(call), [&](core::Result<ToolResult> result) {
     if (!result) {

@@ -146,6 +146,7 @@ void Batches::RunNext(Batch& batch, size_t index) {
   call.caller = batch.request.caller;
   call.cancellation = batch.request.peer_gone;
   call.traceparent = batch.request.headers.traceparent.value_or("");
+  call.form = ToolCall::Form::kStructured;
   calls_.Run(batch.tool, std::move(call), [&](const core::Result<ToolResult>& result) {
     if (!batch.request.peer_gone->cancelled()) Answer(batch, index, result);
   });

@@ -342,6 +342,7 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
   call.caller = request.caller;
   call.cancellation = request.peer_gone;
   call.traceparent = request.headers.traceparent.value_or("");
+  call.form = ToolCall::Form::kStructured;
   const std::optional<CallQueue::Refusal> refusal = calls_.Start(
       *pending->tool, std::move(call), [this, pending](core::Result<ToolResult> result) {
         Finish(*pending, AnswerOf(*pending, std::move(result)));
@@ -388,9 +389,7 @@ WebAnswer RestService::AnswerOf(Pending& pending, core::Result<ToolResult> resul
   }
   WebAnswer answer{operation.success, "application/json", std::move(result->structured), ""};
   if (std::string_view(operation.id) == "openSession") {
-    const Json session = Json::parse(answer.body, nullptr, false);
-    answer.headers =
-        "Location: /v1/sessions/" + PercentEncoded(session.value("session", "")) + "\r\n";
+    answer.headers = "Location: /v1/sessions/" + PercentEncoded(result->session) + "\r\n";
   }
   return answer;
 }

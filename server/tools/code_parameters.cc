@@ -216,12 +216,12 @@ core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& s
 
 void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
             const EnabledProfile& profile, host::Request request,
-            core::Result<host::Outcome> outcome) {
+            core::Result<std::shared_ptr<const host::Outcome>> outcome) {
   if (!observer) return;
   struct Entry {
     std::string caller;
     host::Request request;
-    core::Result<host::Outcome> outcome;
+    core::Result<std::shared_ptr<const host::Outcome>> outcome;
   };
   auto entry = std::make_shared<const Entry>(
       Entry{call.caller.name, std::move(request), std::move(outcome)});
@@ -233,7 +233,7 @@ void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
     record.code = entry->request.source;
     record.request = &entry->request;
     if (entry->outcome) {
-      record.outcome = &*entry->outcome;
+      record.outcome = entry->outcome->get();
     } else {
       record.failure = entry->outcome.error().ToString();
     }

@@ -3,6 +3,7 @@
 #ifndef BELLJAR_SERVER_TOOLS_CODE_PARAMETERS_H_
 #define BELLJAR_SERVER_TOOLS_CODE_PARAMETERS_H_
 
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -57,7 +58,7 @@ core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& s
 // null. `tool` must be a literal.
 void Record(CallObserver* observer, std::string_view tool, const ToolCall& call,
             const EnabledProfile& profile, host::Request request,
-            core::Result<host::Outcome> outcome);
+            core::Result<std::shared_ptr<const host::Outcome>> outcome);
 
 // "128 MiB", "1000 bytes": for descriptions, whose readers may not know the short suffixes.
 std::string SizeText(core::Bytes size);

@@ -227,33 +227,35 @@ void TakeFiles(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
 
 }  // namespace
 
-// Metrics and the log count the output even if it is not captured.
-ToolResult ExecuteCode::ResultOf(host::Outcome& outcome, const Plan& plan,
-                                 const Caller& caller) const {
-  const bool capture_output = plan.capture_output;
+ToolResult ExecuteCode::ResultOf(const std::shared_ptr<host::Outcome>& shared, const Plan& plan,
+                                 const ToolCall& call) const {
+  host::Outcome& outcome = *shared;
+  const std::string& owner = call.caller.name;
+  // Metrics and the log count the output even if it is not captured.
   std::string unsaid_stdout, unsaid_stderr;
-  if (!capture_output) {
+  if (!plan.capture_output) {
     unsaid_stdout.swap(outcome.stdout_stream.text);
     unsaid_stderr.swap(outcome.stderr_stream.text);
   }
   ToolResult result;
   result.is_error = !outcome.success();
-  result.kill_cause = outcome.kill_cause;
-  result.kill_signal = outcome.kill_signal;
-  if (plan.is_full) {
-    result.contents = TakeContents(outcome, kFullContents, caller.name, resources_);
+  if (call.form == ToolCall::Form::kOutcome) {
+    result.contents = TakeContents(outcome, kFullContents, owner, resources_);
+    result.outcome = plan.capture_output ? shared : std::make_shared<const host::Outcome>(outcome);
+  } else if (plan.is_full) {
+    result.contents = TakeContents(outcome, kFullContents, owner, resources_);
     result.structured = host::OutcomeToJson(outcome);
   } else {
     host::AnswerOptions options{answers_.characters};
     options.is_new_session = plan.opens_session;
-    options.uris = KeepLongParts(outcome, options.characters, caller.name, resources_);
+    options.uris = KeepLongParts(outcome, options.characters, owner, resources_);
     std::set<std::string> taken;
     for (const auto& [part, uri] : options.uris) taken.insert(uri);
-    result.contents = TakeContents(outcome, kLeanContents, caller.name, resources_, taken);
+    result.contents = TakeContents(outcome, kLeanContents, owner, resources_, taken);
     result.structured = host::AnswerJson(outcome, options);
-    result.text = host::AnswerText(outcome, options);
+    if (call.form == ToolCall::Form::kAnswer) result.text = host::AnswerText(outcome, options);
   }
-  if (!capture_output) {
+  if (!plan.capture_output) {
     unsaid_stdout.swap(outcome.stdout_stream.text);
     unsaid_stderr.swap(outcome.stderr_stream.text);
   }
@@ -433,6 +435,7 @@ core::Result<ToolResult> ExecuteCode::CallSession(Plan& plan, const ToolCall& ca
     plan.session.emplace(std::move(*opened));
   }
   core::Result<ToolResult> result = RunAndAnswer(plan, call);
+  if (result && plan.opens_session) result->session = (*plan.session)->id();
   // Nobody knows its id.
   const bool is_lost = call.cancellation && call.cancellation->cancelled();
   if (plan.opens_session && is_lost) {
@@ -449,12 +452,19 @@ core::Result<ToolResult> ExecuteCode::RunAndAnswer(Plan& plan, const ToolCall& c
     if (is_watched) call.execution->Print(text);
   };
   OutputForwarder forwarder(on_output);
-  core::Result<host::Outcome> outcome = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
-  ToolResult result =
-      outcome ? ResultOf(*outcome, plan, call.caller) : Failure(plan, outcome.error(), call.caller);
-  const bool has_run = outcome || !plan.session || !IsCallersFault(outcome.error(), **plan.session);
-  if (!has_run) return result;
-  Record(observer_, kExecuteName, call, *plan.profile, std::move(plan.request), std::move(outcome));
+  core::Result<host::Outcome> ran = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
+  if (!ran) {
+    ToolResult result = Failure(plan, ran.error(), call.caller);
+    const bool has_run = !plan.session || !IsCallersFault(ran.error(), **plan.session);
+    if (has_run) {
+      Record(observer_, kExecuteName, call, *plan.profile, std::move(plan.request), ran.error());
+    }
+    return result;
+  }
+  const auto outcome = std::make_shared<host::Outcome>(std::move(*ran));
+  ToolResult result = ResultOf(outcome, plan, call);
+  Record(observer_, kExecuteName, call, *plan.profile, std::move(plan.request),
+         std::shared_ptr<const host::Outcome>(outcome));
   return result;
 }
 

@@ -3,6 +3,7 @@
 #ifndef BELLJAR_SERVER_TOOLS_EXECUTE_CODE_H_
 #define BELLJAR_SERVER_TOOLS_EXECUTE_CODE_H_
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -63,7 +64,8 @@ class ExecuteCode final : public Tool {
   core::Result<ToolResult> CallSession(Plan& plan, const ToolCall& call) const;
   core::Result<ToolResult> RunAndAnswer(Plan& plan, const ToolCall& call) const;
 
-  ToolResult ResultOf(host::Outcome& outcome, const Plan& plan, const Caller& caller) const;
+  ToolResult ResultOf(const std::shared_ptr<host::Outcome>& shared, const Plan& plan,
+                      const ToolCall& call) const;
 
   Sandboxes& sandboxes_;
   const AnswersConfig answers_;

@@ -122,12 +122,14 @@ core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
   if (call.cancellation && call.cancellation->cancelled()) {
     (void)registry_.Close(call.caller.name, (*opened)->id(), kCancelledOpening);  // nobody knows it
   }
-  return Answered({{"success", true},
-                   {"session", (*opened)->id()},
-                   {"profile", profile->profile.name},
-                   {"memory_limit", memory.ToString()},
-                   {"idle_timeout", WholeSeconds(registry_.limits().idle)},
-                   {"lifetime", WholeSeconds(registry_.limits().lifetime)}});
+  ToolResult result = Answered({{"success", true},
+                                {"session", (*opened)->id()},
+                                {"profile", profile->profile.name},
+                                {"memory_limit", memory.ToString()},
+                                {"idle_timeout", WholeSeconds(registry_.limits().idle)},
+                                {"lifetime", WholeSeconds(registry_.limits().lifetime)}});
+  result.session = (*opened)->id();
+  return result;
 }
 
 ListSessions::ListSessions(SessionRegistry& registry)

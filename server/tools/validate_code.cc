@@ -233,11 +233,15 @@ core::Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
   request.source = *arguments.Text("code");
   request.allowed_imports = profile->modules;
   request.limits = profile->limits;
-  core::Result<host::Outcome> outcome = Run(sandboxes_, *profile, request, nullptr, call);
-  ToolResult result = outcome
-                          ? ResultOf(*outcome, request, *profile, is_full)
-                          : SandboxFailed(kValidateName, profile->profile.name, outcome.error());
-  Record(observer_, kValidateName, call, *profile, std::move(request), std::move(outcome));
+  core::Result<host::Outcome> ran = Run(sandboxes_, *profile, request, nullptr, call);
+  if (!ran) {
+    ToolResult result = SandboxFailed(kValidateName, profile->profile.name, ran.error());
+    Record(observer_, kValidateName, call, *profile, std::move(request), ran.error());
+    return result;
+  }
+  const auto outcome = std::make_shared<const host::Outcome>(std::move(*ran));
+  ToolResult result = ResultOf(*outcome, request, *profile, is_full);
+  Record(observer_, kValidateName, call, *profile, std::move(request), outcome);
   return result;
 }
 

@@ -26,9 +26,12 @@
 
 #include "server/calls/call_queue.h"
 #include "server/calls/observer.h"
+#include "server/compatible/compatible_apis.h"
+#include "server/compatible/judge0/judge0.h"
+#include "server/compatible/piston/piston.h"
+#include "server/compatible/sandbox_fusion/sandbox_fusion.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
-#include "server/fronts/fronts.h"
 #include "server/http/router.h"
 #include "server/rest/rest_service.h"
 #include "server/tools/output_schemas.h"
@@ -102,7 +105,7 @@ struct Service {
   std::vector<std::shared_ptr<server::Tool>> tools = Tools();
   server::Calls calls{queue, {}, &counter};
   server::rest::RestService rest{RestParts(), calls, resources, &sessions};
-  server::fronts::Fronts fronts{FrontParts(), calls};
+  server::compatible::CompatibleApis compatible_apis{tools, calls, {"0", "3.11.2", 8}};
   server::http::Router router{Handlers()};
   // By method and pattern, as the document has them.
   std::map<std::string, std::set<std::string>> documented = Documented();
@@ -126,20 +129,17 @@ struct Service {
     parts.change_limits = [](const server::Caller&, const Json&) { return core::Result<void>(); };
     return parts;
   }
-  server::fronts::Fronts::Parts FrontParts() {
+  void AddCompatibleApis() {
     const auto chosen = sandboxes->Choose(nullptr, server::Caller());
-    const server::fronts::FrontTerms terms{"basic", false, (*chosen)->limits,
-                                           (*chosen)->profile.maximum_limits};
-    server::fronts::Fronts::Parts parts;
-    parts.tools = tools;
-    parts.sandbox_fusion = parts.piston = parts.judge0 = terms;
-    parts.version = "0";
-    parts.python_version = "3.11.2";
-    parts.queue = 8;
-    return parts;
+    const server::compatible::ApiTerms terms{"basic", false, (*chosen)->limits,
+                                             (*chosen)->profile.maximum_limits};
+    compatible_apis.Add<server::compatible::sandbox_fusion::SandboxFusion>(terms);
+    compatible_apis.Add<server::compatible::piston::Piston>(terms);
+    compatible_apis.Add<server::compatible::judge0::Judge0>(terms);
   }
   std::vector<server::WebHandler*> Handlers() {
-    std::vector<server::WebHandler*> handlers = fronts.handlers();
+    AddCompatibleApis();
+    std::vector<server::WebHandler*> handlers = compatible_apis.handlers();
     handlers.push_back(&rest);
     return handlers;
   }

@@ -238,7 +238,7 @@ make_clients() {
 install_clients() {
   install_beside "MCP clients" make_clients
   install_beside "a gateway" make_venv "$BUILD/venv-gateway" gateway
-  install_beside "clients of other services" make_venv "$BUILD/venv-fronts" fronts
+  install_beside "clients of other services" make_venv "$BUILD/venv-compatible" compatible
   # The libraries that the package integrates with.
   install_beside "integrations" make_venv "$BUILD/venv-integrations" integrations
   install_beside "verl" make_sources

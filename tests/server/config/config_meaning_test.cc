@@ -193,9 +193,9 @@ TEST_F(ConfigMeaning, HostsAndOriginsAreJudged) {
 }
 
 TEST_F(ConfigMeaning, AnApiOfAnotherServiceHasAProfileThatIsEnabled) {
-  EXPECT_EQ(Load().config.fronts.piston, "");
+  EXPECT_EQ(Load().config.compatible_apis.piston, "");
   Toml("[fronts]\npiston = \"basic\"\n");
-  EXPECT_EQ(Load().config.fronts.piston, "basic");
+  EXPECT_EQ(Load().config.compatible_apis.piston, "basic");
   EXPECT_TRUE(tests::HasPart(Load().warnings, "fronts.piston has no effect without http.listen"));
   Flag("--http", {"127.0.0.1:0"});
   EXPECT_FALSE(tests::HasPart(Load().warnings, "fronts.piston"));
@@ -204,7 +204,7 @@ TEST_F(ConfigMeaning, AnApiOfAnotherServiceHasAProfileThatIsEnabled) {
   Toml(
       "[execution]\nprofiles = [\"basic\", \"filesystem\"]\n"
       "[fronts]\nsandbox_fusion = \"basic+filesystem\"\n");
-  EXPECT_EQ(Load().config.fronts.sandbox_fusion, "basic+filesystem");
+  EXPECT_EQ(Load().config.compatible_apis.sandbox_fusion, "basic+filesystem");
 }
 
 TEST_F(ConfigMeaning, AContainerThatCouldNeverBeIsRefused) {

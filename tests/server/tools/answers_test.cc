@@ -125,6 +125,40 @@ TEST(Answers, TheWholeOfALongPartCanBeRead) {
   EXPECT_FALSE(tools.resources().Find("bob", cut["stdout"]["uri"]));
 }
 
+TEST(Answers, HaveTheFormThatTheCallerReads) {
+  using Form = ToolCall::Form;
+  const auto answer = [](Form form, json more = json::object()) {
+    ToolCall call;
+    call.arguments = {{"code", "print('hi')\n6 * 7"}};
+    call.arguments.update(more);
+    call.form = form;
+    core::Result<ToolResult> result = tests::Shared().Get("execute_code").Call(call);
+    EXPECT_TRUE(result);
+    return result ? std::move(*result) : ToolResult();
+  };
+  const ToolResult both = answer(Form::kAnswer);
+  EXPECT_EQ(both.text, "stdout:\nhi\n\nvalue:\n42");
+  EXPECT_EQ(json::parse(both.structured)["result"], 42);
+  EXPECT_FALSE(both.outcome);
+  const ToolResult structured = answer(Form::kStructured);
+  EXPECT_EQ(structured.text, "");
+  EXPECT_EQ(json::parse(structured.structured)["result"], 42);
+  for (const char* detail : {"lean", "full"}) {
+    const ToolResult value = answer(Form::kOutcome, {{"detail", detail}});
+    EXPECT_EQ(value.structured + value.text, "");
+    ASSERT_TRUE(value.outcome);
+    EXPECT_EQ(value.outcome->stdout_stream.text, "hi\n");
+    EXPECT_EQ(value.outcome->result_repr, "42");
+  }
+  const ToolResult silent = answer(Form::kOutcome, {{"capture_output", false}});
+  ASSERT_TRUE(silent.outcome);
+  EXPECT_EQ(silent.outcome->stdout_stream.text, "");
+  const ToolResult refused = answer(Form::kOutcome, {{"code", 5}});
+  EXPECT_FALSE(refused.outcome);
+  EXPECT_EQ(refused.fault, ToolResult::Fault::kArguments);
+  EXPECT_NE(refused.text, "");
+}
+
 TEST(Answers, CancelledCallsFitToo) {
   const auto cancellation = std::make_shared<Cancellation>();
   cancellation->Cancel();

@@ -101,6 +101,26 @@ TEST_F(SessionTools, ACallOpensOneAndOthersGoOn) {
       << "a call without a session has nothing of it";
 }
 
+TEST_F(SessionTools, TheResultHasTheIdOfASessionThatWasOpened) {
+  for (const auto& [tool, arguments] :
+       {std::pair("open_session", json::object()),
+        std::pair("execute_code", json{{"code", "1"}, {"session", "new"}})}) {
+    ToolCall call;
+    call.caller.name = "local";
+    call.arguments = arguments;
+    const core::Result<ToolResult> result = tools_->Get(tool).Call(call);
+    ASSERT_TRUE(result);
+    ASSERT_NE(result->session, "") << tool;
+    call.arguments = {{"code", "1"}, {"session", result->session}};
+    call.form = ToolCall::Form::kOutcome;
+    const core::Result<ToolResult> cell = tools_->Get("execute_code").Call(call);
+    ASSERT_TRUE(cell);
+    EXPECT_EQ(cell->session, "");
+    ASSERT_TRUE(cell->outcome) << cell->text;
+    EXPECT_EQ(cell->outcome->session->id, result->session);
+  }
+}
+
 TEST_F(SessionTools, TheFullObjectHasItToo) {
   const tests::Answered answer = Cell("new", "1", {{"detail", "full"}});
   EXPECT_EQ(answer.object["session"]["cell"], 1);

@@ -1,0 +1,44 @@
+// ApiTerms: what the operator lets the programs of one compatible API use, and what each of these
+// APIs gets of this server.
+#ifndef BELLJAR_SERVER_COMPATIBLE_API_TERMS_H_
+#define BELLJAR_SERVER_COMPATIBLE_API_TERMS_H_
+
+#include <string>
+
+#include "engine/core/limits.h"
+#include "server/calls/tool.h"
+
+namespace belljar::server::compatible {
+
+struct ApiTerms {
+  std::string profile;
+  bool has_workspace = false;  // the profile has one: files in and out
+  core::Limits limits;         // of requests that ask for none
+  core::Limits maximum;
+};
+
+// Borrowed from CompatibleApis.
+struct ApiTools {
+  Tool& execute;
+  // Null: this server has no sessions.
+  Tool* open_session = nullptr;
+  Tool* close_session = nullptr;
+};
+
+// What clients are told about this server.
+struct About {
+  std::string version;  // Belljar's
+  std::string python_version;
+  size_t queue = 0;  // the most calls that may wait
+};
+
+// The nearest value that the tool accepts.
+double ClampedSeconds(double seconds, const ApiTerms& terms);
+double ClampedBytes(double bytes, const ApiTerms& terms);
+
+// What to tell who sends or fetches files. `setting`: the one that names the profile.
+std::string NoWorkspace(const ApiTerms& terms, const char* setting);
+
+}  // namespace belljar::server::compatible
+
+#endif  // BELLJAR_SERVER_COMPATIBLE_API_TERMS_H_

@@ -1,0 +1,421 @@
+#include "server/compatible/judge0/submission.h"
+
+#include <signal.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstdio>
+#include <initializer_list>
+#include <utility>
+
+#include "engine/core/text.h"
+#include "engine/host/base64.h"
+#include "engine/host/random.h"
+
+namespace belljar::server::compatible::judge0 {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr double kKibi = 1024;
+constexpr size_t kMaxArgumentText = 512;  // bytes of command_line_arguments, as there
+
+enum : int {
+  kAccepted = 3,
+  kWrongAnswer = 4,
+  kTimeLimitExceeded = 5,
+  kSegmentationFault = 7,
+  kFileTooLarge = 8,
+  kArithmeticError = 9,
+  kAborted = 10,
+  kNonZeroExit = 11,
+  kOtherError = 12,
+  kInternalError = 13,
+};
+
+// --- in -----------------------------------------------------------------------------------------
+
+// A version 4 UUID (RFC 9562): the clients check that.
+std::string NewToken() {
+  std::array<unsigned char, 16> bytes = host::RandomBytes();
+  bytes[6] = static_cast<unsigned char>((bytes[6] & 0x0f) | 0x40);
+  bytes[8] = static_cast<unsigned char>((bytes[8] & 0x3f) | 0x80);
+  std::string text = core::Hex(bytes);
+  for (const size_t at : std::initializer_list<size_t>{8, 13, 18, 23}) text.insert(at, 1, '-');
+  return text;
+}
+
+// Encoders of other languages break lines.
+std::optional<std::string> DecodeLoosely(std::string text) {
+  std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == ' '; });
+  return host::DecodeBase64(text);
+}
+
+std::optional<std::string> TakeText(BodyFields& fields, const char* name, bool is_base64) {
+  std::optional<std::string> text = fields.Text(name);
+  if (!text || !is_base64) return text;
+  text = DecodeLoosely(std::move(*text));
+  if (!text) fields.Add(name, "is not base64, which base64_encoded=true says it is");
+  return text;
+}
+
+// A number greater than 0 and no greater than `most`.
+void TakeLimit(BodyFields& fields, const char* name, double most, double& limit) {
+  const std::optional<double> given = fields.Number(name);
+  if (!given) return;
+  if (*given <= 0) fields.Add(name, "must be greater than 0");
+  if (*given > most) {
+    fields.Add(name, "must be less than or equal to " + nlohmann::json(most).dump());
+  }
+  limit = *given;
+}
+
+void RefuseOption(BodyFields& fields, const char* name) {
+  if (fields.Boolean(name).value_or(false)) fields.Add(name, "this option cannot be enabled");
+}
+
+// What the one form of this API cannot do is refused, never ignored.
+void RefuseTheRest(BodyFields& fields) {
+  for (const char* name : {"enable_network", "enable_per_process_and_thread_time_limit",
+                           "enable_per_process_and_thread_memory_limit"}) {
+    RefuseOption(fields, name);
+  }
+  if (fields.Number("number_of_runs").value_or(1) != 1) {
+    fields.Add("number_of_runs", "must be equal to 1");
+  }
+  if (!fields.Text("callback_url").value_or("").empty()) {
+    fields.Add("callback_url", "callbacks are not allowed; ask for the submission by its token");
+  }
+  if (!fields.Text("additional_files").value_or("").empty()) {
+    fields.Add("additional_files", "additional files are not allowed");
+  }
+  if (!fields.Text("compiler_options").value_or("").empty()) {
+    fields.Add("compiler_options", "setting compiler options is not allowed: nothing is compiled");
+  }
+  // The profile has limits of its own for these.
+  for (const char* name : {"stack_limit", "max_processes_and_or_threads", "max_file_size"}) {
+    (void)fields.Number(name);
+  }
+}
+
+// --- judging ------------------------------------------------------------------------------------
+
+// Spaces at the ends of lines and of the whole do not count.
+std::string Stripped(std::string_view text) {
+  const auto trimmed = [](std::string_view part) {
+    const size_t last = part.find_last_not_of(" \t\r\n\v\f");
+    return part.substr(0, last == std::string_view::npos ? 0 : last + 1);
+  };
+  std::string stripped;
+  for (const std::string_view line : core::SplitAt(trimmed(text), '\n')) {
+    stripped += trimmed(line);
+    stripped += '\n';
+  }
+  return stripped;
+}
+
+int StatusOfSignal(int signal) {
+  switch (signal) {
+    case SIGSEGV: return kSegmentationFault;
+    case SIGXFSZ: return kFileTooLarge;
+    case SIGFPE: return kArithmeticError;
+    case SIGABRT: return kAborted;
+    default: return kOtherError;
+  }
+}
+
+int StatusOfExit(const Submission& submission, const RunReport& report) {
+  if (report.exit_code != 0) return kNonZeroExit;
+  if (!submission.expected_output) return kAccepted;
+  return Stripped(*submission.expected_output) == Stripped(submission.standard_output.value_or(""))
+             ? kAccepted
+             : kWrongAnswer;
+}
+
+std::optional<std::string> UnlessEmpty(std::string text) {
+  if (text.empty()) return std::nullopt;
+  return text;
+}
+
+void SetStatus(Submission& submission, const RunReport& report) {
+  // Both clocks of a run end at wall_time_limit here, so what it used of its CPU time is judged
+  // afterwards.
+  const double cpu_limit = submission.cpu_time_limit + submission.cpu_extra_time;
+  if (report.end == RunReport::End::kTimeLimit || report.cpu_seconds > cpu_limit) {
+    submission.status = kTimeLimitExceeded;
+    submission.message = "Time limit exceeded";
+    return;
+  }
+  switch (report.end) {
+    case RunReport::End::kExited:
+      submission.status = StatusOfExit(submission, report);
+      submission.exit_code = report.exit_code;
+      if (report.exit_code != 0) {
+        submission.message = "Exited with error status " + std::to_string(report.exit_code);
+      }
+      return;
+    case RunReport::End::kMemoryLimit:
+      submission.status = kOtherError;
+      submission.exit_signal = report.signal;
+      submission.message = "Memory limit exceeded: " + report.note;
+      return;
+    case RunReport::End::kSignal:
+      submission.status = StatusOfSignal(report.signal);
+      submission.exit_signal = report.signal;
+      submission.message = "Caught fatal signal " + std::to_string(report.signal);
+      return;
+    case RunReport::End::kTimeLimit:
+    case RunReport::End::kLost: break;
+  }
+  submission.status = kInternalError;
+  submission.message = report.note;
+}
+
+// --- out ----------------------------------------------------------------------------------------
+
+std::string TimeText(Submission::Clock::time_point time) {
+  const auto since = time.time_since_epoch();
+  const auto seconds = std::chrono::floor<std::chrono::seconds>(since);
+  char fraction[8];
+  std::snprintf(
+      fraction, sizeof fraction, ".%03dZ",
+      static_cast<int>(
+          std::chrono::duration_cast<std::chrono::milliseconds>(since - seconds).count()));
+  return core::UtcText(Submission::Clock::time_point(seconds), "%Y-%m-%dT%H:%M:%S") + fraction;
+}
+
+// Decimal numbers are texts there.
+std::string DecimalText(double number) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", number);
+  return text;
+}
+
+struct Rendering {
+  const Submission& submission;
+  bool is_base64;
+  const std::string& python_version;
+
+  Json Text(const std::optional<std::string>& text) const {
+    if (!text) return nullptr;
+    return is_base64 ? host::EncodeBase64(*text) : core::ValidUtf8(*text);
+  }
+  template <typename T>
+  Json IfFinished(const T& value) const {
+    return submission.finished ? Json(value) : Json();
+  }
+  template <typename T>
+  static Json Maybe(const std::optional<T>& value) {
+    return value ? Json(*value) : Json();
+  }
+};
+
+Json StatusJson(int id) {
+  return {{"id", id}, {"description", kSubmissionStatuses[id - 1].description}};
+}
+
+struct Attribute {
+  std::string_view name;
+  bool is_usual;  // of an answer to who names none
+  Json (*of)(const Rendering&);
+};
+
+// In the order of their documentation, but for the usual ones.
+constexpr Attribute kAttributes[] = {
+    {"stdout", true, [](const Rendering& r) { return r.Text(r.submission.standard_output); }},
+    {"time", true, [](const Rendering& r) { return r.IfFinished(DecimalText(r.submission.time)); }},
+    {"memory", true, [](const Rendering& r) { return r.IfFinished(r.submission.memory); }},
+    {"stderr", true, [](const Rendering& r) { return r.Text(r.submission.standard_error); }},
+    {"token", true, [](const Rendering& r) { return Json(r.submission.token); }},
+    {"compile_output", true, [](const Rendering&) { return Json(); }},
+    {"message", true, [](const Rendering& r) { return r.Text(r.submission.message); }},
+    {"status", true, [](const Rendering& r) { return StatusJson(r.submission.status); }},
+    {"source_code", false,
+     [](const Rendering& r) { return r.Text(std::optional(r.submission.source_code)); }},
+    {"language_id", false, [](const Rendering& r) { return Json(r.submission.language_id); }},
+    {"compiler_options", false, [](const Rendering&) { return Json(); }},
+    {"command_line_arguments", false,
+     [](const Rendering& r) { return Rendering::Maybe(r.submission.command_line_arguments); }},
+    {"stdin", false, [](const Rendering& r) { return r.Text(r.submission.standard_input); }},
+    {"expected_output", false,
+     [](const Rendering& r) { return r.Text(r.submission.expected_output); }},
+    {"cpu_time_limit", false,
+     [](const Rendering& r) { return Json(DecimalText(r.submission.cpu_time_limit)); }},
+    {"cpu_extra_time", false,
+     [](const Rendering& r) { return Json(DecimalText(r.submission.cpu_extra_time)); }},
+    {"wall_time_limit", false,
+     [](const Rendering& r) { return Json(DecimalText(r.submission.wall_time_limit)); }},
+    {"memory_limit", false,
+     [](const Rendering& r) { return Json(std::llround(r.submission.memory_limit)); }},
+    {"stack_limit", false, [](const Rendering&) { return Json(); }},
+    {"max_processes_and_or_threads", false, [](const Rendering&) { return Json(); }},
+    {"enable_per_process_and_thread_time_limit", false,
+     [](const Rendering&) { return Json(false); }},
+    {"enable_per_process_and_thread_memory_limit", false,
+     [](const Rendering&) { return Json(false); }},
+    {"max_file_size", false, [](const Rendering&) { return Json(); }},
+    {"redirect_stderr_to_stdout", false,
+     [](const Rendering& r) { return Json(r.submission.redirect_stderr_to_stdout); }},
+    {"enable_network", false, [](const Rendering&) { return Json(false); }},
+    {"number_of_runs", false, [](const Rendering&) { return Json(1); }},
+    {"additional_files", false, [](const Rendering&) { return Json(); }},
+    {"callback_url", false, [](const Rendering&) { return Json(); }},
+    {"exit_code", false,
+     [](const Rendering& r) { return Rendering::Maybe(r.submission.exit_code); }},
+    {"exit_signal", false,
+     [](const Rendering& r) { return Rendering::Maybe(r.submission.exit_signal); }},
+    {"status_id", false, [](const Rendering& r) { return Json(r.submission.status); }},
+    {"language", false,
+     [](const Rendering& r) {
+       return LanguageOf(r.submission.language_id, r.python_version, false);
+     }},
+    {"created_at", false, [](const Rendering& r) { return Json(TimeText(r.submission.created)); }},
+    {"finished_at", false,
+     [](const Rendering& r) {
+       return r.submission.finished ? Json(TimeText(*r.submission.finished)) : Json();
+     }},
+    {"wall_time", false,
+     [](const Rendering& r) { return r.IfFinished(DecimalText(r.submission.wall_time)); }},
+};
+
+}  // namespace
+
+bool IsLanguage(int id) { return std::ranges::find(kLanguageIds, id) != std::end(kLanguageIds); }
+
+Json LanguageOf(int id, const std::string& python_version, bool in_detail) {
+  Json language = {{"id", id}, {"name", "Python (" + python_version + ")"}};
+  if (!in_detail) return language;
+  language["is_archived"] = false;
+  language["source_file"] = "main.py";
+  language["compile_cmd"] = nullptr;
+  language["run_cmd"] = "python3 main.py";
+  return language;
+}
+
+Submission ReadSubmission(BodyFields& fields, bool is_base64, const ApiTerms& terms) {
+  Submission submission;
+  submission.token = NewToken();
+  std::optional<std::string> source = TakeText(fields, "source_code", is_base64);
+  if (!source || source->empty()) fields.Add("source_code", "can't be blank");
+  submission.source_code = std::move(source).value_or("");
+  const std::optional<double> language = fields.Number("language_id");
+  if (!language) fields.Add("language_id", "can't be blank");
+  const double id = language.value_or(kLanguageIds[0]);
+  submission.language_id = id >= 0 && id < 1e6 ? static_cast<int>(id) : 0;
+  if (!IsLanguage(submission.language_id) || submission.language_id != id) {
+    fields.Add("language_id", "language with id " + nlohmann::json(id).dump() + " doesn't exist");
+  }
+  submission.standard_input = TakeText(fields, "stdin", is_base64);
+  submission.expected_output = TakeText(fields, "expected_output", is_base64);
+  submission.command_line_arguments = fields.Text("command_line_arguments");
+  if (submission.command_line_arguments &&
+      submission.command_line_arguments->size() > kMaxArgumentText) {
+    fields.Add("command_line_arguments",
+               "is too long (maximum is " + std::to_string(kMaxArgumentText) + " characters)");
+  }
+  const double most_seconds = std::chrono::duration<double>(terms.maximum.timeout).count();
+  submission.memory_limit = static_cast<double>(terms.limits.memory.count) / kKibi;
+  TakeLimit(fields, "cpu_time_limit", most_seconds, submission.cpu_time_limit);
+  if (const auto extra = fields.Number("cpu_extra_time"); extra && *extra == 0) {
+    submission.cpu_extra_time = 0;
+  } else {
+    TakeLimit(fields, "cpu_extra_time", most_seconds, submission.cpu_extra_time);
+  }
+  TakeLimit(fields, "wall_time_limit", most_seconds, submission.wall_time_limit);
+  TakeLimit(fields, "memory_limit", static_cast<double>(terms.maximum.memory.count) / kKibi,
+            submission.memory_limit);
+  submission.redirect_stderr_to_stdout =
+      fields.Boolean("redirect_stderr_to_stdout").value_or(false);
+  RefuseTheRest(fields);
+  return submission;
+}
+
+Program ProgramOf(const Submission& submission, const ApiTerms& terms) {
+  Program program;
+  program.code = submission.source_code;
+  program.standard_input = submission.standard_input.value_or("");
+  program.arguments = ShellWords(submission.command_line_arguments.value_or(""));
+  program.seconds = ClampedSeconds(submission.wall_time_limit, terms);
+  program.memory_bytes = ClampedBytes(submission.memory_limit * kKibi, terms);
+  return program;
+}
+
+Submission Judged(Submission submission, const RunEnd& end) {
+  submission.finished = Submission::Clock::now();
+  const auto* const report = std::get_if<RunReport>(&end);
+  if (!report) {
+    submission.status = kInternalError;
+    submission.message = std::get<RunFailure>(end).text;
+    return submission;
+  }
+  submission.standard_output = UnlessEmpty(report->standard_output);
+  submission.standard_error = UnlessEmpty(report->WholeStandardError());
+  if (submission.redirect_stderr_to_stdout) {
+    submission.standard_output =
+        UnlessEmpty(report->standard_output + report->WholeStandardError());
+    submission.standard_error.reset();
+  }
+  submission.time = report->cpu_seconds;
+  submission.wall_time = report->wall_seconds;
+  submission.memory = report->memory_bytes / 1024;
+  SetStatus(submission, *report);
+  return submission;
+}
+
+std::vector<std::string_view> ReadFieldNames(const std::optional<std::string>& names,
+                                             std::vector<std::string>& unknown) {
+  std::vector<std::string_view> chosen;
+  const bool is_all = names == "*";
+  if (!names || names->empty() || is_all) {
+    for (const Attribute& attribute : kAttributes) {
+      if (is_all || attribute.is_usual) chosen.push_back(attribute.name);
+    }
+    return chosen;
+  }
+  for (const std::string_view name : core::SplitAt(*names, ',')) {
+    const auto found = std::ranges::find(kAttributes, name, &Attribute::name);
+    if (found == std::end(kAttributes)) {
+      unknown.emplace_back(name);
+    } else if (std::ranges::find(chosen, found->name) == chosen.end()) {
+      chosen.push_back(found->name);
+    }
+  }
+  return chosen;
+}
+
+Json AttributesOf(const Submission& submission, std::span<const std::string_view> names,
+                  bool is_base64, const std::string& python_version) {
+  const Rendering rendering{submission, is_base64, python_version};
+  Json attributes = Json::object();
+  for (const Attribute& attribute : kAttributes) {
+    if (std::ranges::find(names, attribute.name) == names.end()) continue;
+    attributes[std::string(attribute.name)] = attribute.of(rendering);
+  }
+  return attributes;
+}
+
+std::vector<std::string> ShellWords(std::string_view text) {
+  std::vector<std::string> words;
+  std::optional<std::string> word;
+  char quote = 0;
+  for (size_t i = 0; i < text.size(); ++i) {
+    const char c = text[i];
+    if (quote != 0 && c == quote) {
+      quote = 0;
+    } else if (c == '\\' && quote != '\'' && i + 1 < text.size()) {
+      word = word.value_or("") + text[++i];
+    } else if (quote == 0 && (c == '\'' || c == '"')) {
+      quote = c;
+      word = word.value_or("");
+    } else if (quote == 0 && (c == ' ' || c == '\t' || c == '\n')) {
+      if (word) words.push_back(std::move(*word));
+      word.reset();
+    } else {
+      word = word.value_or("") + c;
+    }
+  }
+  if (word) words.push_back(std::move(*word));
+  return words;
+}
+
+}  // namespace belljar::server::compatible::judge0

@@ -1,0 +1,256 @@
+#include "server/compatible/piston/piston.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "engine/core/text.h"
+#include "engine/host/base64.h"
+#include "server/compatible/json_answer.h"
+#include "server/compatible/run_report.h"
+
+namespace belljar::server::compatible::piston {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kFilesSetting[] = "fronts.piston";
+constexpr double kUsualRunTimeout = 3000;  // milliseconds, as there
+
+enum PistonRoute : size_t {
+  kRuntimes,
+  kRuntimesSlash,
+  kExecute,
+  kExecuteSlash,
+  kPackages,
+  kInstall,
+  kUninstall,
+};
+
+constexpr std::array<std::string_view, 4> kNames = {"python", "py", "py3", "python3"};
+
+WebAnswer Message(unsigned status, const std::string& message) {
+  return JsonAnswer({{"message", message}}, status);
+}
+
+struct PistonFile {
+  std::string name;
+  std::string content;  // decoded
+  bool is_text = true;  // may be the program
+};
+
+// An encoding that is unknown is utf8, as there.
+std::optional<PistonFile> Decoded(const nlohmann::json& file, size_t index) {
+  const auto text = [&](const char* key) {
+    return file.contains(key) && file[key].is_string() ? file[key].get<std::string>() : "";
+  };
+  PistonFile decoded{text("name"), text("content")};
+  if (decoded.name.empty()) decoded.name = "file" + std::to_string(index) + ".code";
+  const std::string encoding = text("encoding");
+  decoded.is_text = encoding != "base64" && encoding != "hex";
+  if (decoded.is_text) return decoded;
+  std::optional<std::string> bytes =
+      encoding == "hex" ? core::DecodeHex(decoded.content) : host::DecodeBase64(decoded.content);
+  if (!bytes) return std::nullopt;
+  decoded.content = std::move(*bytes);
+  return decoded;
+}
+
+// The status words are those of Piston's own sandbox: RE, SG, TO, XX.
+Json RunStage(const RunReport& report) {
+  const std::string standard_error = report.WholeStandardError();
+  Json code, signal, message, status;
+  switch (report.end) {
+    case RunReport::End::kExited:
+      code = report.exit_code;
+      if (report.exit_code != 0) {
+        status = "RE";
+        message = "Exited with error status " + std::to_string(report.exit_code);
+      }
+      break;
+    case RunReport::End::kTimeLimit:
+      signal = "SIGKILL";
+      status = "TO";
+      message = "Time limit exceeded: " + report.note;
+      break;
+    case RunReport::End::kMemoryLimit:
+      signal = "SIGKILL";
+      status = "SG";
+      message = "Memory limit exceeded: " + report.note;
+      break;
+    case RunReport::End::kSignal:
+      signal = host::SignalName(report.signal);
+      status = "SG";
+      message = report.note;
+      break;
+    case RunReport::End::kLost:
+      signal = "SIGKILL";
+      status = "XX";
+      message = report.note;
+      break;
+  }
+  return {{"stdout", report.standard_output},
+          {"stderr", standard_error},
+          {"code", std::move(code)},
+          {"signal", std::move(signal)},
+          {"output", report.standard_output + standard_error},
+          {"memory", report.memory_bytes},
+          {"message", std::move(message)},
+          {"status", std::move(status)},
+          {"cpu_time", static_cast<uint64_t>(report.cpu_seconds * 1000)},
+          {"wall_time", static_cast<uint64_t>(report.wall_seconds * 1000)}};
+}
+
+WebAnswer Refused(const RunFailure& failure) {
+  return Message(failure.fault == ToolResult::Fault::kArguments ? 400 : 500, failure.text);
+}
+
+}  // namespace
+
+bool SelectsPython3(std::string_view selector) {
+  const size_t start = selector.find_first_not_of("^~><= v");
+  if (start == std::string_view::npos) return false;
+  const std::string_view version = selector.substr(start);
+  if (version == "*" || version == "x" || version == "latest") return true;
+  return version == "3" || version.starts_with("3.");
+}
+
+Piston::Piston(Calls& calls, const ApiTools& tools, ApiTerms terms, const About& about)
+    : calls_(calls),
+      execute_(tools.execute),
+      terms_(std::move(terms)),
+      python_version_(about.python_version) {}
+
+const std::vector<WebRoute>& Piston::routes() const {
+  // In the order of PistonRoute. Clients exist that end paths with a slash.
+  static const std::vector<WebRoute> kRoutes = {
+      {WebMethod::kGet, "/api/v2/runtimes", WebRoute::Body::kNone, {}},
+      {WebMethod::kGet, "/api/v2/runtimes/", WebRoute::Body::kNone, {}},
+      {WebMethod::kPost, "/api/v2/execute", WebRoute::Body::kJson, {}},
+      {WebMethod::kPost, "/api/v2/execute/", WebRoute::Body::kJson, {}},
+      {WebMethod::kGet, "/api/v2/packages", WebRoute::Body::kNone, {}},
+      {WebMethod::kPost, "/api/v2/packages", WebRoute::Body::kNone, {}},
+      {WebMethod::kDelete, "/api/v2/packages", WebRoute::Body::kNone, {}},
+  };
+  return kRoutes;
+}
+
+void Piston::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) {
+  switch (route) {
+    case kRuntimes:
+    case kRuntimesSlash:
+      return reply->Finish(
+          JsonAnswer(Json::array({{{"language", kNames[0]},
+                                   {"version", python_version_},
+                                   {"aliases", {kNames[1], kNames[2], kNames[3]}}}})));
+    case kPackages:
+      return reply->Finish(JsonAnswer(Json::array({{{"language", kNames[0]},
+                                                    {"language_version", python_version_},
+                                                    {"installed", true}}})));
+    case kExecute:
+    case kExecuteSlash: return Execute(std::move(request), reply);
+    default:
+      return reply->Finish(
+          Message(403,
+                  "this server has the one language that it lists; packages are its "
+                  "operator's, and cannot be installed or removed here"));
+  }
+}
+
+std::optional<std::string> Piston::TakeFiles(BodyFields& fields, Program& program) const {
+  const nlohmann::json* const files = fields.Find("files");
+  if (!files || !files->is_array() || files->empty()) return "files is required as an array";
+  bool has_program = false;
+  for (size_t i = 0; i < files->size(); ++i) {
+    const nlohmann::json& file = (*files)[i];
+    const std::string place = "files[" + std::to_string(i) + "]";
+    if (!file.is_object() || !file.contains("content") || !file["content"].is_string()) {
+      return place + ".content is required as a string";
+    }
+    std::optional<PistonFile> decoded = Decoded(file, i);
+    if (!decoded) return place + ".content is not in the encoding that it names";
+    if (decoded->is_text && !has_program) {
+      has_program = true;
+      program.code = std::move(decoded->content);
+      continue;
+    }
+    program.files.push_back(
+        {std::string(PlainPath(decoded->name)), host::EncodeBase64(decoded->content)});
+  }
+  if (!has_program) return "files must include at least one utf8 encoded file";
+  if (!program.files.empty() && !terms_.has_workspace) {
+    return "files: one, the program, since " + NoWorkspace(terms_, kFilesSetting);
+  }
+  return std::nullopt;
+}
+
+std::optional<std::string> Piston::TakeLimits(BodyFields& fields, Program& program) const {
+  const double most = std::chrono::duration<double, std::milli>(terms_.maximum.timeout).count();
+  const double timeout = fields.Number("run_timeout").value_or(kUsualRunTimeout);
+  const std::optional<double> memory = fields.Number("run_memory_limit");
+  for (const char* name :
+       {"compile_timeout", "compile_memory_limit", "compile_cpu_time", "run_cpu_time"}) {
+    (void)fields.Number(name);
+  }
+  if (!fields.mistakes().empty()) {
+    return fields.mistakes()[0].field + " " + fields.mistakes()[0].message;
+  }
+  if (timeout > most) {
+    return "run_timeout cannot exceed the configured limit of " +
+           std::to_string(static_cast<uint64_t>(most));
+  }
+  if (memory && *memory > static_cast<double>(terms_.maximum.memory.count)) {
+    return "run_memory_limit cannot exceed the configured limit of " +
+           std::to_string(terms_.maximum.memory.count);
+  }
+  program.seconds = ClampedSeconds(timeout / 1000, terms_);
+  if (memory && *memory > 0) program.memory_bytes = ClampedBytes(*memory, terms_);
+  return std::nullopt;
+}
+
+void Piston::Execute(WebRequest request, const std::shared_ptr<WebReply>& reply) {
+  const std::variant<nlohmann::json, std::string> body = ReadBody(request.body);
+  if (const auto* problem = std::get_if<std::string>(&body)) {
+    return reply->Finish(Message(400, *problem));
+  }
+  request.body = {};
+  BodyFields fields(std::get<nlohmann::json>(body));
+  const std::optional<std::string> language = fields.Text("language");
+  if (!language || language->empty()) {
+    return reply->Finish(Message(400, "language is required as a string"));
+  }
+  const std::optional<std::string> version = fields.Text("version");
+  if (!version || version->empty()) {
+    return reply->Finish(Message(400, "version is required as a string"));
+  }
+  if (std::ranges::find(kNames, *language) == kNames.end() || !SelectsPython3(*version)) {
+    // Both are the client's, of any length: Quoted shortens them.
+    return reply->Finish(Message(400, core::Quoted(*language + "-" + *version) +
+                                          " runtime is unknown; see /api/v2/runtimes"));
+  }
+  Program program;
+  program.standard_input = fields.Text("stdin").value_or("");
+  program.arguments = fields.Texts("args");
+  std::optional<std::string> problem = TakeFiles(fields, program);
+  if (!problem) problem = TakeLimits(fields, program);
+  if (problem) return reply->Finish(Message(400, *problem));
+
+  const auto finish = [reply, version = python_version_](const RunReport& report) {
+    reply->Finish(
+        JsonAnswer({{"run", RunStage(report)}, {"language", kNames[0]}, {"version", version}}));
+  };
+  if (const auto report = UnreadableSource(program.code)) return finish(*report);
+  const auto refusal =
+      calls_.Start(execute_, CallOf(std::move(program), terms_, request.caller, request.peer_gone),
+                   [reply, finish](core::Result<ToolResult> result) {
+                     const RunEnd end = EndOf(std::move(result));
+                     if (const auto* report = std::get_if<RunReport>(&end)) return finish(*report);
+                     reply->Finish(Refused(std::get<RunFailure>(end)));
+                   });
+  if (!refusal) return;
+  WebAnswer answer = Message(429, Describe(*refusal));
+  answer.headers = RetryAfter(refusal->retry_after);
+  reply->Finish(std::move(answer));
+}
+
+}  // namespace belljar::server::compatible::piston

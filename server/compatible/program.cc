@@ -1,0 +1,38 @@
+#include "server/compatible/program.h"
+
+#include <utility>
+
+namespace belljar::server::compatible {
+
+nlohmann::json FilesArgument(std::vector<ProgramFile> files) {
+  nlohmann::json list = nlohmann::json::array();
+  for (ProgramFile& file : files) {
+    list.push_back({{"path", std::move(file.path)}, {"base64", std::move(file.base64)}});
+  }
+  return list;
+}
+
+ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
+                std::shared_ptr<Cancellation> cancellation) {
+  ToolCall call;
+  call.arguments = {{"code", std::move(program.code)}, {"profile", terms.profile}};
+  nlohmann::json& arguments = call.arguments;
+  if (program.standard_input) arguments["stdin"] = std::move(*program.standard_input);
+  if (!program.arguments.empty()) arguments["args"] = std::move(program.arguments);
+  if (!program.files.empty()) arguments["files"] = FilesArgument(std::move(program.files));
+  if (program.seconds) arguments["timeout"] = *program.seconds;
+  if (program.memory_bytes) {
+    arguments["memory_limit"] = static_cast<uint64_t>(*program.memory_bytes);
+  }
+  call.caller = caller;
+  call.cancellation = std::move(cancellation);
+  call.form = ToolCall::Form::kOutcome;
+  return call;
+}
+
+std::string_view PlainPath(std::string_view path) {
+  while (path.starts_with("./")) path.remove_prefix(2);
+  return path;
+}
+
+}  // namespace belljar::server::compatible

@@ -1,0 +1,42 @@
+// Program: what the APIs ask to be run, as arguments of the tool execute_code.
+#ifndef BELLJAR_SERVER_COMPATIBLE_PROGRAM_H_
+#define BELLJAR_SERVER_COMPATIBLE_PROGRAM_H_
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "server/calls/tool.h"
+#include "server/compatible/api_terms.h"
+
+namespace belljar::server::compatible {
+
+struct ProgramFile {
+  std::string path;
+  std::string base64;  // as sent; the tool checks it
+};
+
+struct Program {
+  std::string code;
+  std::optional<std::string> standard_input;
+  std::vector<std::string> arguments;
+  std::vector<ProgramFile> files;
+  // Within the terms: Clamped… (api_terms.h).
+  std::optional<double> seconds;
+  std::optional<double> memory_bytes;
+};
+
+// A call of execute_code, whose result is for EndOf (run_report.h). `cancellation`: of who waits
+// for its end.
+ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
+                std::shared_ptr<Cancellation> cancellation);
+nlohmann::json FilesArgument(std::vector<ProgramFile> files);
+
+// "./a/b" is "a/b".
+std::string_view PlainPath(std::string_view path);
+
+}  // namespace belljar::server::compatible
+
+#endif  // BELLJAR_SERVER_COMPATIBLE_PROGRAM_H_

@@ -1,0 +1,83 @@
+// RunReport: what came of a run, in the terms of the APIs that this server imitates: an exit code
+// or a signal, what was printed, a verdict.
+//
+//   RunEnd end = EndOf(std::move(result));
+//   if (const auto* failure = std::get_if<RunFailure>(&end)) return Refuse(*failure);
+#ifndef BELLJAR_SERVER_COMPATIBLE_RUN_REPORT_H_
+#define BELLJAR_SERVER_COMPATIBLE_RUN_REPORT_H_
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include "engine/core/result.h"
+#include "engine/host/outcome.h"
+#include "server/calls/tool.h"
+
+namespace belljar::server::compatible {
+
+struct RunReport {
+  enum class End {
+    kExited,  // with exit_code; also what the language policy refused: 1
+    kTimeLimit,
+    kMemoryLimit,
+    kSignal,
+    kLost,  // cancelled, or its container ended: it says nothing about the program
+  };
+  End end = End::kLost;
+  int exit_code = 0;  // of kExited, from 0 to 255
+  int signal = 0;     // of kSignal and kMemoryLimit
+  host::Status status = host::Status::kKilled;
+  std::string execution_id;  // may be empty
+  std::string standard_output;
+  std::string standard_error;  // what the program wrote
+  std::string error_text;      // what Python would have added: a traceback, or why nothing ran
+  std::string note;            // why it was stopped; empty if it ended by itself
+  double wall_seconds = 0;
+  double cpu_seconds = 0;
+  uint64_t memory_bytes = 0;
+
+  struct Exception {
+    std::string type;
+    std::string message;
+    std::string traceback;
+  };
+  std::optional<Exception> exception;
+  std::string value;  // repr of the last expression; empty: there is none
+
+  struct Output {
+    std::string name;  // of a file: its path in the workspace
+    std::string media_type;
+    bool is_display = false;                   // a figure or a table
+    std::shared_ptr<const std::string> bytes;  // never null
+  };
+  std::vector<Output> outputs;
+
+  // Both parts, as a terminal would show them.
+  std::string WholeStandardError() const;
+  // The newest file of that name; null: there is none, or it is too large to be kept.
+  const Output* FindFile(std::string_view path) const;
+};
+
+// The call has no outcome.
+struct RunFailure {
+  ToolResult::Fault fault = ToolResult::Fault::kUnavailable;
+  std::string text;
+};
+
+using RunEnd = std::variant<RunReport, RunFailure>;
+
+// Of a call of execute_code that asked for its outcome.
+RunEnd EndOf(core::Result<ToolResult> result);
+
+// A source that Python does not read: with NUL, or not UTF-8. To a grader this is an error of the
+// program, although the tool refuses such an argument.
+std::optional<RunReport> UnreadableSource(std::string_view code);
+
+}  // namespace belljar::server::compatible
+
+#endif  // BELLJAR_SERVER_COMPATIBLE_RUN_REPORT_H_

@@ -1,0 +1,245 @@
+#include "server/compatible/sandbox_fusion/sandbox_fusion.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "engine/host/base64.h"
+#include "server/compatible/json_answer.h"
+
+namespace belljar::server::compatible::sandbox_fusion {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr char kSetting[] = "fronts.sandbox_fusion";
+constexpr size_t kMaxCells = 1000;
+constexpr double kUsualRun = 10;       // seconds, as there
+constexpr double kUsualNotebook = 45;  // the same
+constexpr double kMebi = 1 << 20;
+
+// As FastAPI reports what it does not accept.
+WebAnswer Unprocessable(const std::vector<Mistake>& mistakes) {
+  Json detail = Json::array();
+  for (const Mistake& mistake : mistakes) {
+    Json place = {"body"};
+    if (!mistake.field.empty()) place.push_back(mistake.field);
+    detail.push_back({{"type", "value_error"}, {"loc", place}, {"msg", mistake.message}});
+  }
+  return JsonAnswer({{"detail", std::move(detail)}}, 422);
+}
+
+// 504, since the reward functions that call this API retry it and nothing else: any other status
+// would cost the program its score.
+WebAnswer Overloaded(const CallQueue::Refusal& refusal) {
+  WebAnswer answer = JsonAnswer({{"detail", Describe(refusal)}}, 504);
+  answer.headers = RetryAfter(refusal.retry_after);
+  return answer;
+}
+
+WebAnswer Failed(const RunFailure& failure) {
+  if (failure.fault == ToolResult::Fault::kArguments) {
+    return Unprocessable({{"", failure.text}});
+  }
+  return JsonAnswer({{"status", "SandboxError"},
+                     {"message", failure.text},
+                     {"compile_result", nullptr},
+                     {"run_result", nullptr},
+                     {"executor_pod_name", nullptr},
+                     {"files", Json::object()}});
+}
+
+Json ReturnCode(const RunReport& report) {
+  switch (report.end) {
+    case RunReport::End::kExited: return report.exit_code;
+    case RunReport::End::kSignal:
+    case RunReport::End::kMemoryLimit: return -report.signal;
+    case RunReport::End::kTimeLimit:
+    case RunReport::End::kLost: break;
+  }
+  return nullptr;
+}
+
+const char* CommandStatus(const RunReport& report) {
+  if (report.end == RunReport::End::kTimeLimit) return "TimeLimitExceeded";
+  return report.end == RunReport::End::kLost ? "Error" : "Finished";
+}
+
+const char* RunStatus(const RunReport& report) {
+  if (report.end == RunReport::End::kLost) return "SandboxError";
+  return report.status == host::Status::kOk ? "Success" : "Failed";
+}
+
+// What the client asked for, of what the program left; else what the client itself sent.
+Json Fetched(const RunReport& report, const std::vector<std::string>& names,
+             const std::map<std::string, std::string>& sent) {
+  Json files = Json::object();
+  for (const std::string& name : names) {
+    const std::string path(PlainPath(name));
+    if (const RunReport::Output* output = report.FindFile(path)) {
+      files[name] = host::EncodeBase64(*output->bytes);
+    } else if (const auto found = sent.find(path); found != sent.end()) {
+      files[name] = found->second;
+    }
+  }
+  return files;
+}
+
+WebAnswer Ran(const RunReport& report, Json files) {
+  // `verdict` is Belljar's own status; clients ignore what they do not know.
+  const Json body = {{"status", RunStatus(report)},
+                     {"message", report.note},
+                     {"compile_result", nullptr},
+                     {"run_result",
+                      {{"status", CommandStatus(report)},
+                       {"execution_time", report.wall_seconds},
+                       {"cpu_time", report.cpu_seconds},
+                       {"return_code", ReturnCode(report)},
+                       {"stdout", report.standard_output},
+                       {"stderr", report.WholeStandardError()}}},
+                     {"executor_pod_name", nullptr},
+                     {"files", std::move(files)},
+                     {"verdict", host::StatusName(report.status)},
+                     {"execution_id", report.execution_id}};
+  return JsonAnswer(body);
+}
+
+void Require(BodyFields& fields, const char* name) {
+  if (!fields.Find(name)) fields.Add(name, "Field required");
+}
+
+}  // namespace
+
+SandboxFusion::SandboxFusion(Calls& calls, const ApiTools& tools, ApiTerms terms,
+                             const About& /*about*/)
+    : calls_(calls), execute_(tools.execute), terms_(std::move(terms)) {
+  if (tools.open_session && tools.close_session) notebook_.emplace(calls, tools, terms_);
+}
+
+const std::vector<WebRoute>& SandboxFusion::routes() const {
+  static const std::vector<WebRoute> kRoutes = {
+      {WebMethod::kPost, "/run_code", WebRoute::Body::kJson, {}},
+      {WebMethod::kPost, "/run_jupyter", WebRoute::Body::kJson, {}},
+  };
+  return kRoutes;
+}
+
+void SandboxFusion::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) {
+  const std::variant<nlohmann::json, std::string> body = ReadBody(request.body);
+  if (const auto* problem = std::get_if<std::string>(&body)) {
+    return reply->Finish(Unprocessable({{"", *problem}}));
+  }
+  request.body = {};
+  BodyFields fields(std::get<nlohmann::json>(body));
+  if (route == 0) return RunCode(fields, request, reply);
+  RunJupyter(fields, request, reply);
+}
+
+std::vector<ProgramFile> SandboxFusion::TakeFiles(BodyFields& fields) const {
+  std::vector<ProgramFile> files;
+  for (auto& [path, base64] : fields.TextMap("files")) {
+    files.push_back({std::string(PlainPath(path)), std::move(base64)});
+  }
+  if (!files.empty() && !terms_.has_workspace) fields.Add("files", NoWorkspace(terms_, kSetting));
+  return files;
+}
+
+std::vector<std::string> SandboxFusion::TakeFetchFiles(BodyFields& fields) const {
+  std::vector<std::string> names = fields.Texts("fetch_files");
+  if (!names.empty() && !terms_.has_workspace) {
+    fields.Add("fetch_files", NoWorkspace(terms_, kSetting));
+  }
+  return names;
+}
+
+// -1, the default there: no limit; here that of the profile.
+std::optional<double> SandboxFusion::TakeMemory(BodyFields& fields) const {
+  const std::optional<double> wanted = fields.Number("memory_limit_MB");
+  if (!wanted || *wanted <= 0) return std::nullopt;
+  return ClampedBytes(*wanted * kMebi, terms_);
+}
+
+void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
+                            const std::shared_ptr<WebReply>& reply) {
+  Require(fields, "code");
+  Require(fields, "language");
+  Program program;
+  program.code = fields.Text("code").value_or("");
+  const std::string language = fields.Text("language").value_or("python");
+  if (language != "python") {
+    fields.Add("language", "this server runs programs of the language 'python' only");
+  }
+  program.standard_input = fields.Text("stdin");
+  program.arguments = fields.Texts("args");
+  (void)fields.Number("compile_timeout");  // nothing is compiled
+  program.seconds = ClampedSeconds(fields.Number("run_timeout").value_or(kUsualRun), terms_);
+  program.memory_bytes = TakeMemory(fields);
+  program.files = TakeFiles(fields);
+  std::vector<std::string> fetched = TakeFetchFiles(fields);
+  if (!fields.mistakes().empty()) return reply->Finish(Unprocessable(fields.mistakes()));
+  if (const auto report = UnreadableSource(program.code)) {
+    return reply->Finish(Ran(*report, Json::object()));
+  }
+
+  std::map<std::string, std::string> sent;
+  if (!fetched.empty()) {
+    for (const ProgramFile& file : program.files) sent[file.path] = file.base64;
+  }
+  ToolCall call = CallOf(std::move(program), terms_, request.caller, request.peer_gone);
+  const auto refusal =
+      calls_.Start(execute_, std::move(call),
+                   [reply, fetched = std::move(fetched),
+                    sent = std::move(sent)](core::Result<ToolResult> result) {
+                     const RunEnd end = EndOf(std::move(result));
+                     const auto* const report = std::get_if<RunReport>(&end);
+                     reply->Finish(report ? Ran(*report, Fetched(*report, fetched, sent))
+                                          : Failed(std::get<RunFailure>(end)));
+                   });
+  if (refusal) reply->Finish(Overloaded(*refusal));
+}
+
+void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
+                               const std::shared_ptr<WebReply>& reply) {
+  Require(fields, "cells");
+  std::vector<std::string> cells = fields.Texts("cells");
+  if (cells.size() > kMaxCells) {
+    fields.Add("cells", "at most " + std::to_string(kMaxCells) + " cells");
+  }
+  if (fields.Text("kernel").value_or("python3") != "python3") {
+    fields.Add("kernel", "this server has the kernel 'python3' only");
+  }
+  const double of_cell = std::max(0.0, fields.Number("cell_timeout").value_or(0));
+  const double in_total =
+      ClampedSeconds(fields.Number("total_timeout").value_or(kUsualNotebook), terms_);
+  const std::optional<double> memory = TakeMemory(fields);
+  std::vector<ProgramFile> files = TakeFiles(fields);
+  std::vector<std::string> fetched = TakeFetchFiles(fields);
+  if (!fields.mistakes().empty()) return reply->Finish(Unprocessable(fields.mistakes()));
+  if (!notebook_) {
+    return reply->Finish(Failed({ToolResult::Fault::kUnavailable,
+                                 "this server has no sessions; an operator enables them with "
+                                 "sessions.enabled"}));
+  }
+  nlohmann::json arguments = {{"cells", std::move(cells)},
+                              {"cell_timeout", of_cell},
+                              {"total_timeout", in_total},
+                              {"fetch_files", std::move(fetched)}};
+  if (memory) arguments["memory_limit"] = static_cast<uint64_t>(*memory);
+  if (!files.empty()) arguments["files"] = FilesArgument(std::move(files));
+  ToolCall call;
+  call.arguments = std::move(arguments);
+  call.caller = request.caller;
+  call.cancellation = request.peer_gone;
+  const auto refusal =
+      calls_.Start(*notebook_, std::move(call), [reply](core::Result<ToolResult> result) {
+        if (result && !result->structured.empty()) {
+          WebAnswer answer;
+          answer.body = std::move(result->structured);
+          return reply->Finish(std::move(answer));
+        }
+        reply->Finish(Failed(std::get<RunFailure>(EndOf(std::move(result)))));
+      });
+  if (refusal) reply->Finish(Overloaded(*refusal));
+}
+
+}  // namespace belljar::server::compatible::sandbox_fusion
