@@ -460,7 +460,7 @@ Command MakeRunCommand(CLI::App& app) {
                    "print one JSON object instead of the program's output");
   parser->add_flag("--lean", arguments->lean,
                    "print what a model gets: output, value and error as text, long ones cut in the "
-                   "middle; with --json the object without what is usual, and that text");
+                   "middle; with --json, omit default fields, and add that text");
   parser
       ->add_option("--answer-characters", arguments->answer.characters,
                    "with --lean: length of stdout, stderr, the value and the error, each")
@@ -481,7 +481,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py --container  # also in a container: gVisor, or Docker",
                "belljar run a.py --container --package six  # from PIP_INDEX_URL",
                "belljar run program.py --json  # result, output, usage, isolation",
-               "belljar run program.py --receipt r.json  # what ran and what held it, signed",
+               "belljar run program.py --receipt r.json  # signed record of run and isolation",
                "belljar run program.py --lean  # as a model reads it"});
   return {parser, [arguments] { return ExecuteRun(*arguments); }, &arguments->arguments};
 }

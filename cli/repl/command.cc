@@ -206,7 +206,7 @@ Command MakeReplCommand(CLI::App& app) {
             "language policy; full: disabled, the kernel layers alone contain the code");
   parser
       ->add_option("--checkpoints", arguments->checkpoints,
-                   "number of states that can be gone back to; the oldest go first")
+                   "number of checkpoints kept; the oldest go first")
       ->type_name("N")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();

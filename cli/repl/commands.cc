@@ -152,7 +152,7 @@ Text Help(Live& live, const Argument&);
 // %time and %quit are not run from here: one is a cell, the other an end.
 constexpr CommandRow kCommands[] = {
     {"undo", "[N]", "go back to before the last cell, or the last N", Undo, Takes::kMaybe},
-    {"checkpoints", "", "the states that can be gone back to; *: the present one", ListCheckpoints},
+    {"checkpoints", "", "the checkpoints kept; *: the present one", ListCheckpoints},
     {"checkpoint", "[LABEL]", "keep the present state, under a label", MakeCheckpoint,
      Takes::kMaybe},
     {"rollback", "ID", "go back to a checkpoint", RollBack, Takes::kOne},

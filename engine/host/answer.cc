@@ -90,7 +90,7 @@ std::string StreamText(const Stream& stream, LongPart part, const AnswerOptions&
   std::string text = Shortened(stream.text, options.characters, {.uri = UriOf(options, part)});
   if (stream.dropped_bytes == 0) return text;
   if (!text.empty()) text += '\n';
-  return text + Note(Count(stream.dropped_bytes) + " bytes more were over the limit of output");
+  return text + Note(Count(stream.dropped_bytes) + " bytes beyond the limit were dropped");
 }
 
 // The worker bounds the repr; a value that is longer and plain data is shown as JSON.
@@ -349,7 +349,7 @@ OrderedJson AlwaysThere(const Outcome& outcome, Cuts& cuts) {
                       {"status", StatusName(outcome.status)},
                       {"execution_id", outcome.execution_id},
                       {"result", cuts.Value(outcome)}};
-  // It says nothing that the value does not, unless there is no value.
+  // Redundant if there is a value.
   if (json["result"].is_null() && outcome.result_repr && outcome.result_json != "null") {
     json["result_repr"] = cuts.Text("result_repr", *outcome.result_repr, std::nullopt);
   }

@@ -23,10 +23,10 @@
 namespace belljar::inside {
 namespace {
 
-// Of less it is not worth it: fork then copies the mapping's anon_vma, too, which takes about 1 µs.
+// Not worth it for smaller ranges: fork then also copies the mapping's anon_vma, about 1 µs.
 constexpr ptrdiff_t kWorthMapping = 4;  // pages
 
-// Of the 512 pages of code in a huge page: of less it is not worth the 2 MiB of each zygote's own.
+// Of the 512 code pages in a huge page. Fewer are not worth 2 MiB of private memory per zygote.
 constexpr ptrdiff_t kWorthHugePage = 128;
 
 // Every mapping costs a clone 0.5 µs, and its end as much. Constants of a library that is not used

@@ -199,7 +199,7 @@ void BranchingSession::Close(std::string why) {
   Release();
 }
 
-// Of the turn; once.
+// Requires the turn. Call once.
 void BranchingSession::Release() {
   auto spent = std::make_shared<Spent>();
   if (--shared_->sessions == 0) {

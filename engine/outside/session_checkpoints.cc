@@ -1,4 +1,4 @@
-// The checkpoints of a session: made, dropped, gone back to, branched from.
+// The checkpoints of a session: created, dropped, rolled back to, branched from.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>

@@ -168,7 +168,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   copy.family = from.family;
   copy.use = from.use;
   const std::lock_guard lock(mutex_);
-  if (strangers_may_live_) KillStrangers();
+  if (strangers_may_live_) KillUnexpectedChildren();
   core::Result<void> copied = OrderCopy(from, hot, std::move(pair->second));
   bool is_sound = copied || copied.error().cause == core::Cause::kRefusedByKernel;
   if (copied) {
@@ -183,7 +183,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
     return copy;
   }
   // It may have cloned itself all the same.
-  KillStrangers();
+  KillUnexpectedChildren();
   if (!is_sound) from.process.Stop();
   return copied.error();
 }
@@ -266,7 +266,7 @@ core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout,
 // Before a process runs: it cannot clone, except for threads, also while others are reaped.
 core::Result<void> SessionFamily::Start(pid_t pid) {
   const std::lock_guard lock(mutex_);
-  if (strangers_may_live_) KillStrangers();
+  if (strangers_may_live_) KillUnexpectedChildren();
   if (core::Result<void> done = LimitProcesses(pid, threads_ - 1); !done) return done;
   running_.insert(pid);
   return {};
@@ -296,14 +296,14 @@ size_t SessionFamily::EndCell(Worker& worker) {
   const std::lock_guard lock(mutex_);
   running_.erase(worker.process.pid());
   // Without threads, it cannot have cloned anything.
-  return threads_ > 1 || strangers_may_live_ ? KillStrangers() : 0;
+  return threads_ > 1 || strangers_may_live_ ? KillUnexpectedChildren() : 0;
 }
 
 // Children of the init that the host has not asked for: clones that a cell made in place of
 // threads. Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
 // RLIMIT_NPROC, so that they cannot replace each other for ever. Those that could not be looked for
 // are looked for again before the next process runs.
-size_t SessionFamily::KillStrangers() {
+size_t SessionFamily::KillUnexpectedChildren() {
   std::map<pid_t, core::UniqueFd> strangers;
   strangers_may_live_ = false;
   for (bool found = true; found;) {

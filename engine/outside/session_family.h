@@ -93,7 +93,7 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   core::Result<void> AdoptCopy(Worker& copy);
   core::Result<void> Start(pid_t pid);
   void Halt(pid_t pid);
-  size_t KillStrangers();
+  size_t KillUnexpectedChildren();
 
   core::Process init_;
   core::UniqueFd control_;

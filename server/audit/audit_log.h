@@ -63,7 +63,7 @@ class AuditLog {
   bool Flush(std::chrono::milliseconds patience);
   bool flushes_calls() const { return config_.sync == "always"; }
 
-  // Writes what waits, for which it has two seconds if that fails, and signs the segment.
+  // Flushes the queue, retrying for 2 s, and signs the segment.
   void Close();
 
   const SigningKey& key() const { return writer_->key(); }

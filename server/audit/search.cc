@@ -126,7 +126,7 @@ std::string TimeViolation(std::string_view time) {
   for (size_t i = 0; is_one && i < time.size(); ++i) {
     is_one = kForm[i] == '0' ? time[i] >= '0' && time[i] <= '9' : time[i] == kForm[i];
   }
-  return is_one ? "" : "write UTC, or the beginning of it: 2026-11-26, 2026-11-26T05:14";
+  return is_one ? "" : "write a UTC timestamp or a prefix of one: 2026-11-26, 2026-11-26T05:14";
 }
 
 core::Result<SearchResult> Search(const std::string& folder, const Query& query,

@@ -152,7 +152,7 @@ std::string Verifier::JudgeEnd(const ReadLine& line, const Json& object) {
                                 [&](const PublicKey& each) { return each.id() == id; });
   if (key == keys_.end()) {
     return "it is signed with key " + core::Printable(id).substr(0, 16) +
-           "…, which is none of the given keys";
+           "…, which is an unknown key";
   }
   if (!key->Verifies(kSegmentType, line.is_signed, line.signature)) {
     return "its signature is not one of key " + id.substr(0, 16) + "…";

@@ -107,7 +107,7 @@ struct AnswersConfig {
   // Of each part of an answer that a program makes as long as it likes: stdout, stderr, the value,
   // the error (engine/host/answer.h).
   size_t characters = 10'000;
-  std::string detail = "lean";  // or "full"; for calls that do not say
+  std::string detail = "lean";  // or "full"; the default level of detail
 };
 
 // APIs of other services (docs/http.md): each is the profile that its programs run in; empty: this
@@ -155,10 +155,11 @@ struct LogConfig {
 // The audit log (docs/audit.md).
 struct AuditConfig {
   bool enabled = false;
-  std::string folder;    // empty: this user's state folder
-  std::string key_file;  // the private key; empty: key.pem in the folder, made at the first start
-  bool code = false;     // whether entries may contain the executed code
-  bool output = false;   // whether entries may contain its output
+  std::string folder;  // empty: this user's state folder
+  std::string
+      key_file;         // the private key; empty: key.pem in the folder, created at the first start
+  bool code = false;    // whether entries may contain the executed code
+  bool output = false;  // whether entries may contain its output
   // A segment is signed and closed after this size, or this time, and when the server stops.
   core::Bytes segment_size = core::Bytes::Mebi(64);
   std::chrono::milliseconds segment_age{24 * 60 * 60'000};

@@ -95,7 +95,7 @@ struct SessionClosed {
 
 struct SessionRestored {
   static constexpr std::string_view kName = "session.restored";
-  static constexpr std::string_view kMeaning = "It has gone back to a checkpoint.";
+  static constexpr std::string_view kMeaning = "It was rolled back to a checkpoint.";
   std::string session;
   std::string profile;
   std::string checkpoint;
@@ -114,7 +114,7 @@ struct SessionEvicted {
 struct NetworkRefused {
   static constexpr std::string_view kName = "network.refused";
   static constexpr std::string_view kMeaning =
-      "The egress proxy has refused a connection. At most 16 of an execution, told at its end.";
+      "The egress proxy has refused a connection. Up to 16 per execution, sent when it ends.";
   std::string execution;
   std::string host;
   uint16_t port = 0;
@@ -124,7 +124,7 @@ struct NetworkRefused {
 struct ContainerStarted {
   static constexpr std::string_view kName = "container.started";
   static constexpr std::string_view kMeaning =
-      "A container was started for the execution, since none was waiting. Told at its end.";
+      "A container was started for the execution, since none was waiting. Sent when it ends.";
   std::string execution;
   std::string runtime;
   std::chrono::microseconds started_in{0};

@@ -56,7 +56,7 @@ struct JobLimits {
   // many bytes. The oldest go first, of the owner who has most.
   std::chrono::milliseconds retention = std::chrono::hours(24);
   core::Bytes retained = core::Bytes::Mebi(1024);
-  // A server that has not renewed its lease for this time is taken for dead.
+  // A server is treated as dead if its lease is not renewed for this time.
   std::chrono::milliseconds lease = std::chrono::seconds(30);
   // A job that asks to be queued again after an interruption is started at most so often: it may
   // itself be what ends servers.

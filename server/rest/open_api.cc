@@ -72,7 +72,7 @@ ApiJson OwnParameterSchema(std::string_view name) {
             {"description", "Entries whose seq is lower: `next` of the page before"}};
   }
   if (name == "since" || name == "until") {
-    return {{"type", "string"}, {"description", "UTC, or the beginning of it: 2026-11-26T05"}};
+    return {{"type", "string"}, {"description", "UTC timestamp or prefix: 2026-11-26T05"}};
   }
   return {{"type", "string"}};
 }
@@ -109,7 +109,7 @@ ApiJson BatchSchema() {
             {{"type", "object"},
              {"properties",
               {{"program", arguments("A body of createExecution, or a part of one")},
-               {"inputs", list("The rest of it; of what both have, this counts")}}},
+               {"inputs", list("The rest of it; where both have a value, these values win")}}},
              {"required", {"program", "inputs"}},
              {"additionalProperties", false}}}}};
 }

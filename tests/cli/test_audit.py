@@ -160,7 +160,7 @@ def test_another_key_does_not_verify(audit, home):
     )
     done = audit("verify", "--key", "other.pub")
     assert done.code == 1
-    assert "which is none of the given keys" in done.stdout
+    assert "which is an unknown key" in done.stdout
     done = audit("verify", "--key", "other.pem")
     assert done.code == 5
     assert "openssl pkey -in key.pem -pubout" in done.stderr
@@ -226,7 +226,7 @@ def test_control_characters_do_not_reach_the_terminal(audit, home, program):
     [
         (["show", "--folder", "/nowhere"], 5, "read the audit log in"),
         (["verify", "--folder", "/nowhere"], 5, "read the audit log in"),
-        (["search", "--since", "yesterday"], 2, "write UTC, or the beginning of it"),
+        (["search", "--since", "yesterday"], 2, "write a UTC timestamp or a prefix of one"),
         (["search", "--kind", "exec"], 2, "is none of"),
         (["search", "--code", "/nowhere.py"], 2, "/nowhere.py"),
         (["show", "--last", "0"], 2, "--last"),

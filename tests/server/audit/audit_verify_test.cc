@@ -214,8 +214,8 @@ TEST_F(AuditVerify, OnlyTheKeysThatAreGivenCount) {
   const std::string other = home_.path() + "/other";
   WriteLog(other);
   const std::vector<PublicKey> others = Had(ReadKeys(other));
-  EXPECT_THAT(FaultsOf(Had(VerifyLog(folder_, others))), HasSubstr("none of the given keys"));
-  EXPECT_THAT(FaultsOf(Had(VerifyLog(folder_, {}))), HasSubstr("none of the given keys"));
+  EXPECT_THAT(FaultsOf(Had(VerifyLog(folder_, others))), HasSubstr("an unknown key"));
+  EXPECT_THAT(FaultsOf(Had(VerifyLog(folder_, {}))), HasSubstr("an unknown key"));
   std::vector<PublicKey> both = Had(ReadKeys(folder_));
   both.push_back(others.front());
   EXPECT_EQ(FaultsOf(Had(VerifyLog(folder_, both))), "");
@@ -243,7 +243,7 @@ TEST_F(AuditVerify, ALogThatIsWrittenAnewWithoutTheKeyIsFound) {
     }
     SetLines(Path(1), lines);
     EXPECT_THAT(Faults(), HasSubstr(claimed == keys[0] ? "its signature is not one of key"
-                                                       : "none of the given keys"));
+                                                       : "an unknown key"));
     // Nor is the chain to what comes after it.
     EXPECT_THAT(Faults(), HasSubstr("audit-00000001.jsonl:4: "));
   }
