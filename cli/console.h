@@ -29,7 +29,7 @@ int ExitAfterOutput(const core::Result<void>& written, int exit_code);
 void Say(std::string_view text);
 
 // The same for tracebacks, findings and messages about a run, coloured if that is a terminal.
-void SayReport(std::string_view text);
+void PrintReport(std::string_view text);
 
 // "belljar run: <message>" and a reference to --help. `command` is empty for belljar itself.
 int UsageError(std::string_view command, std::string_view message);

@@ -332,8 +332,8 @@ int Report(const host::Outcome& outcome, const RunArguments& arguments, const Jo
   if (arguments.show_result && outcome.result_repr) {
     code = Answer(*outcome.result_repr + "\n", code);
   }
-  SayReport(OutcomeText(outcome, job.request.filename) +
-            ArtifactsText(outcome, saved ? &*saved : nullptr));
+  PrintReport(OutcomeText(outcome, job.request.filename) +
+              ArtifactsText(outcome, saved ? &*saved : nullptr));
   return code;
 }
 

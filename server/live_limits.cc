@@ -113,9 +113,9 @@ core::Result<std::vector<LiveLimits::Change>> LiveLimits::Set(const nlohmann::js
   before.config = after.config = Current();
   if (core::Result<void> applied = ApplyAll(patch, after); !applied) return applied.error();
   const ExecutionConfig& execution = after.config.execution;
-  const size_t most = queue_.threads();
-  if (execution.running == 0 || execution.running > most) {
-    return Wrong("running must be from 1 to " + std::to_string(most) +
+  const size_t max = queue_.threads();
+  if (execution.running == 0 || execution.running > max) {
+    return Wrong("running must be from 1 to " + std::to_string(max) +
                  ", with which the server was started");
   }
   const SessionsConfig& sessions = after.config.sessions;

@@ -86,10 +86,10 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
   const bool stopped = *end == stdio::StdioTransport::End::kStopped;
   server.LogStopping(stopped ? "signal" : "end of input");
   bool drained =
-      server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kLastMoment));
+      server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kShutdownGrace));
   if (!drained) {
     server.CancelAll();
-    server.queue().Drain(Clock::now() + kLastMoment);
+    server.queue().Drain(Clock::now() + kShutdownGrace);
   }
   server.log().Stopped(drained);
   return {};

@@ -74,7 +74,7 @@ class HttpShutdown {
       cancelled_ = true;
       server_.CancelAll();
     }
-    if (quiet || now >= deadline_ + kLastMoment) {
+    if (quiet || now >= deadline_ + kShutdownGrace) {
       server_.log().Stopped(!cancelled_);
       return io_.stop();
     }

@@ -43,7 +43,7 @@
 namespace belljar::server {
 
 // For cancelled calls to end and the last answers to be sent.
-inline constexpr std::chrono::seconds kLastMoment{5};
+inline constexpr std::chrono::seconds kShutdownGrace{5};
 
 // Calls that run at a time.
 size_t Running(const ServerConfig& config);
@@ -63,7 +63,7 @@ class Server {
     std::unique_ptr<events::EventService> events;
     std::unique_ptr<tools::Sandboxes> sandboxes;
     // How long the destructor waits before it closes the sessions that calls may be waiting for.
-    std::chrono::milliseconds last_moment = kLastMoment;
+    std::chrono::milliseconds shutdown_grace = kShutdownGrace;
   };
   // `catalogue` is read by the constructor only.
   Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue);
@@ -101,18 +101,18 @@ class Server {
   void MakeFronts();
   void MakeRest();
   void MakeJobs();
-  void TellCloses();
+  void ReportCloses();
   core::Result<void> ChangeLimits(const Caller& caller, const nlohmann::json& patch);
   std::optional<Caller> CallerNamed(const std::string& name) const;
   nlohmann::ordered_json Limits() const;
   nlohmann::ordered_json Statistics() const;
   SessionRegistry* sessions() { return config_.sessions.enabled ? &sessions_ : nullptr; }
-  Calls::RefusalListener TellRefusals();
+  Calls::RefusalListener RefusalReporter();
   std::function<operations::AuditFigures()> AuditFigures() const;
   std::vector<operations::SpareGauge> Spares() const;
 
   const ServerConfig config_;
-  const std::chrono::milliseconds last_moment_;
+  const std::chrono::milliseconds shutdown_grace_;
   const std::unique_ptr<operations::Log> log_;
   const std::unique_ptr<audit::AuditLog> audit_;  // null: there is none; and so below
   const std::unique_ptr<audit::AuditObserver> audit_observer_;

@@ -117,7 +117,7 @@ int Session::WriteNewBaseline() {
   return kExitOk;
 }
 
-void Session::SayStatistics() const {
+void Session::PrintStatistics() const {
   if (!options_.statistics) return;
   std::vector<std::pair<size_t, std::string>> rows;
   for (const auto& [rule, counted] : by_rule_) {
@@ -157,7 +157,7 @@ int Session::Finish() {
     Say("belljar validate: note: stale findings in the baseline: " +
         WithThousands(options_.baseline->stale()) + "; regenerate it with --write-baseline\n");
   }
-  SayStatistics();
+  PrintStatistics();
   if (is_text && !options_.quiet) Say(rest);  // a summary for the user
   return ExitCode();
 }

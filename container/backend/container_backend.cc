@@ -17,7 +17,7 @@ namespace {
 // For the engine to report how a container that is already gone has ended.
 constexpr std::chrono::seconds kExitTimeout{5};
 // Containers that died between being taken and receiving a request.
-constexpr int kMaxDeadInARow = 3;
+constexpr int kMaxConsecutiveDeaths = 3;
 
 // The program has not run: the guest has not received the whole request.
 bool HasDiedBefore(const core::Result<host::Outcome>& outcome) {
@@ -57,7 +57,7 @@ core::Result<host::Outcome> ContainerBackend::Run(const host::Request& request,
     core::Result<host::Outcome> outcome = RunIn(*container, request, options);
     const bool has_died = HasDiedBefore(outcome);
     Leave(std::move(*container), options.deferred);
-    if (!has_died || tries == kMaxDeadInARow) return outcome;
+    if (!has_died || tries == kMaxConsecutiveDeaths) return outcome;
   }
 }
 
@@ -69,7 +69,8 @@ core::Result<PooledContainer> ContainerBackend::TakeForSession(
     const core::Result<void> opened = container->guest->OpenSession(options.limits, wait);
     if (opened) return container;
     pool_->Retire(std::move(*container));
-    if (opened.error().error_number != EPIPE || tries == kMaxDeadInARow) return opened.error();
+    if (opened.error().error_number != EPIPE || tries == kMaxConsecutiveDeaths)
+      return opened.error();
   }
 }
 

@@ -16,7 +16,7 @@ using std::chrono::milliseconds;
 // Engines do not start more containers in parallel any faster, and each start needs a CPU.
 constexpr size_t kCrew = 4;
 // A single failure may be temporary.
-constexpr int kFailuresToGiveUp = 2;
+constexpr int kMaxFailures = 2;
 constexpr std::chrono::seconds kRemoveAgain{5};
 // A start competes for the CPU with a run that somebody waits for: a short run ends before its
 // container is replaced.
@@ -315,7 +315,7 @@ void ContainerPool::Deliver(PooledContainer container) {
 void ContainerPool::StartFailed(const core::Error& error) {
   if (closing_) return;
   start_backoff_.Fail(core::Clock::now());
-  if (++failures_in_a_row_ < kFailuresToGiveUp) return;
+  if (++failures_in_a_row_ < kMaxFailures) return;
   failure_ = error;
   // ETIMEDOUT would tell a waiting taker that waiting longer might help.
   if (error.error_number == ETIMEDOUT) failure_->error_number = 0;

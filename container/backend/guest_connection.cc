@@ -262,7 +262,7 @@ core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait,
               {outbox_.empty() ? -1 : channel_.out_fd(), POLLOUT, 0},
               {may_interrupt ? options.interrupt_fd : -1, POLLIN, 0},
               {options.kill_fd, POLLIN, 0}};
-  if (egress_) egress_->Watch(outbox_.size() < wire::EgressTraffic::kEnoughToSend, watched_);
+  if (egress_) egress_->Watch(outbox_.size() < wire::EgressTraffic::kSendThreshold, watched_);
   return outside::WaitForAny(watched_, wait);
 }
 

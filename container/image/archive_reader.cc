@@ -15,7 +15,7 @@ namespace belljar::container::image {
 namespace {
 
 // For a document; the layer is larger and is not kept in memory.
-constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
+constexpr uint64_t kMaxDocument = uint64_t{1} << 20;
 // Ours has eight, two of them folders; each may be kept in memory.
 constexpr size_t kMaxArchiveEntries = 64;
 constexpr size_t kNamedDifferences = 10;
@@ -77,7 +77,7 @@ class Inspector {
         },
         .bytes = [&](std::string_view bytes) -> core::Result<void> {
           digest->Add(bytes);
-          if (file->size <= kLargestDocument) file->text += bytes;
+          if (file->size <= kMaxDocument) file->text += bytes;
           return {};
         }};
     const core::Result<TarSummary> read = ReadTar(fd_, 0, size_, visitor);

@@ -27,7 +27,7 @@ namespace {
 
 // A host that reads nothing for this long is gone.
 constexpr std::chrono::seconds kReportTimeout{20};
-constexpr std::chrono::milliseconds kGoneCheck{50};
+constexpr std::chrono::milliseconds kGoneCheckInterval{50};
 // To start an interpreter, with packages, on a busy machine.
 constexpr std::chrono::seconds kReadyTimeout{120};
 
@@ -196,7 +196,7 @@ class Service {
     const core::Deadline deadline = core::Clock::now() + kReadyTimeout;
     for (;;) {
       core::Result<void> ready =
-          sandbox.WaitForSpare(std::min(deadline, core::Clock::now() + kGoneCheck));
+          sandbox.WaitForSpare(std::min(deadline, core::Clock::now() + kGoneCheckInterval));
       if (ready || ready.error().error_number != ETIMEDOUT) return ready;
       if (host_.gone()) return Gone();
       if (core::Clock::now() >= deadline) return ready;

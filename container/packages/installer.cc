@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr char kInstall[] = "install packages";
 constexpr char kArchiveName[] = "packages.tar.z";  // as in install.py
-constexpr size_t kLargestProgram = size_t{1} << 20;
+constexpr size_t kMaxProgram = size_t{1} << 20;
 constexpr size_t kMaxFault = 1000;
 constexpr std::chrono::seconds kConnectTimeout{15};
 
@@ -60,7 +60,7 @@ const host::Artifact* FindArchive(const host::Outcome& outcome) {
   return nullptr;
 }
 
-bool HasReachedSomebody(const host::Outcome& outcome) {
+bool HasReachedAnyone(const host::Outcome& outcome) {
   return std::any_of(
       outcome.network.begin(), outcome.network.end(),
       [](const host::NetworkEvent& each) { return each.allowed && each.received > 0; });
@@ -94,7 +94,7 @@ core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installati
 
 core::Result<host::Request> Installer::MakeRequest(const PackageQuestion& question) const {
   core::Result<std::string> program =
-      core::ReadFile(InstallerFile(installation_, "install.py"), kLargestProgram);
+      core::ReadFile(InstallerFile(installation_, "install.py"), kMaxProgram);
   if (!program) return program.error();
   const core::Result<core::Profile> profile =
       profiles::LoadProfile(InstallerProfileFile(installation_), installation_.profiles);
@@ -164,12 +164,12 @@ core::Error Installer::Explain(const std::string& kind, const std::string& what,
     return Failure("a package has a file that cannot be taken over: " + core::Quoted(what));
   }
   for (const host::NetworkEvent& event : outcome.network) {
-    if (!event.allowed && HasReachedSomebody(outcome)) {
+    if (!event.allowed && HasReachedAnyone(outcome)) {
       return Failure("the index leads to " + NameOf(event) + ": " + core::Printable(event.detail) +
                      ". An operator who trusts that host adds it to the package hosts");
     }
   }
-  if (!HasReachedSomebody(outcome)) {
+  if (!HasReachedAnyone(outcome)) {
     const std::string why =
         outcome.network.empty()
             ? "no connection was made; pip says: " + core::Printable(index_.WithoutAccount(what))

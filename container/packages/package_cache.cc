@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kLockName[] = "lock.json";
 constexpr char kSiteName[] = "site";
-constexpr size_t kLargestLock = size_t{4} << 20;
+constexpr size_t kMaxLockFile = size_t{4} << 20;
 
 core::Error Damaged(const std::string& folder, const std::string& what) {
   return core::MakeError(
@@ -90,7 +90,7 @@ core::Result<std::optional<CachedPackages>> PackageCache::Find(
   const std::string folder = folder_ + "/" + question.Key();
   std::error_code code;
   if (!fs::exists(fs::symlink_status(folder, code))) return std::optional<CachedPackages>();
-  const core::Result<std::string> text = core::ReadFile(folder + "/" + kLockName, kLargestLock);
+  const core::Result<std::string> text = core::ReadFile(folder + "/" + kLockName, kMaxLockFile);
   if (!text) return Damaged(folder, text.error().ToString());
   core::Result<PackageLock> lock = PackageLockFromText(*text);
   if (!lock) return Damaged(folder, "lock.json: " + lock.error().detail);

@@ -45,7 +45,7 @@ std::optional<size_t> MaxEgressFrame(FrameKind kind);
 // Bits of a close frame: what its sender will no longer do.
 inline constexpr uint8_t kSendsNoMore = 1;
 inline constexpr uint8_t kTakesNoMore = 2;
-inline constexpr uint8_t kBothWays = kSendsNoMore | kTakesNoMore;
+inline constexpr uint8_t kBothDirections = kSendsNoMore | kTakesNoMore;
 
 // One stream, as seen by one side. Only EgressLedger creates and changes it.
 struct EgressStream {

@@ -26,7 +26,7 @@ namespace belljar::container::wire {
 class EgressTraffic {
  public:
   // Bytes of frames waiting to be sent above which the sockets are not read.
-  static constexpr size_t kEnoughToSend = 4 * kEgressPiece;
+  static constexpr size_t kSendThreshold = 4 * kEgressPiece;
 
   EgressTraffic(EgressLedger::Side side, EgressBounds bounds) : ledger_(side, bounds) {}
 

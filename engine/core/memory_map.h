@@ -16,7 +16,7 @@ namespace belljar::core {
 
 // Larger mappings are reservations that are mostly unused, such as AddressSanitizer's 15 TiB of
 // shadow memory. Reading their pagemap took two thirds of the time of sanitized tests.
-inline constexpr uintptr_t kLargestMapping = uintptr_t{1} << 30;
+inline constexpr uintptr_t kMaxMappingSize = uintptr_t{1} << 30;
 
 // On aarch64 4, 16 or 64 KiB, as the kernel was built.
 inline const auto kPageSize = static_cast<size_t>(sysconf(_SC_PAGESIZE));

@@ -123,10 +123,10 @@ void AppendEscape(std::string_view character, std::string& text) {
 }
 
 // Letters of a line as a reader sees them: in lower case, full-width forms as ASCII, without what
-// is not seen and, at its start, without spaces. At most `most` bytes.
-std::string SeenStart(std::string_view line, size_t most) {
+// is not seen and, at its start, without spaces. At most `max` bytes.
+std::string SeenStart(std::string_view line, size_t max) {
   std::string seen;
-  while (!line.empty() && seen.size() < most) {
+  while (!line.empty() && seen.size() < max) {
     const std::string_view character = FirstCharacter(line);
     line.remove_prefix(character.size());
     uint32_t point = CodePoint(character);
@@ -160,8 +160,8 @@ bool IsHeading(std::string_view seen) {
 }
 
 bool LooksLikeOurs(std::string_view line, Place place) {
-  constexpr size_t kLongestHeading = 80;
-  const std::string seen = SeenStart(line, kLongestHeading);
+  constexpr size_t kMaxHeading = 80;
+  const std::string seen = SeenStart(line, kMaxHeading);
   if (seen.starts_with('[')) {
     const size_t word = seen.find_first_not_of(' ', 1);
     return word != std::string::npos && seen.substr(word).starts_with("belljar");

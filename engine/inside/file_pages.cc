@@ -32,7 +32,7 @@ constexpr ptrdiff_t kWorthHugePage = 128;
 // Every mapping costs a clone 0.5 µs, and its end as much. Constants of a library that is not used
 // become one with its relocated data, which takes memory of each zygote's own: in data-science
 // 264 of 322 are not larger, 5.8 MB together.
-constexpr size_t kMostConstants = size_t{64} << 10;
+constexpr size_t kMaxConstants = size_t{64} << 10;
 
 // A mapping, and its pagemap words in the zygote and in a clone that has rehearsed.
 struct Used {
@@ -87,7 +87,7 @@ core::Result<std::vector<Used>> UsedBy(const std::function<void()>& rehearse) {
   if (!of_clone) return of_clone.error();
   std::vector<Used> used;
   for (const core::MemoryMapping& mapping : *mappings) {
-    if (mapping.size() > core::kLargestMapping || mapping.is_heap || mapping.is_stack) continue;
+    if (mapping.size() > core::kMaxMappingSize || mapping.is_heap || mapping.is_stack) continue;
     Used each{mapping, std::vector<uint64_t>(mapping.pages()),
               std::vector<uint64_t>(mapping.pages())};
     core::Result<void> read = core::ReadPagemap(own->get(), mapping, each.before.data());
@@ -296,7 +296,7 @@ core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all,
     // Not anonymous memory, where an allocator expects zeros after MADV_DONTNEED.
     core::MemoryMapping mapping = all[first].mapping;
     if (!mapping.is_file() || !unused.contains(mapping.inode)) continue;
-    if (IsAsInFile(all[first]) && mapping.size() > kMostConstants) ++first;
+    if (IsAsInFile(all[first]) && mapping.size() > kMaxConstants) ++first;
     const std::span parts = std::span(all).subspan(first, next - first);
     if (std::ranges::none_of(parts, HasOwnPages) || std::ranges::any_of(parts, IsWritten)) continue;
     mapping.begin = parts.front().mapping.begin;

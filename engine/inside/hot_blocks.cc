@@ -26,9 +26,9 @@ constexpr uint64_t Power(uint64_t base, size_t exponent) {
 }
 
 // Path names, whose lengths depend on the installation, count as being of one size.
-constexpr size_t kShortestPath = 64, kLongestPath = 320;  // bytes, with the header of a str
+constexpr size_t kMinPathBytes = 64, kMaxPathBytes = 320;  // bytes, with the header of a str
 size_t SizeInContext(size_t size) {
-  return size > kShortestPath && size <= kLongestPath ? kLongestPath : size;
+  return size > kMinPathBytes && size <= kMaxPathBytes ? kMaxPathBytes : size;
 }
 
 // Memory for the blocks, and which of it has been given away.
@@ -199,7 +199,7 @@ core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json) {
     const auto is_number = [](const nlohmann::json& each) { return each.is_number_unsigned(); };
     if (!entry.is_array() || entry.size() != 3 ||
         !std::all_of(entry.begin(), entry.end(), is_number) || entry[1] > UINT32_MAX ||
-        entry[2] > kLargestHotBlock) {
+        entry[2] > kMaxHotBlock) {
       return core::MakeError(kOperation, "entry " + std::to_string(blocks.size()) +
                                              " is not [context, occurrence, size]");
     }

@@ -30,7 +30,7 @@ namespace belljar::inside {
 
 // Larger blocks are tables of which a run writes to little. The table of all loaded modules
 // is below it.
-inline constexpr size_t kLargestHotBlock = 32 << 10;
+inline constexpr size_t kMaxHotBlock = 32 << 10;
 
 struct HotBlock {
   uint64_t context = 0;     // see AllocationContext

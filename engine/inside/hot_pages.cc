@@ -98,7 +98,7 @@ core::Result<std::vector<uintptr_t>> WrittenBy(const std::function<void()>& rehe
   core::Result<std::vector<core::MemoryMapping>> mappings = core::WritableMappings();
   if (!mappings) return mappings.error();
   std::erase_if(*mappings, [](const core::MemoryMapping& each) {
-    return each.size() > core::kLargestMapping;
+    return each.size() > core::kMaxMappingSize;
   });
   core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
   if (!map) return map.error();

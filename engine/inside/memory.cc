@@ -36,8 +36,8 @@ void Free(void*, void* memory) { g_raw.free(g_raw.ctx, memory); }
 constexpr size_t kArena = 1 << 20;
 constexpr size_t kPool = 16 << 10;
 constexpr size_t kStackChunk = 16 << 10;  // the first of a thread's data stack (Python/pystate.c)
-constexpr size_t kSmallestObject = 16, kLargestObject = 512;
-constexpr size_t kMostHoles = 32 << 20;  // bytes; no loop without an end
+constexpr size_t kMinObject = 16, kMaxObject = 512;
+constexpr size_t kMaxHoles = 32 << 20;  // bytes; no loop without an end
 
 std::byte* g_reserved_arena = nullptr;
 // What the next allocation of their size gets.
@@ -97,8 +97,8 @@ void FillArenaHoles() {
   if (!g_reserved_arena) return;
   // Descending: large objects use up free pools, of which there is then none left for small ones.
   size_t filled = 0;
-  for (size_t size = kLargestObject; size >= kSmallestObject; size -= kSmallestObject) {
-    while (filled < kMostHoles && !IsInReserve(PyObject_Malloc(size))) filled += size;
+  for (size_t size = kMaxObject; size >= kMinObject; size -= kMinObject) {
+    while (filled < kMaxHoles && !IsInReserve(PyObject_Malloc(size))) filled += size;
   }
 }
 

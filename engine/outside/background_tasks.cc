@@ -5,7 +5,7 @@
 namespace belljar::outside {
 namespace {
 
-constexpr size_t kMostThreads = 16;
+constexpr size_t kMaxTaskThreads = 16;
 
 }  // namespace
 
@@ -32,7 +32,7 @@ BackgroundTasks::~BackgroundTasks() {
 // Requires mutex_. A thread for each queued task: an idle one may already be needed for another. If
 // none can be started, the others do the work.
 void BackgroundTasks::NeedThread() {
-  if (idle_ >= tasks_.size() || threads_.size() >= kMostThreads || is_ending_) return;
+  if (idle_ >= tasks_.size() || threads_.size() >= kMaxTaskThreads || is_ending_) return;
   core::Thread thread;
   const core::Result<void> started = thread.Start("work in the background", [this] { Work(); });
   if (started) threads_.push_back(std::move(thread));

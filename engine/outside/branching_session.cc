@@ -272,16 +272,16 @@ core::Result<host::Outcome> BranchingSession::RunCell(const host::Request& reque
   }
   core::Result<host::Outcome> outcome = execution.Run();
   worker_.emplace(execution.TakeWorker());
-  const size_t strangers = shared_->family->EndCell(*worker_);
+  const size_t unexpected = shared_->family->EndCell(*worker_);
   std::string closed;
   {
     const std::lock_guard lock(mutex_);
     interrupt_.reset();
     if (!closed_.empty()) return ClosedError();
   }
-  if (outcome && strangers > 0) {
+  if (outcome && unexpected > 0) {
     outcome->security_events.push_back(
-        {"rlimits", "killed", "processes that the cell had cloned", strangers});
+        {"rlimits", "killed", "processes that the cell had cloned", unexpected});
   }
   if (outcome && execution.reported()) {
     // Refused code did not run.

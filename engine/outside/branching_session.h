@@ -126,7 +126,7 @@ class BranchingSession final : public Session {
 
   core::Result<void> Hold();
   std::vector<std::shared_ptr<Held>> DropSome();
-  uint64_t MostMemory() const;
+  uint64_t MaxMemory() const;
   bool IsHeld() const;
   std::unique_lock<std::recursive_mutex> LockForOrder();
   core::Result<Worker> WakeCopy(Held& held, bool reseeds);
@@ -134,7 +134,7 @@ class BranchingSession final : public Session {
   core::Result<Worker> WakeItself(Held& held);
   void Discard(std::optional<Worker> worker);
   std::vector<std::shared_ptr<Held>> Candidates() const;
-  core::Result<void> GoBack(std::shared_ptr<Held> held);
+  core::Result<void> ReturnTo(std::shared_ptr<Held> held);
   core::Result<void> Restore(std::string& note);
   core::Result<std::shared_ptr<Held>> Find(std::string_view checkpoint) const;
 

@@ -143,7 +143,7 @@ core::Deadline Execution::NextCheck() const {
   return options_.sink ? std::min(next, next_stream_) : next;
 }
 
-std::optional<Execution::End> Execution::Hear() {
+std::optional<Execution::End> Execution::ReceiveEvent() {
   switch (channel_.Move()) {
     case WorkerChannel::Message::kNothing: return std::nullopt;
     case WorkerChannel::Message::kDone: return End::kReported;
@@ -192,7 +192,7 @@ core::Result<Execution::End> Execution::Watch() {
     if (ready < 0) interrupts_.CheckSoon();
     if (ready > 0) {
       if (watched[0].revents) {
-        if (const std::optional<End> end = Hear()) return *end;
+        if (const std::optional<End> end = ReceiveEvent()) return *end;
       }
       if (watched[4].revents) return End::kCancelled;
       for (pollfd* const cancelled : {&watched[2], &watched[3]}) {

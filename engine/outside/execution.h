@@ -64,7 +64,7 @@ class Execution {
   bool Cancel();
   core::Result<void> SendRequest();
   core::Result<End> Watch();
-  std::optional<End> Hear();
+  std::optional<End> ReceiveEvent();
   core::Deadline NextCheck() const;
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();

@@ -23,7 +23,7 @@ constexpr char kModule[] = "belljar-zygote.so";
 constexpr char kInEnvironment[] = "belljar/_installation";
 // Next to the zygote of an image: the path of its interpreter.
 constexpr char kInterpreterFile[] = "interpreter";
-constexpr size_t kLargestInterpreterFile = 1 << 16;
+constexpr size_t kMaxInterpreterFile = 1 << 16;
 
 struct Place {
   fs::path programs;
@@ -111,7 +111,7 @@ core::Result<std::string> InterpreterOf(const Place& place, const fs::path& comm
   std::string named = given;
   if (named.empty()) {
     const core::Result<std::string> file =
-        core::ReadFile(place.programs / kInterpreterFile, kLargestInterpreterFile);
+        core::ReadFile(place.programs / kInterpreterFile, kMaxInterpreterFile);
     if (file) named = core::SplitAt(*file, '\n').front();
   }
   if (!named.empty()) {

@@ -21,7 +21,7 @@ namespace {
 constexpr char kFind[] = "find a checkpoint";
 constexpr char kHold[] = "make a checkpoint";
 constexpr size_t kMaxLabel = 200;  // bytes
-constexpr size_t kMaxBranchesAtOnce = 256;
+constexpr size_t kMaxBranchesPerCall = 256;
 constexpr size_t kRememberedDrops = 64;
 
 }  // namespace
@@ -84,15 +84,15 @@ core::Result<void> BranchingSession::Hold() {
 }
 
 // An upper bound: what no worker shares with the zygote.
-uint64_t BranchingSession::MostMemory() const {
-  uint64_t most = 0;
+uint64_t BranchingSession::MaxMemory() const {
+  uint64_t total = 0;
   const auto own = [&](uint64_t resident) {
     return resident - std::min(resident, shared_->first_resident) + (uint64_t{4} << 20);
   };
-  if (worker_) most += own(ResidentMemory(worker_->process.pid()));
+  if (worker_) total += own(ResidentMemory(worker_->process.pid()));
   const std::lock_guard lock(mutex_);
-  for (const auto& held : held_) most += own(held->resident);
-  return most;
+  for (const auto& held : held_) total += own(held->resident);
+  return total;
 }
 
 // Checkpoints beyond the session's limits: the oldest first, those without a label before others,
@@ -121,10 +121,10 @@ std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::DropSome(
     const std::lock_guard lock(mutex_);
     return held_.size();
   };
-  const size_t most = std::max<size_t>(options().checkpoints, 1);
-  while (count() > most && drop_oldest("there were more than " + std::to_string(most))) {
+  const size_t max = std::max<size_t>(options().checkpoints, 1);
+  while (count() > max && drop_oldest("there were more than " + std::to_string(max))) {
   }
-  while (MostMemory() > budget.count) {
+  while (MaxMemory() > budget.count) {
     dropped.clear();  // so that what they held is counted no more
     uint64_t used = worker_ ? ProportionalMemory(worker_->process.pid()) : 0;
     std::vector<pid_t> pids;
@@ -175,8 +175,8 @@ core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_
     }
   };
   std::vector<core::Thread> threads;
-  const size_t most = std::min<size_t>(count / 2, std::thread::hardware_concurrency());
-  while (threads.size() + 1 < most) {
+  const size_t max = std::min<size_t>(count / 2, std::thread::hardware_concurrency());
+  while (threads.size() + 1 < max) {
     core::Thread thread;
     if (!thread.Start("branch a session", wake_some)) break;
     threads.push_back(std::move(thread));
@@ -213,7 +213,7 @@ void BranchingSession::Discard(std::optional<Worker> worker) {
 }
 
 // The present state is lost.
-core::Result<void> BranchingSession::GoBack(std::shared_ptr<Held> held) {
+core::Result<void> BranchingSession::ReturnTo(std::shared_ptr<Held> held) {
   if (is_at_base_ && held == base_ && worker_ && !worker_->process.HasEnded()) return {};
   core::Result<Worker> awake =
       held->is_shared ? WakeCopy(*held, held.get() == reseeded_) : WakeItself(*held);
@@ -278,7 +278,7 @@ core::Result<void> BranchingSession::Restore(std::string& note) {
   bool lives = false;
   for (const std::shared_ptr<Held>& from : Candidates()) {
     if (from->process.process.HasEnded()) continue;
-    done = GoBack(from);
+    done = ReturnTo(from);
     if (done) {
       if (from != base || !was_at_base) {
         note += (note.empty() ? "" : "; ") + std::string("the session goes on from checkpoint ") +
@@ -350,7 +350,7 @@ core::Result<void> BranchingSession::RollBack(std::string_view checkpoint, Patie
   if (!turn) return turn.error();
   core::Result<std::shared_ptr<Held>> held = Find(checkpoint);
   if (!held) return held.error();
-  core::Result<void> done = GoBack(std::move(*held));
+  core::Result<void> done = ReturnTo(std::move(*held));
   After(std::move(*turn), nullptr);
   return done;
 }
@@ -378,16 +378,16 @@ core::Result<void> BranchingSession::Undo(size_t cells, Patience patience) {
     return core::WithCause(core::Cause::kNoSuchCells,
                            core::MakeError("undo cells", "there is no checkpoint"));
   }
-  core::Result<void> done = GoBack(std::move(held));
+  core::Result<void> done = ReturnTo(std::move(held));
   After(std::move(*turn), nullptr);
   return done;
 }
 
 core::Result<std::vector<std::shared_ptr<Session>>> BranchingSession::Branch(
     size_t count, const BranchOptions& options, Patience patience) {
-  if (count == 0 || count > kMaxBranchesAtOnce) {
+  if (count == 0 || count > kMaxBranchesPerCall) {
     return core::MakeError("branch a session", "the number of branches is from 1 to " +
-                                                   std::to_string(kMaxBranchesAtOnce));
+                                                   std::to_string(kMaxBranchesPerCall));
   }
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();

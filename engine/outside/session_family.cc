@@ -168,7 +168,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   copy.family = from.family;
   copy.use = from.use;
   const std::lock_guard lock(mutex_);
-  if (strangers_may_live_) KillUnexpectedChildren();
+  if (unexpected_may_live_) KillUnexpectedChildren();
   core::Result<void> copied = OrderCopy(from, hot, std::move(pair->second));
   bool is_sound = copied || copied.error().cause == core::Cause::kRefusedByKernel;
   if (copied) {
@@ -266,7 +266,7 @@ core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout,
 // Before a process runs: it cannot clone, except for threads, also while others are reaped.
 core::Result<void> SessionFamily::Start(pid_t pid) {
   const std::lock_guard lock(mutex_);
-  if (strangers_may_live_) KillUnexpectedChildren();
+  if (unexpected_may_live_) KillUnexpectedChildren();
   if (core::Result<void> done = LimitProcesses(pid, threads_ - 1); !done) return done;
   running_.insert(pid);
   return {};
@@ -296,7 +296,7 @@ size_t SessionFamily::EndCell(Worker& worker) {
   const std::lock_guard lock(mutex_);
   running_.erase(worker.process.pid());
   // Without threads, it cannot have cloned anything.
-  return threads_ > 1 || strangers_may_live_ ? KillUnexpectedChildren() : 0;
+  return threads_ > 1 || unexpected_may_live_ ? KillUnexpectedChildren() : 0;
 }
 
 // Children of the init that the host has not asked for: clones that a cell made in place of
@@ -304,8 +304,8 @@ size_t SessionFamily::EndCell(Worker& worker) {
 // RLIMIT_NPROC, so that they cannot replace each other for ever. Those that could not be looked for
 // are looked for again before the next process runs.
 size_t SessionFamily::KillUnexpectedChildren() {
-  std::map<pid_t, core::UniqueFd> strangers;
-  strangers_may_live_ = false;
+  std::map<pid_t, core::UniqueFd> unexpected;
+  unexpected_may_live_ = false;
   for (bool found = true; found;) {
     found = false;
     std::error_code code;
@@ -314,13 +314,13 @@ size_t SessionFamily::KillUnexpectedChildren() {
       pid_t pid = -1;
       const auto read = std::from_chars(name.data(), name.data() + name.size(), pid);
       if (read.ptr != name.data() + name.size() || known_.contains(pid)) continue;
-      if (strangers.contains(pid)) continue;
+      if (unexpected.contains(pid)) continue;
       const std::optional<pid_t> parent = ParentOf(name);
       if (parent && *parent != init_.pid()) continue;
       core::UniqueFd pidfd;
       if (parent) pidfd.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
       if (!parent || (!pidfd && core::IsExhaustion(errno))) {
-        strangers_may_live_ = true;
+        unexpected_may_live_ = true;
         continue;
       }
       // It may have ended, and another have its number, since its parent was read.
@@ -328,15 +328,16 @@ size_t SessionFamily::KillUnexpectedChildren() {
           pidfd ? Ask(core::InitOrder::kRecognise, pidfd.get()) : core::InitReply{ECHILD};
       if (!reply || reply->error_number != 0) continue;
       (void)syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
-      strangers.emplace(pid, std::move(pidfd));
+      unexpected.emplace(pid, std::move(pidfd));
       found = true;
     }
-    if (core::IsExhaustion(code.value())) strangers_may_live_ = true;
+    if (core::IsExhaustion(code.value())) unexpected_may_live_ = true;
     const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
-    for (const auto& [pid, pidfd] : strangers) (void)core::WaitReadable(pidfd.get(), deadline).ok();
+    for (const auto& [pid, pidfd] : unexpected)
+      (void)core::WaitReadable(pidfd.get(), deadline).ok();
   }
-  for (const auto& [pid, pidfd] : strangers) (void)Ask(core::InitOrder::kReap, pidfd.get()).ok();
-  return strangers.size();
+  for (const auto& [pid, pidfd] : unexpected) (void)Ask(core::InitOrder::kReap, pidfd.get()).ok();
+  return unexpected.size();
 }
 
 std::vector<pid_t> SessionFamily::processes() const {

@@ -102,7 +102,7 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   mutable std::mutex mutex_;  // also: one copy at a time
   std::set<pid_t> known_;     // not reaped yet
   std::set<pid_t> running_;   // those that are not stopped
-  bool strangers_may_live_ = false;
+  bool unexpected_may_live_ = false;
   std::mutex asking_;  // one order at a time to the init; taken after mutex_
 };
 

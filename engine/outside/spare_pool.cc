@@ -20,7 +20,7 @@ constexpr size_t kRequestsAhead = 3;
 constexpr std::chrono::seconds kSpawnTimeout{10};
 constexpr std::chrono::seconds kSettleTimeout{2};
 constexpr std::chrono::seconds kReadyTimeout{20};
-constexpr int kFailuresToGiveUp = 3;
+constexpr int kMaxFailures = 3;
 // More are only cloned when they are needed: each is a process more than a single run's worker.
 constexpr size_t kSpareSessions = 1;
 
@@ -279,7 +279,7 @@ void SparePool::WorkerFailed(core::Error error) {
   if (!zygote_) start_backoff_.Fail(now);
   // The loss of a single worker (killed from outside, a temporary lack of descriptors) is not
   // reported.
-  if (++workers_failed_in_a_row_ >= kFailuresToGiveUp) {
+  if (++workers_failed_in_a_row_ >= kMaxFailures) {
     GiveUp(std::move(error), refill_backoff_);
   }
 }

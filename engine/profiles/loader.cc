@@ -306,10 +306,10 @@ template <typename T, typename ParseValue>
 void ReadLimit(const toml::table* limit, ParseValue parse, T* defaults, T* maximum, bool first) {
   if (!limit) return;
   const T here = Unwrap(parse(Get<std::string>(*limit, "default")), *limit);
-  const T most_here = Unwrap(parse(Get<std::string>(*limit, "max")), *limit);
-  if (here > most_here) throw Malformed(*limit, "the default is over the maximum");
+  const T max_here = Unwrap(parse(Get<std::string>(*limit, "max")), *limit);
+  if (here > max_here) throw Malformed(*limit, "the default is over the maximum");
   *defaults = first ? here : std::max(*defaults, here);
-  *maximum = first ? most_here : std::max(*maximum, most_here);
+  *maximum = first ? max_here : std::max(*maximum, max_here);
 }
 
 // Fixed for all runs of the profile.

@@ -58,7 +58,7 @@ void AuditLog::Add(std::string members) {
   const bool is_full = queue_.size() + in_work_ >= kMaxQueue || queued_bytes_ >= kMaxQueuedBytes;
   if (closing_ || (is_full && config_.on_failure == "continue")) {
     ++lost_;
-    ++lost_untold_;
+    ++lost_unreported_;
     return;
   }
   // Otherwise no call begins while the queue is full (WhyRefused), and those that run may end.
@@ -142,8 +142,8 @@ void AuditLog::Work() {
     done_.notify_all();
   }
   lock.unlock();
-  if (gave_up_ || !Insist([this] { return writer_->End(); })) return;
-  TellClosed();
+  if (gave_up_ || !RetryUntilDone([this] { return writer_->End(); })) return;
+  ReportClosed();
 }
 
 void AuditLog::WriteBatch(const std::vector<std::string>& batch) {
@@ -154,9 +154,10 @@ void AuditLog::WriteBatch(const std::vector<std::string>& batch) {
     if (gave_up_) return;
     writer_->Append(members);
   }
-  if (!Insist([this] { return writer_->Write(); })) return;
+  if (!RetryUntilDone([this] { return writer_->Write(); })) return;
   if (!unsynced_since_) unsynced_since_ = Clock::now();
-  if (flushes_calls() && Insist([this] { return writer_->Sync(); })) unsynced_since_.reset();
+  if (flushes_calls() && RetryUntilDone([this] { return writer_->Sync(); }))
+    unsynced_since_.reset();
 }
 
 // The entry about entries that are not there, once there is room again.
@@ -164,8 +165,8 @@ bool AuditLog::AddsLost() {
   Entry entry;
   {
     const std::lock_guard lock(mutex_);
-    if (failing_ || closing_ || lost_untold_ == 0) return false;
-    entry.count = std::exchange(lost_untold_, 0);
+    if (failing_ || closing_ || lost_unreported_ == 0) return false;
+    entry.count = std::exchange(lost_unreported_, 0);
   }
   entry.kind = Kind::kLost;
   entry.detail = "the queue was full";
@@ -179,7 +180,7 @@ void AuditLog::Maintain() {
   if (writer_->IsOld()) NextSegment();
   if (gave_up_) return;
   if (unsynced_since_ && Clock::now() >= *unsynced_since_ + config_.sync_interval &&
-      Insist([this] { return writer_->Sync(); })) {
+      RetryUntilDone([this] { return writer_->Sync(); })) {
     unsynced_since_.reset();
   }
   if (Clock::now() < next_retention_) return;
@@ -193,21 +194,21 @@ void AuditLog::Maintain() {
 }
 
 void AuditLog::NextSegment() {
-  if (!Insist([this] { return writer_->End(); })) return;
+  if (!RetryUntilDone([this] { return writer_->End(); })) return;
   unsynced_since_.reset();
-  TellClosed();
+  ReportClosed();
   next_retention_ = Clock::now();
-  (void)Insist([this] { return writer_->Begin(); });
+  (void)RetryUntilDone([this] { return writer_->Begin(); });
 }
 
 // The head in a log that is kept elsewhere is what shows that the end of this one was removed.
-void AuditLog::TellClosed() {
+void AuditLog::ReportClosed() {
   notify_({false,
            "audit_segment_closed",
            {{"segment", std::to_string(writer_->number())}, {"head", writer_->head()}}});
 }
 
-bool AuditLog::Insist(const std::function<core::Result<void>()>& step) {
+bool AuditLog::RetryUntilDone(const std::function<core::Result<void>()>& step) {
   for (;;) {
     const core::Result<void> done = step();
     std::unique_lock lock(mutex_);

@@ -80,9 +80,9 @@ class AuditLog {
   void WriteBatch(const std::vector<std::string>& batch);
   void Maintain();
   void NextSegment();
-  void TellClosed();
+  void ReportClosed();
   // Until it succeeds. False: the log is being closed, and has waited long enough.
-  bool Insist(const std::function<core::Result<void>()>& step);
+  bool RetryUntilDone(const std::function<core::Result<void>()>& step);
   bool AddsLost();
 
   const AuditConfig config_;
@@ -99,7 +99,7 @@ class AuditLog {
   uint64_t durable_ = 0;
   uint64_t written_ = 0;
   uint64_t lost_ = 0;
-  uint64_t lost_untold_ = 0;
+  uint64_t lost_unreported_ = 0;
   uint64_t failures_ = 0;
   bool is_flushing_ = false;
   std::optional<std::string> failing_;  // why

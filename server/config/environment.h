@@ -14,7 +14,7 @@ namespace belljar::server::config {
 inline constexpr char kConfigVariable[] = "BELLJAR_CONFIG";  // path of the configuration file
 // The secret of the token "default".
 inline constexpr char kTokenVariable[] = "BELLJAR_API_TOKEN";
-inline constexpr char kFamiliarTokenVariable[] = "SANDBOX_API_TOKEN";
+inline constexpr char kLegacyTokenVariable[] = "SANDBOX_API_TOKEN";
 
 struct Variable {
   std::string name;

@@ -26,10 +26,10 @@ core::Bytes HalfOfMemory() {
   if (sysinfo(&machine) != 0) abort();  // its only error is a bad pointer
   uint64_t bytes = uint64_t{machine.totalram} * machine.mem_unit;
   if (const core::Result<std::string> text = core::ReadFile("/sys/fs/cgroup/memory.max", 100)) {
-    uint64_t most = 0;  // "max": none
+    uint64_t max = 0;  // "max": none
     const std::from_chars_result read =
-        std::from_chars(text->data(), text->data() + text->size(), most);
-    if (read.ec == std::errc() && most > 0) bytes = std::min(bytes, most);
+        std::from_chars(text->data(), text->data() + text->size(), max);
+    if (read.ec == std::errc() && max > 0) bytes = std::min(bytes, max);
   }
   return core::Bytes::Mebi(std::max<uint64_t>(bytes / 2 >> 20, 1));
 }
@@ -143,7 +143,7 @@ bool SessionRegistry::MakeRoom(const std::string& owner, size_t held_by_owner) {
 // Unlocks the mutex meanwhile. Others go on with the figures of the time before.
 void SessionRegistry::Measure(std::unique_lock<std::mutex>& lock) {
   const Time now = clocks_.steady();
-  if (measured_ && now < *measured_ + kMeasuredEvery) return;
+  if (measured_ && now < *measured_ + kMeasureInterval) return;
   struct Family {
     std::shared_ptr<RegisteredSession> any;
     uint64_t sessions = 0;

@@ -60,10 +60,10 @@ class SessionRegistry {
     std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;
     std::function<std::chrono::system_clock::time_point()> wall = std::chrono::system_clock::now;
   };
-  // An owner keeps this many notes on sessions that have gone; the oldest are forgotten.
+  // Number of closed sessions remembered per owner, with the reason; the oldest are forgotten.
   static constexpr size_t kRemembered = 256;
-  // The memory of sessions is measured when some are to be opened, at most so often.
-  static constexpr std::chrono::seconds kMeasuredEvery{3};
+  // The memory of sessions is measured before some are opened, at most this often.
+  static constexpr std::chrono::seconds kMeasureInterval{3};
 
   explicit SessionRegistry(const SessionsConfig& config) : SessionRegistry(config, Clocks()) {}
   SessionRegistry(const SessionsConfig& config, Clocks clocks);
@@ -77,10 +77,10 @@ class SessionRegistry {
   void CloseDue();
   // kEvicted: by the registry, for its age, to make room or for memory.
   enum class Cause { kClosed, kEvicted };
-  // Told about each session that has gone, with its reason, on any thread; at most once.
+  // Called once for each session that is closed, with the reason, on any thread.
   using Listener = std::function<void(const std::string& owner, const RegisteredSession& session,
                                       Cause cause, const std::string& why)>;
-  void TellCloses(Listener listener) { on_close_ = std::move(listener); }
+  void SetCloseListener(Listener listener) { on_close_ = std::move(listener); }
 
   // Places for sessions that are about to be opened. Those that are not used become free again.
   class Places {
@@ -133,7 +133,7 @@ class SessionRegistry {
   // Without waiting for its end.
   core::Result<void> Close(const std::string& owner, const std::string& id, const std::string& why);
 
-  // Of every owner, used or not.
+  // All owners' sessions, used or not.
   void CloseAll(const std::string& why);
 
   struct Listed {

@@ -79,7 +79,7 @@ void CallEvents::Printed(const ExecutionRecord& record, std::string_view text) {
 }
 
 // What happened meanwhile, as far as it is known only now.
-void CallEvents::TellDetails(const CallRecord& record) {
+void CallEvents::PublishDetails(const CallRecord& record) {
   const host::Outcome& outcome = *record.outcome;
   const std::string execution(record.execution);
   if (outcome.container && !outcome.container->warm) {
@@ -108,7 +108,7 @@ void CallEvents::Called(const CallRecord& record) {
     return hub_.Publish(record.caller, std::move(ended));
   }
   const host::Outcome& outcome = *record.outcome;
-  TellDetails(record);
+  PublishDetails(record);
   if (outcome.session && outcome.session->restored) {
     hub_.Publish(record.caller, SessionRestored{outcome.session->id, Bounded(record.profile),
                                                 Bounded(outcome.session->checkpoint),

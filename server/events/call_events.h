@@ -27,7 +27,7 @@ class CallEvents : public CallObserver {
   void Printed(const ExecutionRecord& record, std::string_view text) override;
 
  private:
-  void TellDetails(const CallRecord& record);
+  void PublishDetails(const CallRecord& record);
 
   EventHub& hub_;
 };

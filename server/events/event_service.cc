@@ -7,7 +7,7 @@ namespace belljar::server::events {
 namespace {
 
 // For what is left at the end. The process manager waits, too.
-constexpr std::chrono::seconds kLastMoment{2};
+constexpr std::chrono::seconds kFlushTimeout{2};
 
 }  // namespace
 
@@ -45,7 +45,7 @@ core::Result<std::unique_ptr<EventService>> EventService::Open(const ServerConfi
 }
 
 EventService::~EventService() {
-  const auto deadline = std::chrono::steady_clock::now() + kLastMoment;
+  const auto deadline = std::chrono::steady_clock::now() + kFlushTimeout;
   if (webhooks_) webhooks_->Finish(deadline);
   if (traces_) traces_->Finish(deadline);
 }

@@ -14,8 +14,8 @@ constexpr size_t kBatchBytes = 64 << 10;
 constexpr size_t kBatchEvents = 256;
 // When to look again at a stream that has no room, and whether clients have left: they make no
 // event.
-constexpr std::chrono::milliseconds kLookAgain{50};
-constexpr std::chrono::milliseconds kLookForClients{1000};
+constexpr std::chrono::milliseconds kPollInterval{50};
+constexpr std::chrono::milliseconds kClientCheckInterval{1000};
 // A comment. Without an empty line, which some clients take for the end of an event without data
 // (httpx-sse 0.4).
 constexpr char kHeartbeat[] = ":\n";
@@ -213,7 +213,8 @@ void EventStreams::Serve() {
       streams_.splice(streams_.end(), new_);
     }
     const Clock::time_point now = Clock::now();
-    Clock::time_point next = streams_.empty() ? now + options_.heartbeat : now + kLookForClients;
+    Clock::time_point next =
+        streams_.empty() ? now + options_.heartbeat : now + kClientCheckInterval;
     for (auto at = streams_.begin(); at != streams_.end();) {
       Stream& stream = **at;
       if (!Advance(stream, now, ends)) {
@@ -222,7 +223,7 @@ void EventStreams::Serve() {
         continue;
       }
       next = std::min(next, stream.has_more     ? now
-                            : stream.is_blocked ? now + kLookAgain
+                            : stream.is_blocked ? now + kPollInterval
                                                 : stream.last_sent + options_.heartbeat);
       ++at;
     }

@@ -33,7 +33,7 @@ constexpr char kNoAddress[] =
     "it has no address of this machine; write https://, or name a private network in allow_private";
 // Of a response; the status is in its first line.
 constexpr size_t kMaxHead = 16 << 10;
-constexpr std::chrono::milliseconds kStopLook{100};
+constexpr std::chrono::milliseconds kStopPollInterval{100};
 // A moment at which libcurl has something to do comes earlier.
 constexpr int kMaxWait = 60'000;
 
@@ -334,7 +334,7 @@ core::Result<HttpPost::Addresses> HttpPost::Resolve(Deadline deadline, const Can
     if (now >= deadline) return core::SystemErrorOf(ETIMEDOUT, operation);
     io_->restart();
     const auto work = boost::asio::make_work_guard(*io_);
-    io_->run_one_until(std::min(deadline, now + kStopLook));
+    io_->run_one_until(std::min(deadline, now + kStopPollInterval));
   }
   if ((*answer)->found.empty()) return core::MakeError(operation, (*answer)->failure);
   return (*answer)->found;

@@ -7,7 +7,7 @@ namespace {
 
 constexpr char kNeededFor[] =
     "webhooks and traces need libcurl: Debian's and Ubuntu's package libcurl4, RHEL's libcurl";
-constexpr unsigned kOldestVersion = 0x073d00;  // 7.61.0
+constexpr unsigned kMinVersion = 0x073d00;  // 7.61.0
 
 core::Result<const LibCurl*> LoadLibCurl() {
   static LibCurl functions;
@@ -23,7 +23,7 @@ core::Result<const LibCurl*> LoadLibCurl() {
     return core::MakeError("prepare libcurl", "it cannot be used");
   }
   const curl_version_info_data* const version = functions.curl_version_info(CURLVERSION_NOW);
-  if (version->version_num < kOldestVersion) {
+  if (version->version_num < kMinVersion) {
     return core::MakeError("prepare libcurl",
                            std::string("it is ") + version->version + ": 7.61 is needed");
   }

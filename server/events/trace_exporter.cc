@@ -19,9 +19,9 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr char kPath[] = "/v1/traces";
-constexpr size_t kMaxOpen = 8192;     // executions that have not ended
-constexpr size_t kMaxHappened = 64;   // events of a span
-constexpr size_t kMaxWaiting = 4096;  // spans
+constexpr size_t kMaxOpen = 8192;      // executions that have not ended
+constexpr size_t kMaxSpanEvents = 64;  // events of a span
+constexpr size_t kMaxWaiting = 4096;   // spans
 constexpr size_t kMaxBatchSpans = 512;
 constexpr std::chrono::milliseconds kDelay{1000};  // for a batch to fill
 constexpr std::chrono::milliseconds kTimeout{10'000};
@@ -133,7 +133,7 @@ class TraceExporter::Worker : public SenderThread {
     Span& span = found->second;
     if (!std::holds_alternative<ExecutionEnded>(event->data) &&
         !std::holds_alternative<ExecutionRefused>(event->data)) {
-      if (span.happened.size() < kMaxHappened) span.happened.push_back(event);
+      if (span.happened.size() < kMaxSpanEvents) span.happened.push_back(event);
       return;
     }
     span.end = event->time;

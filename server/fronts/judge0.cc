@@ -279,8 +279,8 @@ WebAnswer Judge0::Languages(size_t route, const WebRequest& request) const {
 }
 
 WebAnswer Judge0::ConfigInfo() const {
-  const Submission usual;
-  const double most_seconds = std::chrono::duration<double>(terms_.maximum.timeout).count();
+  const Submission defaults;
+  const double max_seconds = std::chrono::duration<double>(terms_.maximum.timeout).count();
   const auto kilobytes = [](core::Bytes bytes) {
     return static_cast<int64_t>(static_cast<double>(bytes.count) / kKilobyte);
   };
@@ -295,12 +295,12 @@ WebAnswer Judge0::ConfigInfo() const {
                      {"callbacks_timeout", 0},
                      {"enable_additional_files", false},
                      {"max_queue_size", about_.queue},
-                     {"cpu_time_limit", usual.cpu_time_limit},
-                     {"cpu_extra_time", usual.cpu_extra_time},
-                     {"max_cpu_time_limit", most_seconds},
-                     {"max_cpu_extra_time", most_seconds},
-                     {"wall_time_limit", usual.wall_time_limit},
-                     {"max_wall_time_limit", most_seconds},
+                     {"cpu_time_limit", defaults.cpu_time_limit},
+                     {"cpu_extra_time", defaults.cpu_extra_time},
+                     {"max_cpu_time_limit", max_seconds},
+                     {"max_cpu_extra_time", max_seconds},
+                     {"wall_time_limit", defaults.wall_time_limit},
+                     {"max_wall_time_limit", max_seconds},
                      {"memory_limit", kilobytes(terms_.limits.memory)},
                      {"max_memory_limit", kilobytes(terms_.maximum.memory)},
                      {"stack_limit", 0},

@@ -59,13 +59,13 @@ std::optional<std::string> TakeText(BodyFields& fields, const char* name, bool i
   return text;
 }
 
-// A number greater than 0 and no greater than `most`.
-void TakeLimit(BodyFields& fields, const char* name, double most, double& limit) {
+// A number greater than 0 and no greater than `max`.
+void TakeLimit(BodyFields& fields, const char* name, double max, double& limit) {
   const std::optional<double> given = fields.Number(name);
   if (!given) return;
   if (*given <= 0) fields.Add(name, "must be greater than 0");
-  if (*given > most) {
-    fields.Add(name, "must be less than or equal to " + nlohmann::json(most).dump());
+  if (*given > max) {
+    fields.Add(name, "must be less than or equal to " + nlohmann::json(max).dump());
   }
   limit = *given;
 }
@@ -216,11 +216,11 @@ Json StatusJson(int id) {
 
 struct Attribute {
   std::string_view name;
-  bool is_usual;  // of an answer to who names none
+  bool is_default;  // present if the reader names no attributes
   Json (*of)(const Rendering&);
 };
 
-// In the order of their documentation, but for the usual ones.
+// The default ones first, the others in the order of their documentation.
 constexpr Attribute kAttributes[] = {
     {"stdout", true, [](const Rendering& r) { return r.Text(r.submission.standard_output); }},
     {"time", true, [](const Rendering& r) { return r.IfFinished(DecimalText(r.submission.time)); }},
@@ -313,15 +313,15 @@ Submission ReadSubmission(BodyFields& fields, bool is_base64, const FrontTerms& 
     fields.Add("command_line_arguments",
                "is too long (maximum is " + std::to_string(kMaxArgumentText) + " characters)");
   }
-  const double most_seconds = std::chrono::duration<double>(terms.maximum.timeout).count();
+  const double max_seconds = std::chrono::duration<double>(terms.maximum.timeout).count();
   submission.memory_limit = static_cast<double>(terms.limits.memory.count) / kKibi;
-  TakeLimit(fields, "cpu_time_limit", most_seconds, submission.cpu_time_limit);
+  TakeLimit(fields, "cpu_time_limit", max_seconds, submission.cpu_time_limit);
   if (const auto extra = fields.Number("cpu_extra_time"); extra && *extra == 0) {
     submission.cpu_extra_time = 0;
   } else {
-    TakeLimit(fields, "cpu_extra_time", most_seconds, submission.cpu_extra_time);
+    TakeLimit(fields, "cpu_extra_time", max_seconds, submission.cpu_extra_time);
   }
-  TakeLimit(fields, "wall_time_limit", most_seconds, submission.wall_time_limit);
+  TakeLimit(fields, "wall_time_limit", max_seconds, submission.wall_time_limit);
   TakeLimit(fields, "memory_limit", static_cast<double>(terms.maximum.memory.count) / kKibi,
             submission.memory_limit);
   submission.redirect_stderr_to_stdout =
@@ -368,7 +368,7 @@ std::vector<std::string_view> ReadFieldNames(const std::optional<std::string>& n
   const bool is_all = names == "*";
   if (!names || names->empty() || is_all) {
     for (const Attribute& attribute : kAttributes) {
-      if (is_all || attribute.is_usual) chosen.push_back(attribute.name);
+      if (is_all || attribute.is_default) chosen.push_back(attribute.name);
     }
     return chosen;
   }

@@ -79,8 +79,8 @@ Program ProgramOf(const Submission& submission, const FrontTerms& terms);
 // The submission as it is after its run.
 Submission Judged(Submission submission, const RunEnd& end);
 
-// The attributes that a reader asked for: names separated by commas, "*" for all; absent: the usual
-// ones. Those that do not exist go to `unknown`.
+// The attributes that a reader asked for: names separated by commas, "*" for all; absent: the
+// default ones. Unknown names go to `unknown`.
 std::vector<std::string_view> ReadFieldNames(const std::optional<std::string>& names,
                                              std::vector<std::string>& unknown);
 

@@ -20,7 +20,7 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 // With less a cell could not even start.
-constexpr double kLeastLeft = 0.1;
+constexpr double kMinTimeLeft = 0.1;
 
 // Display data as Jupyter has it: contents by media type, those that are no text in base64.
 Json DisplayOf(const RunReport& report) {
@@ -163,7 +163,7 @@ ToolResult Notebook::RunCells(const ToolCall& call, const std::string& session) 
   bool has_sent_files = false;
   for (const nlohmann::json& cell : wanted.at("cells")) {
     const double left = in_total - progress.seconds();
-    if (left < kLeastLeft) {
+    if (left < kMinTimeLeft) {
       progress.out_of_time = true;
       progress.verdict = "timeout";
       progress.message = "total_timeout has passed";

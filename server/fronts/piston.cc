@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kFilesSetting[] = "fronts.piston";
-constexpr double kUsualRunTimeout = 3000;  // milliseconds, as there
+constexpr double kDefaultRunMilliseconds = 3000;  // milliseconds, as there
 
 enum PistonRoute : size_t {
   kRuntimes,
@@ -185,8 +185,8 @@ std::optional<std::string> Piston::TakeFiles(BodyFields& fields, Program& progra
 }
 
 std::optional<std::string> Piston::TakeLimits(BodyFields& fields, Program& program) const {
-  const double most = std::chrono::duration<double, std::milli>(terms_.maximum.timeout).count();
-  const double timeout = fields.Number("run_timeout").value_or(kUsualRunTimeout);
+  const double max = std::chrono::duration<double, std::milli>(terms_.maximum.timeout).count();
+  const double timeout = fields.Number("run_timeout").value_or(kDefaultRunMilliseconds);
   const std::optional<double> memory = fields.Number("run_memory_limit");
   for (const char* name :
        {"compile_timeout", "compile_memory_limit", "compile_cpu_time", "run_cpu_time"}) {
@@ -195,9 +195,9 @@ std::optional<std::string> Piston::TakeLimits(BodyFields& fields, Program& progr
   if (!fields.mistakes().empty()) {
     return fields.mistakes()[0].field + " " + fields.mistakes()[0].message;
   }
-  if (timeout > most) {
+  if (timeout > max) {
     return "run_timeout cannot exceed the configured limit of " +
-           std::to_string(static_cast<uint64_t>(most));
+           std::to_string(static_cast<uint64_t>(max));
   }
   if (memory && *memory > static_cast<double>(terms_.maximum.memory.count)) {
     return "run_memory_limit cannot exceed the configured limit of " +

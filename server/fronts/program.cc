@@ -8,8 +8,8 @@ namespace belljar::server::fronts {
 namespace {
 
 // Of execute_code.
-constexpr double kLeastSeconds = 0.1;
-constexpr double kLeastBytes = 8 << 20;
+constexpr double kMinSeconds = 0.1;
+constexpr double kMinBytes = 8 << 20;
 
 }  // namespace
 
@@ -43,13 +43,13 @@ ToolCall CallOf(nlohmann::json arguments, const Caller& caller,
 }
 
 double ClampedSeconds(double seconds, const FrontTerms& terms) {
-  const double most = std::chrono::duration<double>(terms.maximum.timeout).count();
-  return std::clamp(seconds, kLeastSeconds, std::max(kLeastSeconds, most));
+  const double max = std::chrono::duration<double>(terms.maximum.timeout).count();
+  return std::clamp(seconds, kMinSeconds, std::max(kMinSeconds, max));
 }
 
 double ClampedBytes(double bytes, const FrontTerms& terms) {
-  const double most = static_cast<double>(terms.maximum.memory.count);
-  return std::floor(std::clamp(bytes, kLeastBytes, std::max(kLeastBytes, most)));
+  const double max = static_cast<double>(terms.maximum.memory.count);
+  return std::floor(std::clamp(bytes, kMinBytes, std::max(kMinBytes, max)));
 }
 
 std::string_view PlainPath(std::string_view path) {

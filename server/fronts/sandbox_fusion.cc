@@ -14,8 +14,8 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kSetting[] = "fronts.sandbox_fusion";
 constexpr size_t kMaxCells = 1000;
-constexpr double kUsualRun = 10;       // seconds, as there
-constexpr double kUsualNotebook = 45;  // the same
+constexpr double kDefaultRunSeconds = 10;       // seconds, as there
+constexpr double kDefaultNotebookSeconds = 45;  // the same
 constexpr double kMebi = 1 << 20;
 
 // As FastAPI reports what it does not accept.
@@ -171,7 +171,8 @@ void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
   program.standard_input = fields.Text("stdin");
   program.arguments = fields.Texts("args");
   (void)fields.Number("compile_timeout");  // nothing is compiled
-  program.seconds = ClampedSeconds(fields.Number("run_timeout").value_or(kUsualRun), terms_);
+  program.seconds =
+      ClampedSeconds(fields.Number("run_timeout").value_or(kDefaultRunSeconds), terms_);
   program.memory_bytes = TakeMemory(fields);
   program.files = TakeFiles(fields);
   std::vector<std::string> fetched = TakeFetchFiles(fields);
@@ -210,7 +211,7 @@ void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
   }
   const double of_cell = std::max(0.0, fields.Number("cell_timeout").value_or(0));
   const double in_total =
-      ClampedSeconds(fields.Number("total_timeout").value_or(kUsualNotebook), terms_);
+      ClampedSeconds(fields.Number("total_timeout").value_or(kDefaultNotebookSeconds), terms_);
   const std::optional<double> memory = TakeMemory(fields);
   std::vector<ProgramFile> files = TakeFiles(fields);
   std::vector<std::string> fetched = TakeFetchFiles(fields);

@@ -37,7 +37,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
 
   // Call exactly one of the two, once.
   void Start();
-  void TurnAway();  // too many connections: 503
+  void Reject();  // too many connections: 503
 
   void CloseIfIdle();  // nothing of a request has been received
   void CloseIfKept();  // idle, after a request that was answered

@@ -23,7 +23,7 @@ using asio::ip::tcp;
 // Delay when out of descriptors or memory; the connection stays in the listen backlog.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 // Connections accepted before other work is processed.
-constexpr int kAcceptedAtATime = 64;
+constexpr int kMaxAcceptsPerRound = 64;
 
 std::optional<asio::ip::address> ParseAddress(std::string text) {
   if (text == "localhost") text = "127.0.0.1";
@@ -101,7 +101,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
   }
 
   void AcceptSome() {
-    for (int i = 0; i < kAcceptedAtATime; ++i) {
+    for (int i = 0; i < kMaxAcceptsPerRound; ++i) {
       // Closed by a callback of the previous connection, or since the event.
       if (!acceptor_.is_open()) return;
       tcp::endpoint peer;

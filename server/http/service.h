@@ -44,8 +44,8 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
 
   // Accounting of buffered bytes over all connections: request bodies being received and unsent
   // output. False: the limit for bodies would be exceeded.
-  bool HoldOfBodies(size_t bytes);
-  void ReleaseOfBodies(size_t bytes) { bodies_ -= bytes; }
+  bool ReserveBodyBytes(size_t bytes);
+  void ReleaseBodyBytes(size_t bytes) { bodies_ -= bytes; }
   // If the limit is exceeded, closes the connections whose writes have been pending longest, but
   // never `sender`: a client that reads gets even the longest answer.
   void HoldUnsent(size_t bytes, const Connection& sender);

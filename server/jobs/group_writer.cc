@@ -57,7 +57,7 @@ void GroupWriter::Work() {
     wake_.wait(lock, [&] { return closing_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     Group group;
-    while (!waiting_.empty() && group.size() < kMostInGroup) {
+    while (!waiting_.empty() && group.size() < kMaxGroupSize) {
       group.push_back(waiting_.front());
       waiting_.pop_front();
     }
@@ -89,7 +89,7 @@ void GroupWriter::RunGroup(const Group& group) {
       for (; i < group.size(); ++i) group[i]->result = error;
     };
     // Each would wait as long as those before.
-    if (locked == kMostLocked) return fail_rest(group[i - 1]->result.error());
+    if (locked == kMaxLockFailures) return fail_rest(group[i - 1]->result.error());
     if (unreachable) {
       if (const core::Result<void> connected = database_->Reconnect(); !connected) {
         return fail_rest(again ? InDoubt(connected.error()) : connected.error());

@@ -45,9 +45,9 @@ class GroupWriter {
   GroupWriter(std::unique_ptr<Database> database, StepHook step)
       : database_(std::move(database)), step_(std::move(step)) {}
 
-  static constexpr size_t kMostInGroup = 256;
+  static constexpr size_t kMaxGroupSize = 256;
   // Of a group that is written one by one: so many in a row wait for others' locks in vain.
-  static constexpr size_t kMostLocked = 2;
+  static constexpr size_t kMaxLockFailures = 2;
   struct Entry {
     GroupedWrite write;
     core::Result<void> result;

@@ -38,8 +38,8 @@ std::string_view JobStateName(JobState state);
 std::optional<JobState> JobStateNamed(std::string_view name);
 inline bool HasEnded(JobState state) { return state >= JobState::kSucceeded; }
 
-inline constexpr int kLowestPriority = -10;
-inline constexpr int kHighestPriority = 10;
+inline constexpr int kMinPriority = -10;
+inline constexpr int kMaxPriority = 10;
 
 struct Job {
   std::string id;  // 32 hexadecimal digits, unguessable

@@ -47,7 +47,7 @@ core::Result<bool> EndJob(Database& database, const JobKey& key, const Expected&
 // It no longer runs, and nobody knows how far it came: queued again if it asked for that.
 enum class Interruption { kNone, kInterrupted, kQueuedAgain };
 core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
-                                        const Expected& expected, uint32_t most_attempts,
+                                        const Expected& expected, uint32_t max_attempts,
                                         std::string_view why);
 
 // It was marked as running, and was not started.
@@ -58,10 +58,10 @@ struct KeptJob {
   std::string id;
   int64_t bytes = 0;  // request and result
 };
-// Of the owner, the oldest first: up to `most` that ended more than `age` ago, or at any time
+// Of the owner, the oldest first: up to `max` that ended more than `age` ago, or at any time
 // (nullopt). In milliseconds.
 core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::string& owner,
-                                               std::optional<int64_t> age, size_t most);
+                                               std::optional<int64_t> age, size_t max);
 core::Result<void> RemoveJob(Database& database, const KeptJob& job);
 
 }  // namespace belljar::server::jobs

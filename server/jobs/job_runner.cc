@@ -35,7 +35,7 @@ JobRunner::~JobRunner() {
 core::Result<void> JobRunner::Start() {
   const core::Result<Recovered> recovered = store_.Recover();
   if (!recovered) return recovered.error();
-  TellRefused(recovered->interrupted, "interrupted");
+  NotifyRefused(recovered->interrupted, "interrupted");
   {
     std::lock_guard lock(mutex_);
     claiming_ = true;
@@ -136,7 +136,7 @@ void JobRunner::FinishKept() {
 JobEnd JobRunner::Run(const Job& job, std::shared_ptr<server::Cancellation> cancellation) const {
   const auto tool = options_.tools.find(job.kind);
   const auto refuse = [&](std::string why) {
-    TellRefused({{job.owner, job.id}}, "failure");
+    NotifyRefused({{job.owner, job.id}}, "failure");
     return Failed(std::move(why));
   };
   if (tool == options_.tools.end()) return refuse("this server does not run " + job.kind + "s");
@@ -162,9 +162,9 @@ JobEnd JobRunner::Run(const Job& job, std::shared_ptr<server::Cancellation> canc
   return end;
 }
 
-void JobRunner::TellSubmitted(const std::string& owner, const std::string& kind,
-                              const std::vector<std::string>& ids,
-                              const std::string& traceparent) const {
+void JobRunner::NotifySubmitted(const std::string& owner, const std::string& kind,
+                                const std::vector<std::string>& ids,
+                                const std::string& traceparent) const {
   const auto tool = options_.tools.find(kind);
   if (tool == options_.tools.end()) return;
   ToolCall call;
@@ -176,7 +176,7 @@ void JobRunner::TellSubmitted(const std::string& owner, const std::string& kind,
   }
 }
 
-void JobRunner::TellRefused(const std::vector<JobName>& jobs, std::string_view reason) const {
+void JobRunner::NotifyRefused(const std::vector<JobName>& jobs, std::string_view reason) const {
   if (!calls_.observer()) return;
   for (const JobName& job : jobs) {
     ExecutionRecord record;
@@ -241,12 +241,12 @@ void JobRunner::Upkeep() {
       if (const core::Result<Recovered> recovered = store_.Recover(); !recovered) {
         Report(recovered.error());
       } else {
-        TellRefused(recovered->interrupted, "interrupted");
+        NotifyRefused(recovered->interrupted, "interrupted");
       }
       if (const core::Result<Removed> removed = store_.Expire(); !removed) {
         Report(removed.error());
       } else {
-        TellRefused(removed->expired, "expired");
+        NotifyRefused(removed->expired, "expired");
       }
     }
     TakePlace();

@@ -59,10 +59,10 @@ class JobRunner {
   // A job may have been queued.
   void Wake();
   // Jobs were submitted, of one kind.
-  void TellSubmitted(const std::string& owner, const std::string& kind,
-                     const std::vector<std::string>& ids, const std::string& traceparent) const;
+  void NotifySubmitted(const std::string& owner, const std::string& kind,
+                       const std::vector<std::string>& ids, const std::string& traceparent) const;
   // Jobs ended without having run to their end.
-  void TellRefused(const std::vector<JobName>& jobs, std::string_view reason) const;
+  void NotifyRefused(const std::vector<JobName>& jobs, std::string_view reason) const;
   // A job was cancelled that runs here.
   void Cancel(const std::string& id);
   // Starts no more jobs. Those that run go on.

@@ -154,15 +154,15 @@ using StepHook = std::function<void(std::string_view step)>;
 // same time are written together.
 class JobStore {
  public:
-  static constexpr size_t kMostInPage = 1000;
+  static constexpr size_t kMaxPageSize = 1000;
 
   virtual ~JobStore() = default;
 
   // All jobs or none.
   virtual core::Result<Submitted> Submit(const Submission& submission) = 0;
 
-  // Up to `most` jobs, now running, with their requests. Empty: nothing is queued.
-  virtual core::Result<std::vector<Job>> Claim(size_t most) = 0;
+  // Up to `max` jobs, now running, with their requests. Empty: nothing is queued.
+  virtual core::Result<std::vector<Job>> Claim(size_t max) = 0;
   virtual core::Result<Renewal> Renew() = 0;
   // False: the job is no longer run by this server, or was removed; nothing was changed.
   virtual core::Result<bool> Finish(const Job& claimed, const JobEnd& end) = 0;
@@ -177,14 +177,14 @@ class JobStore {
                                                 const std::string& id) = 0;
   // Newest first, without requests and results. `cursor`: empty, or `next` of a page before.
   virtual core::Result<JobPage> List(const std::string& owner, const JobFilter& filter,
-                                     const std::string& cursor, size_t most) = 0;
+                                     const std::string& cursor, size_t max) = 0;
   virtual core::Result<std::optional<Batch>> FindBatch(const std::string& owner,
                                                        const std::string& batch) = 0;
   // Jobs of the batch that have ended, in that order, with results, after the one whose `finish` is
   // `after`.
   virtual core::Result<std::vector<Job>> BatchResults(const std::string& owner,
                                                       const std::string& batch, uint64_t after,
-                                                      size_t most) = 0;
+                                                      size_t max) = 0;
 
   virtual core::Result<Recovered> Recover() = 0;
   virtual core::Result<Removed> Expire() = 0;

@@ -34,12 +34,12 @@ constexpr char kLockSubmits[] = "SELECT pg_advisory_xact_lock(1112173154, 1)";
 constexpr char kLockSchema[] = "SELECT pg_advisory_xact_lock(1112173154, 2)";
 
 constexpr std::chrono::milliseconds kFirstPause{50};
-constexpr std::chrono::milliseconds kLongestPause{2000};
+constexpr std::chrono::milliseconds kMaxPause{2000};
 // So many statements are sent before their answers are read; these fit any socket's buffer, so that
 // neither side waits for the other to read.
 constexpr size_t kPipelined = 64;
 
-constexpr int kOldestServer = 120000;
+constexpr int kMinServerVersion = 120000;
 
 int NumberOfState(std::string_view state) {
   struct Kind {
@@ -130,7 +130,7 @@ class PostgresDatabase : public Database {
       Disconnect();
       return error;
     }
-    if (pq_.PQserverVersion(connection_) < kOldestServer) {
+    if (pq_.PQserverVersion(connection_) < kMinServerVersion) {
       return Fail(EINVAL, "PostgreSQL 12 or later is needed");
     }
     return SetUp();
@@ -186,7 +186,7 @@ class PostgresDatabase : public Database {
       if (connected.ok() || connected.error().error_number != ENOTCONN) return connected;
       if (std::chrono::steady_clock::now() + pause > deadline) return connected;
       std::this_thread::sleep_for(pause);
-      pause = std::min(2 * pause, kLongestPause);
+      pause = std::min(2 * pause, kMaxPause);
     }
   }
 

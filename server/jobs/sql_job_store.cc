@@ -10,9 +10,9 @@
 namespace belljar::server::jobs {
 namespace {
 
-constexpr size_t kMostJobsAtOnce = 100'000;
-constexpr size_t kMostKeyBytes = 255;
-constexpr size_t kMostKindBytes = 64;
+constexpr size_t kMaxJobsPerSubmission = 100'000;
+constexpr size_t kMaxKeyBytes = 255;
+constexpr size_t kMaxKindBytes = 64;
 
 // With the server's number and the milliseconds of a lease. A lease that has run out is still this
 // server's until another one has deleted it.
@@ -30,18 +30,17 @@ bool IsStorable(std::string_view text) {
 std::string SubmissionFault(const Submission& submission) {
   if (submission.owner.empty() || !IsStorable(submission.owner)) return "the owner has no name";
   if (submission.jobs.empty()) return "there is no job";
-  if (submission.jobs.size() > kMostJobsAtOnce) {
-    return "there are more than " + std::to_string(kMostJobsAtOnce) + " jobs";
+  if (submission.jobs.size() > kMaxJobsPerSubmission) {
+    return "there are more than " + std::to_string(kMaxJobsPerSubmission) + " jobs";
   }
-  if (submission.idempotency_key.size() > kMostKeyBytes ||
-      !IsStorable(submission.idempotency_key)) {
-    return "the idempotency key is not text of at most " + std::to_string(kMostKeyBytes) + " bytes";
+  if (submission.idempotency_key.size() > kMaxKeyBytes || !IsStorable(submission.idempotency_key)) {
+    return "the idempotency key is not text of at most " + std::to_string(kMaxKeyBytes) + " bytes";
   }
   for (const NewJob& job : submission.jobs) {
-    if (job.kind.empty() || job.kind.size() > kMostKindBytes || !IsStorable(job.kind)) {
-      return "the kind of a job is not text of 1 to " + std::to_string(kMostKindBytes) + " bytes";
+    if (job.kind.empty() || job.kind.size() > kMaxKindBytes || !IsStorable(job.kind)) {
+      return "the kind of a job is not text of 1 to " + std::to_string(kMaxKindBytes) + " bytes";
     }
-    if (job.priority < kLowestPriority || job.priority > kHighestPriority) {
+    if (job.priority < kMinPriority || job.priority > kMaxPriority) {
       return "the priority of a job is not from -10 to 10";
     }
     if (job.request.empty() || !IsStorable(job.request)) return "the request of a job is not JSON";
@@ -138,10 +137,10 @@ core::Result<std::vector<std::string>> SqlJobStore::OwnersInTurn(Database& datab
   return owners;
 }
 
-core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t most,
+core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t max,
                                             std::vector<Job>& claimed) {
   bool found = true;
-  while (found && claimed.size() < most) {
+  while (found && claimed.size() < max) {
     found = false;
     const core::Result<std::vector<std::string>> owners = OwnersInTurn(database);
     if (!owners) return owners.error();
@@ -149,7 +148,7 @@ core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t most,
       core::Result<std::optional<Job>> job = StartNext(database, owner, server_);
       if (!job) return job.error();
       if (!*job) continue;  // its deadline has passed, or another server took it
-      if (last_turn_.size() >= kMostTurns) last_turn_.clear();
+      if (last_turn_.size() >= kMaxTurns) last_turn_.clear();
       last_turn_[owner] = ++turn_;
       claimed.push_back(std::move(**job));
       found = true;
@@ -159,7 +158,7 @@ core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t most,
   return {};
 }
 
-core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
+core::Result<std::vector<Job>> SqlJobStore::Claim(size_t max) {
   std::vector<Job> claimed;
   // Without a write: servers ask often, and most of the time there is nothing.
   const core::Result<SqlRows> queued = Read("SELECT 1 FROM jobs WHERE state = 0 LIMIT 1", {});
@@ -175,7 +174,7 @@ core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
                         forget();
                         core::Result<void> held = HoldLease(database, kCheckLease);
                         if (!held) return held;
-                        core::Result<void> done = ClaimInTurn(database, most, claimed);
+                        core::Result<void> done = ClaimInTurn(database, max, claimed);
                         const std::lock_guard lock(held_mutex_);
                         for (const Job& job : claimed) held_.insert(AttemptOf(job));
                         return done;

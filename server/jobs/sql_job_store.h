@@ -37,7 +37,7 @@ class SqlJobStore : public JobStore {
   ~SqlJobStore() override;
 
   core::Result<Submitted> Submit(const Submission& submission) override;
-  core::Result<std::vector<Job>> Claim(size_t most) override;
+  core::Result<std::vector<Job>> Claim(size_t max) override;
   core::Result<Renewal> Renew() override;
   core::Result<bool> Finish(const Job& claimed, const JobEnd& end) override;
   core::Result<Cancellation> Cancel(const std::string& owner, const std::string& id) override;
@@ -45,11 +45,11 @@ class SqlJobStore : public JobStore {
       const std::string& owner, const std::string& batch) override;
   core::Result<std::optional<Job>> Find(const std::string& owner, const std::string& id) override;
   core::Result<JobPage> List(const std::string& owner, const JobFilter& filter,
-                             const std::string& cursor, size_t most) override;
+                             const std::string& cursor, size_t max) override;
   core::Result<std::optional<Batch>> FindBatch(const std::string& owner,
                                                const std::string& batch) override;
   core::Result<std::vector<Job>> BatchResults(const std::string& owner, const std::string& batch,
-                                              uint64_t after, size_t most) override;
+                                              uint64_t after, size_t max) override;
   core::Result<Recovered> Recover() override;
   core::Result<Removed> Expire() override;
   core::Result<JobCounters> Counters() override;
@@ -62,7 +62,7 @@ class SqlJobStore : public JobStore {
   // So many jobs are changed in one transaction by what may change any number of them: others write
   // in between.
   static constexpr size_t kPart = 200;
-  static constexpr size_t kMostTurns = 10'000;
+  static constexpr size_t kMaxTurns = 10'000;
 
   // A job's id, the server that runs it and which attempt that is.
   using Attempt = std::tuple<std::string, int64_t, int64_t>;
@@ -73,7 +73,7 @@ class SqlJobStore : public JobStore {
   // after others took it for dead.
   core::Result<void> HoldLease(Database& database, const char* sql);
   core::Result<std::vector<std::string>> OwnersInTurn(Database& database);
-  core::Result<void> ClaimInTurn(Database& database, size_t most, std::vector<Job>& claimed);
+  core::Result<void> ClaimInTurn(Database& database, size_t max, std::vector<Job>& claimed);
   core::Result<Cancellation> CancelKnown(Database& database, const JobKey& key);
   core::Result<size_t> ExpirePart(Removed& removed);
   core::Result<size_t> RemoveAged(const std::string& owner, Removed& removed);

@@ -17,7 +17,7 @@ constexpr int kLifetime = 300'000;
 
 // RFC 6570: + keeps the slashes of a path. ContextForge (1.0.7) knows only simple expressions,
 // reads only text, and takes no template after one that it does not know.
-constexpr const char* kTextOfCall = "belljar://executions/{id}/{name}";
+constexpr const char* kResultUri = "belljar://executions/{id}/{name}";
 constexpr const char* kLeftByCall = "belljar://executions/{id}/{+path}";
 
 OrderedJson Icons() {
@@ -158,7 +158,7 @@ std::string Results::ResourceList(Era era) const { return CachedList(era, "resou
 
 std::string Results::ResourceTemplateList(Era era) const {
   const OrderedJson list = OrderedJson::array(
-      {{{"uriTemplate", kTextOfCall},
+      {{{"uriTemplate", kResultUri},
         {"name", "text-of-a-call"},
         {"title", "Text that a call left"},
         {"description", "Long output (stdout.txt), a long value (result.json) or a text file."},

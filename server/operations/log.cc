@@ -75,9 +75,9 @@ std::string Dump(const Fields& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/true, Fields::error_handler_t::replace);
 }
 
-std::string Bounded(std::string_view text, size_t most = kMaxTextBytes) {
-  if (text.size() <= most) return std::string(text);
-  return std::string(text.substr(0, most)) + "...";
+std::string Bounded(std::string_view text, size_t max = kMaxTextBytes) {
+  if (text.size() <= max) return std::string(text);
+  return std::string(text.substr(0, max)) + "...";
 }
 
 // A word verbatim, anything else as JSON.

@@ -11,7 +11,7 @@
 namespace belljar::server::rest {
 namespace {
 
-constexpr size_t kUsualEntries = 50, kMaxEntries = 1000;
+constexpr size_t kDefaultEntries = 50, kMaxEntries = 1000;
 // A search that finds little reads so much for one page.
 constexpr core::Bytes kSearchWork = core::Bytes::Mebi(64);
 constexpr size_t kMaxWaiting = 16;
@@ -19,7 +19,7 @@ constexpr size_t kMaxWaiting = 16;
 struct AuditTerms {
   audit::Query query;
   uint64_t before = 0;
-  size_t limit = kUsualEntries;
+  size_t limit = kDefaultEntries;
 };
 
 core::Error WrongTerm(std::string sentence) {

@@ -21,7 +21,7 @@ using JobJson = nlohmann::ordered_json;
 // Submissions that wait at the same time are written to the disk together.
 constexpr size_t kThreads = 8;
 constexpr size_t kMaxRequests = 1 << 20;  // there are never as many connections
-constexpr size_t kUsualPage = 50, kMaxPage = 1000;
+constexpr size_t kDefaultPage = 50, kMaxPage = 1000;
 constexpr std::chrono::seconds kMaxDeadline = std::chrono::hours(24 * 30);
 
 std::string TimeText(jobs::Time time) {
@@ -76,11 +76,11 @@ WebAnswer NoSuch(std::string_view what, const std::string& id) {
 }
 
 template <typename Number>
-std::optional<Number> NumberIn(const std::string& text, Number least, Number most) {
+std::optional<Number> NumberIn(const std::string& text, Number min, Number max) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (number < least || number > most) return std::nullopt;
+  if (number < min || number > max) return std::nullopt;
   return number;
 }
 
@@ -95,7 +95,7 @@ core::Result<jobs::NewJob> TermsOf(const std::string& query) {
   jobs::NewJob job;
   for (const auto& [name, value] : *parameters) {
     if (name == "priority") {
-      const auto priority = NumberIn<int>(value, jobs::kLowestPriority, jobs::kHighestPriority);
+      const auto priority = NumberIn<int>(value, jobs::kMinPriority, jobs::kMaxPriority);
       if (!priority) return Wrong("priority must be a whole number from -10 to 10");
       job.priority = *priority;
     } else if (name == "deadline") {
@@ -134,7 +134,7 @@ WebAnswer Accepted(const jobs::Submitted& submitted, bool is_batch) {
 struct PageTerms {
   jobs::JobFilter filter;
   std::string cursor;
-  size_t limit = kUsualPage;
+  size_t limit = kDefaultPage;
 };
 
 core::Result<PageTerms> PageTermsOf(const std::string& query) {
@@ -204,8 +204,8 @@ WebAnswer JobService::SubmitAll(const WebRequest& request, std::vector<std::stri
   using Outcome = jobs::Submitted::Outcome;
   switch (submitted->outcome) {
     case Outcome::kAccepted:
-      runner_.TellSubmitted(request.caller.name, kExecutionKind, submitted->ids,
-                            request.headers.traceparent.value_or(""));
+      runner_.NotifySubmitted(request.caller.name, kExecutionKind, submitted->ids,
+                              request.headers.traceparent.value_or(""));
       runner_.Wake();
       return Accepted(*submitted, is_batch);
     case Outcome::kRepeated: return Accepted(*submitted, is_batch);
@@ -286,7 +286,9 @@ void JobService::Cancel(WebRequest request, std::shared_ptr<WebReply> reply) {
       case Outcome::kUnknown: return NoSuch("execution", id);
       case Outcome::kEnded: return Problem(409, "this execution has ended");
       case Outcome::kRequested: runner_.Cancel(id); break;
-      case Outcome::kCancelled: runner_.TellRefused({{asked.caller.name, id}}, "cancelled"); break;
+      case Outcome::kCancelled:
+        runner_.NotifyRefused({{asked.caller.name, id}}, "cancelled");
+        break;
     }
     return {204, "", "", ""};
   });
@@ -319,7 +321,7 @@ void JobService::BatchResults(WebRequest request, std::shared_ptr<WebReply> repl
   Answer(std::move(request), std::move(reply), [this](const WebRequest& asked) -> WebAnswer {
     const std::string& id = asked.parameters[0];
     uint64_t after = 0;
-    size_t limit = kUsualPage;
+    size_t limit = kDefaultPage;
     const core::Result<WebParameters> parameters = ParseQuery(asked.query);
     if (!parameters) return Problem(400, parameters.error().detail);
     for (const auto& [name, value] : *parameters) {

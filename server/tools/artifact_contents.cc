@@ -50,14 +50,14 @@ std::string FreeUri(const host::Outcome& outcome, const std::string& name,
 }
 
 // Displayed figures and tables take precedence over files.
-void ListNoMoreThan(size_t most, host::Outcome& outcome) {
-  if (outcome.artifacts.size() <= most) return;
+void ListNoMoreThan(size_t max, host::Outcome& outcome) {
+  if (outcome.artifacts.size() <= max) return;
   std::stable_partition(outcome.artifacts.begin(), outcome.artifacts.end(),
                         [](const host::Artifact& artifact) {
                           return artifact.origin == host::Artifact::Origin::kDisplay;
                         });
-  outcome.artifacts_left_out += outcome.artifacts.size() - most;
-  outcome.artifacts.resize(most);
+  outcome.artifacts_left_out += outcome.artifacts.size() - max;
+  outcome.artifacts.resize(max);
 }
 
 void AddNote(host::Artifact& artifact, const char* note) {

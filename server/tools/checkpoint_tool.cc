@@ -37,11 +37,11 @@ const std::vector<CheckpointAction>& CheckpointActions() {
 }
 
 std::vector<Parameter> CheckpointParameters(const SessionRegistry& registry) {
-  const auto text = [](const char* name, const char* description, size_t most) {
+  const auto text = [](const char* name, const char* description, size_t max) {
     Parameter parameter;
     parameter.name = name;
     parameter.description = description;
-    parameter.max_bytes = most;
+    parameter.max_bytes = max;
     return parameter;
   };
   Parameter action =

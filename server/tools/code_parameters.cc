@@ -104,16 +104,16 @@ core::Result<outside::RunOptions> OptionsOf(const outside::OutputSink* sink, con
 
 }  // namespace
 
-void TellStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call) {
+void ReportStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call) {
   constexpr std::chrono::milliseconds kLook{250};
-  constexpr int kLooksBetween = 12;  // each notification: 3 s
+  constexpr int kPollsPerNotice = 12;  // each notification: 3 s
   if (sandbox.counters().workers_spawned > 0) return;
   const core::Deadline deadline = core::Clock::now() + outside::RunOptions().queue_timeout;
   for (int looks = 1; core::Clock::now() < deadline; ++looks) {
     const core::Result<void> ready = sandbox.WaitForSpare(core::Clock::now() + kLook);
     if (ready || ready.error().error_number != ETIMEDOUT) return;
     if (call.cancellation && call.cancellation->cancelled()) return;
-    if (looks % kLooksBetween == 4) call.on_status("starting profile " + profile.profile.name);
+    if (looks % kPollsPerNotice == 4) call.on_status("starting profile " + profile.profile.name);
   }
 }
 
@@ -168,12 +168,12 @@ const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& argum
 
 bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
                std::vector<std::string>& problems) {
-  const core::Bytes most = profile.limits.source;
+  const core::Bytes max = profile.limits.source;
   const std::string* code = arguments.Text("code");
-  if (!code || code->size() <= most.count) return true;
+  if (!code || code->size() <= max.count) return true;
   problems.push_back("code is " + std::to_string(code->size()) +
                      " bytes long; the maximum of profile " + profile.profile.name + " is " +
-                     most.ToString());
+                     max.ToString());
   return false;
 }
 
@@ -187,7 +187,7 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
       in_container ? sandboxes.containers().Get(*in_container) : sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
   if (call.on_status && !in_container && !(*sandbox)->RunsEarly(request)) {
-    TellStart(**sandbox, profile, call);
+    ReportStart(**sandbox, profile, call);
   }
   core::Result<outside::RunOptions> options = OptionsOf(sink, call);
   if (!options) return options.error();

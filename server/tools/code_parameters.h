@@ -40,7 +40,7 @@ bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
 // Tells the caller about a profile that starts with this call, until it has, until the call is
 // cancelled, or until Run would no longer wait. Whether it failed is Run's to say.
 // Precondition: call.on_status.
-void TellStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call);
+void ReportStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call);
 
 // Runs the request in the profile's sandbox, or in a container for `in_container` if that is not
 // null. `sink` may be null. A call that is already cancelled takes no worker.

@@ -471,7 +471,7 @@ bool IsChild(pid_t pid) {
   return waitid(P_PID, static_cast<id_t>(pid), nullptr, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-TEST_P(AnyProcess, TellsExitFromSignal) {
+TEST_P(AnyProcess, DistinguishesExitFromSignal) {
   const ExitReport exited = Start([] { return 7; }).Wait();
   EXPECT_TRUE(exited.known);
   EXPECT_EQ(exited.exit_code, 7);

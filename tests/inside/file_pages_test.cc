@@ -263,8 +263,8 @@ TEST_F(FilePages, CodeThatIsUsedMuchIsOnAHugePage) {
 }
 
 TEST_F(FilePages, FewConstantsMayShareItsHugePage) {
-  const size_t kMost = HugePageSize() / 8;
-  const LargeCode few(kMost), many(kMost + core::kPageSize);
+  const size_t kMaxSize = HugePageSize() / 8;
+  const LargeCode few(kMaxSize), many(kMaxSize + core::kPageSize);
   const core::Result<void> done = PrepareFilePages(
       [&] {
         few.Use(200);
@@ -281,7 +281,7 @@ TEST_F(FilePages, FewConstantsMayShareItsHugePage) {
   // What is not on it stays as it was.
   EXPECT_EQ(protection(few.after()), "r--p");
   EXPECT_EQ(protection(many.after()), "r--p");
-  EXPECT_EQ(protection(many.after() - kMost - core::kPageSize), "r--p");
+  EXPECT_EQ(protection(many.after() - kMaxSize - core::kPageSize), "r--p");
   if (OnHugePages(few.aligned()) == 0) GTEST_SKIP() << "this kernel gives no huge page for it";
   EXPECT_EQ(OnHugePages(few.aligned()), HugePageSize() >> 10);
   EXPECT_EQ(protection(few.aligned()), "r-xp");

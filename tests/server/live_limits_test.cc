@@ -102,10 +102,8 @@ TEST_F(LiveLimitsTest, TheDocumentHasTheRangesOfTheSettings) {
                              {sessions["lifetime"], "sessions.lifetime", 1000}};
   for (const Member& member : kMembers) {
     const config::Setting& setting = *config::FindSetting(member.setting);
-    EXPECT_EQ(member.schema["minimum"].get<double>() * member.scale, setting.least)
-        << member.setting;
-    EXPECT_EQ(member.schema["maximum"].get<double>() * member.scale, setting.most)
-        << member.setting;
+    EXPECT_EQ(member.schema["minimum"].get<double>() * member.scale, setting.min) << member.setting;
+    EXPECT_EQ(member.schema["maximum"].get<double>() * member.scale, setting.max) << member.setting;
   }
   EXPECT_EQ(members.size() + sessions.size(), 3u + 4u);
 }

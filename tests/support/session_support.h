@@ -225,7 +225,7 @@ class SessionsTest : public testing::Test {
 
   // No more than its worker and its checkpoints; of a session without branches. Fewer: one of them
   // has died, or the session rests.
-  void ExpectNoStrangers(const outside::Session& session) {
+  void ExpectNoUnexpectedProcesses(const outside::Session& session) {
     AwaitIdle(session);
     // The kernel takes apart what was killed.
     EXPECT_TRUE(Eventually([&] {

@@ -47,7 +47,7 @@ constexpr size_t kStackPerCall = 440;
 constexpr size_t kMaxStack = size_t{512} << 20;
 // A stack is made for so many at most. Who raises the limit further nests calls of Python
 // functions, which take none of it, or ends in the guard pages, as in CPython.
-constexpr int kMostCalls = 100'000;
+constexpr int kMaxCalls = 100'000;
 // From 3.14 on: left below the place where CPython refuses another call, for what then still runs.
 constexpr size_t kHeadroom = size_t{64} << 10;
 constexpr size_t kKeptStacks = 16;
@@ -136,7 +136,7 @@ void List(PyThreadState* state) {
 }
 
 // The depth of calls that fits into the fiber's stack, or less if the program set a lower limit; of
-// one that holds kMostCalls, what the program set.
+// one that holds kMaxCalls, what the program set.
 void FitRecursionLimit(const Fiber* fiber) {
   PyThreadState* thread = fiber->thread_state;
 #if PY_VERSION_HEX >= 0x030E0000
@@ -164,7 +164,7 @@ void FitRecursionLimit(const Fiber* fiber) {
 #else
   const int fitting = CallsOf(fiber->stack);
   const int asked = Py_GetRecursionLimit();
-  const int limit = fitting < kMostCalls ? std::min(asked, fitting) : asked;
+  const int limit = fitting < kMaxCalls ? std::min(asked, fitting) : asked;
   const int depth = thread->recursion_limit - thread->recursion_remaining;
   thread->recursion_limit = limit;
   thread->recursion_remaining = limit - depth;
@@ -272,7 +272,7 @@ PyObject* NoThread(const char* why) {
 }
 
 // make_fiber(body, stack_size): `stack_size` in bytes, or 0 for one that holds as many calls as the
-// recursion limit allows, up to kMostCalls.
+// recursion limit allows, up to kMaxCalls.
 PyObject* MakeFiber(PyObject* /*module*/, PyObject* args) {
   PyObject* body = nullptr;
   Py_ssize_t asked = 0;
@@ -280,7 +280,7 @@ PyObject* MakeFiber(PyObject* /*module*/, PyObject* args) {
   if (PyThread_get_thread_ident() != kernel_thread) {
     return NoThread("fibers belong to the main thread, and this is another one");
   }
-  const auto calls = static_cast<size_t>(std::min(Py_GetRecursionLimit(), kMostCalls));
+  const auto calls = static_cast<size_t>(std::min(Py_GetRecursionLimit(), kMaxCalls));
   const size_t needed = kReserve + calls * kStackPerCall;
   const size_t size =
       std::min(std::max(needed, static_cast<size_t>(std::max<Py_ssize_t>(asked, 0))), kMaxStack);

@@ -300,8 +300,8 @@ TEST(SessionRegistryThread, ClosesInTimeAndAtTheEnd) {
   auto kept = std::make_shared<FakeSession>("kept");
   {
     SessionRegistry registry(config);
-    registry.TellCloses([&](const std::string& owner, const RegisteredSession& session,
-                            SessionRegistry::Cause cause, const std::string&) {
+    registry.SetCloseListener([&](const std::string& owner, const RegisteredSession& session,
+                                  SessionRegistry::Cause cause, const std::string&) {
       EXPECT_EQ(owner, "a");
       EXPECT_EQ(cause == SessionRegistry::Cause::kEvicted, session.id() == "idle");
       ++told;

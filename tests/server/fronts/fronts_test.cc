@@ -54,9 +54,9 @@ class KeptReply final : public WebReply {
   void End() override { ADD_FAILURE(); }
   bool AwaitRoom(size_t, std::chrono::steady_clock::time_point) override { return true; }
 
-  std::optional<WebAnswer> Wait(seconds most = seconds(20)) {
+  std::optional<WebAnswer> Wait(seconds max = seconds(20)) {
     std::unique_lock lock(mutex_);
-    came_.wait_for(lock, most, [this] { return answer_.has_value(); });
+    came_.wait_for(lock, max, [this] { return answer_.has_value(); });
     return answer_;
   }
 
