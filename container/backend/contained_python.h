@@ -19,7 +19,7 @@ namespace belljar::container::backend {
 
 class ContainedPython final : public outside::LivePython {
  public:
-  // Of the backend, which outlives this object.
+  // Belongs to the backend, which outlives this object.
   struct Host {
     std::function<core::Result<host::Outcome>(const PooledContainer&, const host::Request&,
                                               const outside::RunOptions&)>

@@ -210,7 +210,7 @@ core::Error AllOf(std::vector<core::Error> reasons) {
   return core::MakeError(kChoose, text);
 }
 
-// Of the engines that answer, the first that `choose` accepts.
+// The first answering engine that `choose` accepts.
 template <typename Choice, typename Choose>
 core::Result<Choice> FirstOf(const ContainerSelection& selection, const Choose& choose) {
   if (core::Result<void> checked = CheckSelection(selection); !checked) return checked.error();

@@ -127,7 +127,7 @@ core::Result<void> GuestConnection::SendRequest(const host::Request& request,
 core::Result<void> GuestConnection::SendOrder(wire::FrameKind kind, std::string_view text,
                                               const std::vector<std::string_view>& content,
                                               const outside::Wait& wait) {
-  // Of the cell before: a cancellation or an answer that came too late.
+  // Left over from the previous cell: a cancellation, or an answer that came too late.
   core::Result<void> sent = channel_.SendFrames(outbox_, wait);
   outbox_.clear();
   answering_ = 0;
@@ -309,7 +309,7 @@ std::optional<GuestConnection::End> GuestConnection::Take(const std::string& byt
   return reader_->failure() && !reader_->has_outcome() ? End::kFailure : End::kOutcome;
 }
 
-// Of a session, which says no more.
+// A session that sends nothing more.
 GuestConnection::End GuestConnection::OutcomeOfLast() {
   has_hung_up_ = true;
   return End::kOutcome;

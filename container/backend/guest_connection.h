@@ -83,7 +83,7 @@ class GuestConnection {
   core::Result<void> OpenSession(const core::Limits& limits, const outside::Wait& wait);
   // In a session. `kill_fd`, once readable, ends it.
   core::Result<wire::Reply> Inquire(const wire::Inquiry& inquiry, int kill_fd);
-  // Of a session: nothing more can be asked of it.
+  // Sessions only: whether no further request is possible.
   bool HasEnded() const;
 
   // After Run.

@@ -126,8 +126,8 @@ class FrameDecoder {
  public:
   void Feed(std::string_view bytes) { buffer_ += bytes; }
 
-  // Of the frame that has begun to arrive; nullopt: less than a header has arrived, or it is not a
-  // frame (faulty).
+  // The header of the frame that has begun to arrive; nullopt: less than a header has arrived, or
+  // it is not a frame (faulty).
   std::optional<FrameHeader> Header() const;
   // Removes and returns it; nullopt: incomplete.
   std::optional<Frame> Next();

@@ -22,7 +22,7 @@ namespace belljar::container::wire {
 
 inline constexpr size_t kMaxSessionText = size_t{64} * 1024;
 inline constexpr size_t kMaxInquiryText = size_t{16} * 1024 * 1024;
-// Of a list of files, above all.
+// Large mainly because of lists of files.
 inline constexpr size_t kMaxReplyText = size_t{16} * 1024 * 1024;
 
 std::string SessionToText(const core::Limits& limits);

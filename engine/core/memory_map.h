@@ -47,7 +47,7 @@ struct MemoryMapping {
 // Those that are private and can be read, by address.
 Result<std::vector<MemoryMapping>> PrivateMappings(const std::string& process = "self");
 
-// Of these the ones that can be written to, and hold no code.
+// Only the mappings that are writable and hold no code.
 Result<std::vector<MemoryMapping>> WritableMappings(const std::string& process = "self");
 
 // Its pagemap.

@@ -52,7 +52,7 @@ std::vector<std::string_view> Words(std::string_view text);
 
 bool Contains(const std::vector<std::string>& names, std::string_view name);
 
-// Of a module's dotted name: "numpy" of "numpy.linalg". A view of `module`.
+// The first part of a module's dotted name: "numpy" for "numpy.linalg". A view of `module`.
 inline std::string_view TopLevelName(std::string_view module) {
   return module.substr(0, module.find('.'));
 }

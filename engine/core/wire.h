@@ -76,8 +76,8 @@ struct WorkerSignal {
     kCall = 0x424a434c,    // step: size of the name; value: size of the arguments (JSON)
     // Instead of kDone, from the worker of a zygote that has left out modules: it needs one.
     kStartOver = 0x424a534e,
-    // Of a session. From a worker that was to copy itself; value: 0, or why it could not (errno).
-    // From the copy, as its first word: it waits.
+    // Sessions only. From a worker that was to copy itself; value: 0, or the errno of the failure.
+    // From the copy, as its first word: it is waiting.
     kCopied = 0x424a4350,
     kAwake = 0x424a4157,  // after kWake and kBegin: ready for cells
   };

@@ -38,7 +38,7 @@ struct AnswerOptions {
   size_t characters = 10'000;
   // Where the whole of a part can be read. Parts that are not here can be read nowhere.
   std::map<LongPart, std::string> uris = {};
-  // Of a cell that has opened its session: the text has its id.
+  // The cell has opened its session: include the session's id in the text.
   bool is_new_session = false;
 };
 

@@ -162,7 +162,7 @@ struct ContainerReport {
   std::vector<std::string> packages;  // installed for this run: "requests==2.31.0"
 };
 
-// Of a cell of a session (docs/sessions.md).
+// A cell's session (docs/sessions.md).
 struct SessionReport {
   std::string id;
   uint64_t cell = 0;       // from 1

@@ -56,7 +56,7 @@ struct Request {
   bool wants_comments = false;  // Outcome::comments
 };
 
-// Of arguments, and of the environment: of each text, how many, and all together.
+// For arguments and environment variables alike: size of each, number, and total size.
 inline constexpr size_t kMaxArgument = size_t{64} << 10;
 inline constexpr size_t kMaxArguments = 1000;
 inline constexpr size_t kMaxArgumentsTotal = size_t{256} << 10;

@@ -26,7 +26,8 @@ namespace {
 // Not worth it for smaller ranges: fork then also copies the mapping's anon_vma, about 1 µs.
 constexpr ptrdiff_t kWorthMapping = 4;  // pages
 
-// Of the 512 code pages in a huge page. Fewer are not worth 2 MiB of private memory per zygote.
+// Minimum number of code pages in use, out of 512 in a huge page. Fewer are not worth 2 MiB of
+// private memory per zygote.
 constexpr ptrdiff_t kWorthHugePage = 128;
 
 // Every mapping costs a clone 0.5 µs, and its end as much. Constants of a library that is not used
@@ -110,7 +111,7 @@ bool IsWorthMapping(const Used& each) {
   return IsAsInFile(each) && std::ranges::count_if(each.after, IsPresent) >= kWorthMapping;
 }
 
-// Of one file, without a gap.
+// Both of the same file, without a gap.
 bool AreAdjacent(const core::MemoryMapping& first, const core::MemoryMapping& second) {
   return first.end == second.begin && first.inode == second.inode;
 }
@@ -269,7 +270,7 @@ core::Result<void> MoveToFile(const core::MemoryMapping& mapping) {
   }
   for (uintptr_t page = mapping.begin; page < mapping.end; page += core::kPageSize) {
     const std::string_view content(static_cast<const char*>(At(page)), core::kPageSize);
-    // Of a .bss mostly: the file has a hole there.
+    // Mostly pages of a .bss: leave a hole in the file.
     if (content.find_first_not_of('\0') == content.npos) continue;
     const auto offset = static_cast<off_t>(page - mapping.begin);
     if (pwrite(file.get(), content.data(), core::kPageSize, offset) !=

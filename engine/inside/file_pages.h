@@ -2,7 +2,7 @@
 // that a worker will use, instead of one page fault at a time, and does nothing for libraries that
 // it will not use.
 //
-// Of a file mapping fork copies no page table entries, since page faults can make them again,
+// For a file mapping, fork copies no page table entries, since page faults can recreate them,
 // unless the process has had a page of its own in it (vma_needs_copy() in mm/memory.c of Linux 6;
 // in Linux 5 the beginning of copy_page_range()). A worker of basic took 85 such faults, 4 µs each
 // in a virtual machine. So the zygote lets one clone rehearse, sees which pages it has used, makes

@@ -20,8 +20,8 @@
 namespace belljar::inside {
 namespace {
 
-// Of pages that are pinned, and of those that a waiting worker writes to: no worker needs more than
-// this, and every spare would hold it.
+// Limit for pinned pages, and for pages that a waiting worker writes to: no worker needs more, and
+// every spare would hold it.
 constexpr size_t kMaxBytes = 4 << 20;
 
 // Set once, in the zygote.

@@ -126,8 +126,8 @@ class FilePositions {
 };
 FilePositions g_positions;
 
-// Of a session that is not copied: the host cannot set the limit of a process from outside where
-// that has another user, or is in a container.
+// For a session that is not copied: the host cannot set the limit from outside if the process runs
+// as another user or in a container.
 bool g_limits_own_cpu = false;
 
 void Answer(int socket, std::string (*execute)(const RequestParts&)) {

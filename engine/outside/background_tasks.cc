@@ -76,7 +76,7 @@ void BackgroundTasks::Work() {
     {
       const std::function<void()> task = std::exchange(tasks_.front(), {});
       tasks_.pop_front();
-      // Of several that became due at once.
+      // Several became due at once.
       if (!tasks_.empty()) {
         NeedThread();
         changed_.notify_one();

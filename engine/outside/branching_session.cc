@@ -327,7 +327,7 @@ core::Result<void> BranchingSession::Revive(std::string& note) {
 // Returns the descriptor that interrupts it.
 core::Result<int> BranchingSession::BeginCell(const host::Request& request,
                                               host::SessionReport& report) {
-  // Of a state that could not be held before.
+  // This state could not be checkpointed before.
   if (const core::Result<void> held = Hold(); !held) {
     if (worker_->process.HasEnded()) {
       if (core::Result<void> restored = Restore(report.note); !restored) return restored.error();

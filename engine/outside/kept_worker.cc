@@ -34,7 +34,7 @@ core::Result<void> KeptWorker::Begin() {
   if (core::Result<void> sent = core::SendAll(socket, parts, deadline); !sent) return sent;
   if (core::Result<void> ready = core::WaitReadable(socket, deadline); !ready) return ready;
   core::WorkerSignal signal;
-  // Of our own code, which sends it as a whole.
+  // Sent by our own code, in one piece.
   if (core::Result<void> got = core::ReceiveExactly(socket, &signal, sizeof signal); !got) {
     return core::MakeError(kBegin, "its process has ended: " + got.error().ToString());
   }

@@ -28,7 +28,7 @@ class LivePython {
                                           const RunOptions& options) = 0;
   // The others are as in Session. `kill_fd` is as in RunOptions.
   virtual core::Result<std::string> Ask(const Question& question, int kill_fd) = 0;
-  // Of its workspace, if it has one.
+  // Files of its workspace, if it has one.
   virtual core::Result<std::vector<SessionFile>> Files(int kill_fd) = 0;
   virtual core::Result<std::string> ReadFile(std::string_view path, int kill_fd) = 0;
   virtual core::Result<void> WriteFiles(const std::vector<host::InputFile>& files, int kill_fd) = 0;

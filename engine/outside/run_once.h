@@ -23,8 +23,8 @@ core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request&
 core::Result<host::Outcome> RunOnlyOnce(SandboxOptions options, const host::Request& request,
                                         const RunOptions& run = {});
 
-// Of a request that may start over: runs it with the modules that it names. If it needs another
-// one, `complete` runs it, with the given options.
+// For a request that may start over: runs it with the modules that it names. If it needs another
+// one, `complete` runs it with the given options.
 core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Request& request,
                                          const RunOptions& run, const Runner& complete);
 

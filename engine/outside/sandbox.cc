@@ -25,7 +25,7 @@ namespace {
 // In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReportHeadroom = core::Bytes::Mebi(1);
 
-// Of the full language's leaf: as many as a hundred programs with all the threads they may have.
+// For the cgroup of language "full": enough for a hundred programs with all their threads.
 constexpr uint64_t kThreadsPerProcess = 16;
 
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
@@ -226,7 +226,7 @@ core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
 
 namespace {
 
-// Of options with an installation, as the rest.
+// Precondition, as for the rest: the options have an installation.
 core::Result<SparePoolOptions> PoolFor(const SandboxOptions& options) {
   Installation installation = *options.installation;
   core::Result<seal::SealPlan> plan = Plan(options);

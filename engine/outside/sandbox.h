@@ -60,10 +60,10 @@ struct SandboxOptions {
   // there sooner; for callers that open a sandbox per run anyway (run_once.h, container/inside). A
   // second Run fails, and `spares` is ignored.
   bool single_run = false;
-  // Of a single run: the zygote loads only those of the profile's modules whose outermost names are
-  // among these, and what they import. If the program turns out to need another one, Run fails with
-  // the operation kStartOver; what it has printed by then may have gone to the sink. nullopt: it
-  // loads all.
+  // For a single run: the zygote loads only those modules of the profile whose top-level names are
+  // listed here, and what they import. If the program turns out to need another one, Run fails with
+  // the operation kStartOver; output up to then may already have reached the sink. nullopt: all are
+  // loaded.
   std::optional<std::vector<std::string>> named_modules;
   // Without namespaces: a profile's workspace is at its path already, for this run alone, as in a
   // container.

@@ -47,9 +47,9 @@ struct SessionOptions {
   // `memory` and `file_size` are the session's; a cell's request cannot exceed the others.
   core::Limits limits;
   size_t checkpoints = 16;  // held at most; the oldest goes first. At least one
-  // Of its worker and its checkpoints, as the kernel counts it: private memory, and its part of
-  // what is shared. Checkpoints go until the rest fits. Each branch has as much. 0: twice
-  // limits.memory.
+  // For its worker and its checkpoints, as the kernel counts it: private memory and a proportional
+  // share of shared memory. Checkpoints are dropped until the rest fits. Each branch has its own.
+  // 0: twice limits.memory.
   core::Bytes total_memory{0};
   // Without a call for so long, its worker ends, and it goes on from the checkpoint of its state
   // (1 ms). Longer than a person or a model takes between cells that belong together.
@@ -81,7 +81,7 @@ struct VariableChange {
   };  // kUnknown: too large or not comparable
   Kind kind = Kind::kChanged;
   std::string name;
-  // Of each side; empty where there is none. From the guest.
+  // One for each side; empty if it has none. From the guest.
   std::string type_before, type_after;
   std::string repr_before, repr_after;
 };

@@ -18,7 +18,7 @@ constexpr size_t kMaxHotBytes = 4 << 20;
 constexpr int kWatched = 4;
 constexpr int kInterval = 64;
 
-// Of private writable mappings; ordered. None if they cannot be read.
+// The private writable pages, ordered; empty if they cannot be read.
 std::vector<uint64_t> OwnPages(pid_t pid) {
   const std::string process = std::to_string(pid);
   const auto mappings = core::WritableMappings(process);

@@ -39,8 +39,8 @@ std::vector<std::string> NamedModules(const core::Profile& profile, std::string_
 // Whether one of `names` occurs in `source` as a word.
 bool NamesAny(const std::set<std::string, std::less<>>& names, std::string_view source);
 
-// Of a request that may start over: `named` runs it with some modules. If it needs another one,
-// `complete` runs it. Both get the options that they are to run it with.
+// For a request that may start over: `named` runs it with some modules. If it needs another one,
+// `complete` runs it. Both get the options to run it with.
 using Runner = std::function<core::Result<host::Outcome>(const RunOptions& run)>;
 core::Result<host::Outcome> RunNamedOrComplete(const RunOptions& run, const Runner& named,
                                                const Runner& complete);

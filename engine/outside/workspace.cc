@@ -162,8 +162,8 @@ class Collection {
   uint64_t LeftOut() const { return links_ + special_ + too_long_ + unreadable_ + over_; }
 
  private:
-  // Of any kind, including directories. A tmpfs has as many inodes as its profile allows, and more
-  // hard links.
+  // Entries of any kind, including directories. A tmpfs has as many inodes as its profile allows,
+  // but hard links come on top.
   static constexpr size_t kMaxEntries = 16384;
 
   // Breadth first, with one directory open at a time: a guest's tree may be deeper than the number

@@ -13,7 +13,7 @@
 
 namespace belljar::outside {
 
-// Of files and directories that the host makes or has to open; only their owner can use them.
+// For files and directories that the host creates or has to open; only their owner can use them.
 inline constexpr mode_t kFileMode = 0600;
 inline constexpr mode_t kDirectoryMode = 0700;
 

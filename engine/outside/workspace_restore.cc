@@ -41,7 +41,7 @@ struct TimesToSet {
   timespec times[2];
 };
 
-// Of an open file or directory. False sets errno.
+// For an open file or directory. Sets errno on failure.
 bool SetAttributes(int fd, const SnapshotEntry& entry) {
   struct stat status;
   if (fstat(fd, &status) != 0) return false;
@@ -235,7 +235,7 @@ class Restoration {
     if (found_[index] == Found::kSame) return {};
     const size_t slash = entry.path.rfind('/');
     const bool in_root = slash == entry.path.npos;
-    // Of most entries the same as of the one before.
+    // Usually the same as for the previous entry.
     std::string parent = in_root ? "" : entry.path.substr(0, slash);
     if (!parent_ || parent != parent_path_) {
       parent_ = OpenParent(parent);

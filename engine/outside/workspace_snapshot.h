@@ -47,10 +47,10 @@
 namespace belljar::outside {
 
 struct SnapshotBounds {
-  // Of the files' sizes in all, holes included, and the texts of links. More than the file system
-  // holds is only possible with holes and hard links.
+  // Total size of files, holes included, and of the targets of links. Only holes and hard links can
+  // make it exceed the size of the file system.
   core::Bytes bytes;
-  // Of any kind. Not more than the inodes of a tmpfs.
+  // Entries of any kind. No more than a tmpfs has inodes.
   size_t entries = 0;
 };
 
@@ -71,7 +71,7 @@ struct SnapshotEntry {
   FileContent content;  // of a file
   std::string target;   // of a link
 
-  // Of a link, of its text; of a directory, none.
+  // For a link, the length of its target; for a directory, 0.
   uint64_t size() const { return kind == Kind::kLink ? target.size() : content.size(); }
   std::string Sha256() const;  // computed each time
 
@@ -132,7 +132,7 @@ class WorkspaceSnapshot {
     Entries entries;
     uint64_t bytes = 0;
     uint64_t left_out = 0;
-    // Of the root itself. None: accessible to its owner.
+    // Mode of the root itself. nullopt: accessible to its owner.
     std::optional<uint32_t> root_mode;
   };
   friend class SnapshotTaking;

@@ -105,7 +105,7 @@ class AuditLog {
   std::optional<std::string> failing_;  // why
   std::optional<Clock::time_point> closing_;
 
-  // Of the thread.
+  // Used by the thread only.
   std::optional<Clock::time_point> unsynced_since_;
   Clock::time_point next_retention_;
   bool gave_up_ = false;

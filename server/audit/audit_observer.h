@@ -46,7 +46,7 @@ class AuditObserver : public CallObserver {
   // second are written for each reason, with the number of those that are like it.
   void CallRefused(std::string_view caller, std::string_view action, std::string_view reason);
 
-  // Of the latest executions.
+  // Receipts of the latest executions.
   const ReceiptStore& receipts() const { return receipts_; }
 
  private:

@@ -21,7 +21,7 @@ inline constexpr char kSegmentType[] = "application/vnd.belljar.audit-segment";
 // Before the first line of a log.
 inline constexpr std::string_view kNoHash =
     "0000000000000000000000000000000000000000000000000000000000000000";
-// Of a line, with its newline. Longer ones are not written, and not read.
+// Maximum size of a line, with its newline. Longer lines are neither written nor read.
 inline constexpr size_t kMaxLine = size_t{8} << 20;
 
 class Chain {

@@ -68,7 +68,7 @@ struct Execution {
   uint64_t dropped_bytes = 0;
   std::optional<Digest> result;  // its JSON or, without one, its repr
   std::vector<NamedDigest> artifacts;
-  // Of lists that are longer than kMaxListed.
+  // Number of items omitted from lists longer than kMaxListed.
   uint64_t left_out = 0;
   std::vector<host::SecurityEvent> security_events;
   std::vector<host::NetworkEvent> network;

@@ -24,7 +24,7 @@ namespace belljar::server::audit {
 inline constexpr char kReceiptType[] = "application/vnd.in-toto+json";
 inline constexpr char kStatementType[] = "https://in-toto.io/Statement/v1";
 inline constexpr char kPredicateType[] = "https://github.com/belljar/belljar/execution/v1";
-// Of a receipt that is read.
+// Maximum size of a receipt that is read.
 inline constexpr size_t kMaxReceipt = size_t{8} << 20;
 
 // Names of the subjects; artifacts follow the last one.

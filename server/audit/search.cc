@@ -95,7 +95,7 @@ core::Result<void> SearchSegment(const SegmentFile& segment, const Matcher& matc
   });
 }
 
-// Of the first entry; nullopt: it has none yet.
+// The sequence number of the first entry; nullopt: there is no entry yet.
 core::Result<std::optional<uint64_t>> FirstSequence(const SegmentFile& segment) {
   std::optional<uint64_t> first;
   const core::Result<void> read =

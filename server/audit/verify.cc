@@ -78,7 +78,7 @@ class Verifier {
 
   const SegmentFile* segment_ = nullptr;
   uint64_t line_ = 0;
-  // Of the line before; nullopt: it cannot be known, since a fault was found.
+  // Hash of the previous line; nullopt: unknown, since a fault was found.
   std::optional<std::string> previous_ = std::string(kNoHash);
   uint64_t sequence_ = 0;
   uint64_t number_ = 0;  // of the segment before

@@ -60,7 +60,7 @@ class Reader {
   TokenEntry ReadToken(const toml::table& table) const;
   void ReadWebhooks(const toml::node& node, TomlFile& file) const;
   WebhookEntry ReadWebhook(const toml::table& table) const;
-  // Of entries, which are in `section`.
+  // For the entries of `section`.
   void CheckKeys(const char* section, const Strings& known, const toml::table& table) const;
   std::string EntryText(const char* section, const toml::table& table, const char* key) const;
   size_t EntryCount(const char* section, const toml::table& table, const char* key,

@@ -85,10 +85,11 @@ struct SessionsConfig {
   std::chrono::milliseconds idle{30 * 60'000};           // without a call; then it is closed
   std::chrono::milliseconds lifetime{12 * 60 * 60'000};  // then it is closed, used or not
   size_t checkpoints = 16;                               // of each; the oldest go first
-  // Of a session or branch with its checkpoints, as the kernel counts it; nullopt: twice its
-  // memory limit.
+  // Limit for a session or branch with its checkpoints, as the kernel counts it; nullopt: twice
+  // its memory limit.
   std::optional<core::Bytes> memory;
-  // Of all sessions together; nullopt: half of the machine's, or of what its cgroup allows.
+  // Limit for all sessions together; nullopt: half of the machine's memory, or of the cgroup's
+  // limit.
   std::optional<core::Bytes> total_memory;
 };
 
@@ -104,7 +105,7 @@ struct JobsConfig {
 
 // The form of the tools' answers.
 struct AnswersConfig {
-  // Of each part of an answer that a program makes as long as it likes: stdout, stderr, the value,
+  // Limit for each part of an answer whose length the program controls: stdout, stderr, the value,
   // the error (engine/host/answer.h).
   size_t characters = 10'000;
   std::string detail = "lean";  // or "full"; the default level of detail

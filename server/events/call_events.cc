@@ -11,7 +11,7 @@
 namespace belljar::server::events {
 namespace {
 
-// Of a text that a guest or a client chose, and of how many things there are of a kind.
+// Limits for a text chosen by a guest or a client, for a piece of output, and for lists.
 constexpr size_t kMaxText = 256;
 constexpr size_t kMaxOutputPiece = 16 << 10;
 constexpr size_t kMaxRefusedConnections = 16;

@@ -41,7 +41,7 @@ struct EventPosition {
 
 class EventHub {
  public:
-  // Of each owner; output has as many bytes of its own.
+  // Per owner; output has its own limit of the same size.
   struct Bounds {
     size_t events = 1000;
     size_t bytes = 1 << 20;

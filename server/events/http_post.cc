@@ -31,7 +31,7 @@ constexpr char kForm[] =
     "write https://HOST[:PORT]/PATH, or http://HOST[:PORT]/PATH of a receiver on this machine";
 constexpr char kNoAddress[] =
     "it has no address of this machine; write https://, or name a private network in allow_private";
-// Of a response; the status is in its first line.
+// Maximum size of a response's head; the status is in its first line.
 constexpr size_t kMaxHead = 16 << 10;
 constexpr std::chrono::milliseconds kStopPollInterval{100};
 // A moment at which libcurl has something to do comes earlier.

@@ -72,7 +72,7 @@ class HttpPost {
   std::unique_ptr<Client> client_;  // once it is needed
 };
 
-// Of a Send that has failed, or whose response was not a success.
+// Precondition: Send has failed, or its response was not a success.
 inline std::string WhyFailed(const core::Result<unsigned>& status) {
   return status ? "HTTP status " + std::to_string(*status) : status.error().ToString();
 }

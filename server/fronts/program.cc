@@ -7,7 +7,7 @@
 namespace belljar::server::fronts {
 namespace {
 
-// Of execute_code.
+// Lower bounds of execute_code.
 constexpr double kMinSeconds = 0.1;
 constexpr double kMinBytes = 8 << 20;
 

@@ -72,7 +72,7 @@ struct RunFailure {
 
 using RunEnd = std::variant<RunReport, RunFailure>;
 
-// Of a call of execute_code in full detail.
+// `result`: of a call of execute_code in full detail.
 RunEnd EndOf(core::Result<ToolResult> result);
 
 // A source that Python does not read: with NUL, or not UTF-8. To a grader this is an error of the

@@ -64,7 +64,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
     Response response{Response::Manner{}};
     std::string_view method = "other";
     std::shared_ptr<Cancellation> peer_gone;  // of a message that the handler is processing
-    // Of a web handler's stream, and how much of it is in the queue of this connection.
+    // The backlog of a web handler's stream, and how much of it is in this connection's queue.
     std::shared_ptr<Backlog> backlog;
     size_t queued = 0;
     Clock::time_point began;

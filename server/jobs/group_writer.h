@@ -46,7 +46,7 @@ class GroupWriter {
       : database_(std::move(database)), step_(std::move(step)) {}
 
   static constexpr size_t kMaxGroupSize = 256;
-  // Of a group that is written one by one: so many in a row wait for others' locks in vain.
+  // When a group is written one by one: give up after this many consecutive lock timeouts.
   static constexpr size_t kMaxLockFailures = 2;
   struct Entry {
     GroupedWrite write;

@@ -21,7 +21,7 @@ struct JobKey {
   int64_t number = 0;
 };
 
-// Of a row that begins with the two.
+// For a row that begins with owner and number.
 inline JobKey KeyOf(const SqlRow& row) { return {.owner = row.Text(0), .number = row.Int(1)}; }
 
 // A job as it is expected to be; otherwise nothing is changed.
@@ -58,8 +58,8 @@ struct KeptJob {
   std::string id;
   int64_t bytes = 0;  // request and result
 };
-// Of the owner, the oldest first: up to `max` that ended more than `age` ago, or at any time
-// (nullopt). In milliseconds.
+// Up to `max` jobs of the owner, the oldest first, that ended more than `age` milliseconds ago
+// (nullopt: at any time).
 core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::string& owner,
                                                std::optional<int64_t> age, size_t max);
 core::Result<void> RemoveJob(Database& database, const KeptJob& job);

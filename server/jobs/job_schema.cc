@@ -45,7 +45,7 @@ constexpr const char* kFirstVersion[] = {
     " id TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, submitted BIGINT NOT NULL, key TEXT,"
     " total BIGINT NOT NULL, finished BIGINT NOT NULL, removed BIGINT NOT NULL)",
 
-    // Of a job or a batch.
+    // Idempotency keys of jobs and batches.
     "CREATE TABLE keys ("
     " owner TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, job TEXT, batch TEXT,"
     " PRIMARY KEY (owner, key)) @clustered",

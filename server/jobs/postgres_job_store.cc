@@ -29,7 +29,7 @@ constexpr SqlDialect kPostgresDialect = {
     .clustered = ""};
 #undef BELLJAR_POSTGRES_NOW
 
-// Of advisory locks: "BJjb" and what it is for.
+// Advisory locks: "BJjb" and the purpose.
 constexpr char kLockSubmits[] = "SELECT pg_advisory_xact_lock(1112173154, 1)";
 constexpr char kLockSchema[] = "SELECT pg_advisory_xact_lock(1112173154, 2)";
 
@@ -336,8 +336,8 @@ core::Result<void> PostgresDatabase::RunPart(const std::string& name,
   if (pq_.PQpipelineSync(connection_) == 0 && result.ok()) {
     result = Fail(IsConnected() ? EIO : ENOTCONN, pq_.PQerrorMessage(connection_));
   }
-  // Of each statement its result and a null, then that of the synchronisation. After an error the
-  // others are answered as aborted.
+  // Each statement yields its result and a null; the sync message comes last. After an error, the
+  // remaining statements are reported as aborted.
   for (size_t nulls = 0; IsConnected();) {
     PGresult* const answer = pq_.PQgetResult(connection_);
     if (answer == nullptr) {

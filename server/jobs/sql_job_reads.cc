@@ -10,7 +10,7 @@
 namespace belljar::server::jobs {
 namespace {
 
-// Of requests and results in one answer of BatchResults, which has at least one job.
+// Limit for requests and results in one answer of BatchResults; the first job is always included.
 constexpr int64_t kMaxPageBytes = 16 << 20;
 
 }  // namespace

@@ -124,7 +124,8 @@ core::Result<size_t> SqlJobStore::RemoveAged(const std::string& owner, Removed& 
                     });
 }
 
-// Of the owner who has most, down to what the next one has, until all together are in the limit.
+// From the largest owner, down to the size of the next largest, until the total is within the
+// limit.
 core::Result<size_t> SqlJobStore::RemoveExcess(Removed& removed) {
   return RemovePart(
       {.submits = false, .all_owners = true, .owners = {}}, removed,

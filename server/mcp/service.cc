@@ -64,7 +64,7 @@ struct McpService::Request {
   std::shared_ptr<Cancellation> peer_gone;
   std::shared_ptr<Reply> reply;
 
-  // Of a call of a tool.
+  // Only for a tool call.
   Json progress_token;                         // null: the client did not request progress
   std::shared_ptr<Cancellation> cancellation;  // null: the tool needs no worker
   // Bytes announced so far: the value of `progress`. Before them it is below 1: what the call waits

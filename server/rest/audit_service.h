@@ -28,7 +28,7 @@ class AuditService {
   const std::optional<core::Error>& start_error() const { return searches_.start_error(); }
 
   void Search(const WebRequest& request, std::shared_ptr<WebReply> reply);
-  // Of the execution that the first parameter names.
+  // The receipt of the execution that the first parameter names.
   WebAnswer Receipt(const WebRequest& request) const;
 
  private:

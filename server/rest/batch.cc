@@ -167,7 +167,7 @@ void Batches::Answer(Batch& batch, size_t index, const core::Result<ToolResult>&
   batch.reply->Write(std::move(line));
 }
 
-// Of a turn.
+// Ends the current turn.
 void Batches::End(const std::shared_ptr<Batch>& batch) {
   {
     std::lock_guard lock(batch->mutex);

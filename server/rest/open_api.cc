@@ -63,7 +63,7 @@ ApiJson PathParameters(const Operation& operation) {
   return parameters;
 }
 
-// Of parameters that are no tool's arguments.
+// For parameters that are not arguments of a tool.
 ApiJson OwnParameterSchema(std::string_view name) {
   if (name == "limit") return {{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}};
   if (name == "before") {
@@ -484,7 +484,7 @@ ApiJson OpenApi(const std::vector<Operation>& operations,
   for (const auto& [tool, schema] : answers.items()) {
     const ToolDescription* const description = FindDescription(tools, tool);
     if (!description) continue;
-    // Of the two forms of an answer the caller chooses one, with "detail".
+    // The caller chooses one of the two forms of an answer with "detail".
     const bool has_forms = description->input_schema["properties"].contains("detail");
     schemas[tool] = has_forms ? ApiJson({{"anyOf", {schema, description->output_schema}}}) : schema;
   }

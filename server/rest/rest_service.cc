@@ -116,7 +116,7 @@ void AddFixed(const Operation& operation, const nlohmann::ordered_json& properti
   }
 }
 
-// Of a tool that gives a file: among the contents, or as text.
+// For a tool that returns a file, among its contents or as text.
 std::optional<ServedFile> FileOf(const ToolResult& result) {
   const Json object = Json::parse(result.structured, nullptr, false);
   if (!object.is_object()) return std::nullopt;

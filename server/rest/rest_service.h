@@ -33,7 +33,7 @@ class RestService final : public WebHandler {
     std::string version;
     std::string python_version;
     std::vector<std::string> profiles;
-    // Of the whole server, as JSON objects.
+    // For the whole server, as JSON objects.
     std::function<nlohmann::ordered_json()> limits;
     std::function<nlohmann::ordered_json()> statistics;
     // Changes limits for an operator. An error is a sentence for the client.

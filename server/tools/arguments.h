@@ -59,7 +59,7 @@ class Arguments {
   std::optional<double> Number(std::string_view name) const;
   std::optional<bool> Boolean(std::string_view name) const;
   std::optional<std::vector<std::string>> Texts(std::string_view name) const;
-  // Of a kTextMap, as "NAME=VALUE".
+  // The entries of a kTextMap, as "NAME=VALUE".
   std::optional<std::vector<std::string>> Pairs(std::string_view name) const;
   std::optional<core::Bytes> Size(std::string_view name) const;
   std::optional<std::vector<host::InputFile>> Files(std::string_view name) const;

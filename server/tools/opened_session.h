@@ -57,7 +57,7 @@ class OpenedSession final : public RegisteredSession {
   const std::string family_;  // the id of the session that all of it have branched off
 };
 
-// Of one that the tools have opened.
+// Precondition: the session was opened by a tool.
 inline const std::string& ProfileOf(const RegisteredSession& session) {
   return static_cast<const OpenedSession&>(session).profile().profile.name;
 }

@@ -61,7 +61,7 @@ class Sandboxes {
   // The hosts that profiles with network access may reach.
   const host::NetworkPolicy& network() const { return config_.network; }
   outside::IsolationMode isolation() const { return isolation_; }
-  // Of profiles that do not say otherwise; and of one that may.
+  // The default language, and that of a profile, which may override it.
   outside::Language language() const { return language_; }
   outside::Language LanguageOf(const EnabledProfile& profile) const;
 

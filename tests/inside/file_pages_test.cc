@@ -53,7 +53,7 @@ class MappedFile {
   volatile char* page(size_t index) const { return memory_ + index * core::kPageSize; }
   void Protect(int protection) { EXPECT_EQ(mprotect(memory_, size(), protection), 0); }
 
-  // Of this process.
+  // Pages mapped in this process.
   size_t PagesMapped() const {
     const core::Result<core::UniqueFd> pagemap = core::OpenPagemap("self");
     if (!pagemap) return kPages + 1;

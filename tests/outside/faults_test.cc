@@ -158,7 +158,7 @@ TEST(ZygoteKilled, UnderLoadEachCallerGetsAnAnswerAndTheNextRunWorks) {
   ExpectWorks(*sandbox);
   EXPECT_GT(sandbox->counters().zygotes_started, 1u);
   sandbox.reset();
-  // Of a worker that was cloned and not yet reported, too.
+  // Also of a worker that was cloned and not yet reported.
   EXPECT_TRUE(tests::Eventually([] { return tests::Children().empty(); }))
       << Describe(tests::Children());
 }

@@ -27,7 +27,7 @@ core::Result<host::Outcome> RunWithAll(SandboxOptions options, const host::Reque
   return tests::Open(std::move(options))->Run(request);
 }
 
-// Of one that has loaded these, without another attempt.
+// The outcome of a run that has loaded these modules, without another attempt.
 core::Result<host::Outcome> RunWith(StringList named, SandboxOptions options,
                                     const host::Request& request) {
   options.single_run = true;

@@ -375,7 +375,7 @@ const Forgery kForgeries[] = {
 INSTANTIATE_TEST_SUITE_P(Forgeries, AForgedCopy, testing::ValuesIn(kForgeries),
                          [](const auto& info) { return info.param.name; });
 
-// Of the two words, the host takes the first, and kills the clone; the second is in the way of the
+// The host takes the first of the two words and kills the clone; the second is in the way of the
 // next cell's, which ends that. All of it is the forger's loss, and what was before it can be had
 // again.
 TEST_F(SessionAttack, AForgedRefusalCostsTheForgerOnly) {

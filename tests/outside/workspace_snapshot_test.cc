@@ -511,7 +511,7 @@ TEST_F(Snapshots, BoundsNameTheFileAndWhatToDo) {
   error = TakeError({core::Bytes{100'001}, 1});
   EXPECT_EQ(error.error_number, 0);
   EXPECT_EQ(error.detail, "the workspace has more than 1 entries; remove some");
-  // Of the texts of links, too.
+  // The targets of links count, too.
   Remove("large");
   Link("l", std::string(1000, 'x'));
   EXPECT_NE(TakeError({core::Bytes{1000}, 10}).ToString().find("1000 in all"), std::string::npos);

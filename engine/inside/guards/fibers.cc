@@ -65,7 +65,7 @@ struct Fiber {
   Stack stack;
   ucontext_t context;
   Phase phase;
-  // Of the guards, what the fiber is in the middle of.
+  // State of the guards: what the fiber is in the middle of.
   PyFrameObject* asking;
   int creating;
 };

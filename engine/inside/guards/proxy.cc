@@ -347,7 +347,7 @@ PyObject* ProxyNew(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return reinterpret_cast<PyObject*>(made);
 }
 
-// Of a program's own: others live as long as the process.
+// Only for proxies that the program created: others live as long as the process.
 void ProxyDealloc(PyObject* object) {
   Proxy* self = AsProxy(object);
   for (PyObject* each : {self->name, self->doc, self->exports, self->live, self->withheld,
