@@ -16,7 +16,7 @@ namespace {
 constexpr unsigned char kCtrlC = 0x03;
 constexpr unsigned char kCtrlZ = 0x1a;
 constexpr size_t kMaxTypedAhead = 4096;
-// If nothing stops us: an orphaned process group ignores SIGTSTP.
+// Timeout for being stopped: an orphaned process group ignores SIGTSTP.
 constexpr int kStopTimeout = 200;  // ms
 
 // Global, because a signal handler receives nothing but the signal number.
@@ -80,7 +80,7 @@ int Keyboard::Next() {
 
 void Keyboard::Suspend() {
   (void)TakeEvent(changes_.get());
-  // For the shell, and for whoever types to it.
+  // Restores what the shell and its user expect.
   termios ours;
   if (tcgetattr(STDIN_FILENO, &ours) != 0) return;
   termios plain = ours;

@@ -19,7 +19,7 @@ bool IsFigure(const host::Artifact& artifact) {
          (artifact.media_type.starts_with("image/") || artifact.media_type == "text/html");
 }
 
-// New and changed files that stay in the session.
+// New and changed files that remain in the session.
 std::string FilesText(const std::vector<std::string>& names) {
   if (names.empty()) return "";
   std::string text = "belljar: in the session's workspace:";

@@ -162,7 +162,7 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
   validate::ParallelChecks checks(targets, checker, jobs);
   for (const validate::Target& target : targets) {
     core::Result<validate::Judgement> judgement = checks.Next();
-    // What it ended is not our failure.
+    // Checks ended by an interruption are not failures of ours.
     if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
     if (!judgement) {
       progress.Clear();

@@ -116,7 +116,7 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--allow-domain", "example.org"],
-            "belljar run: profile basic has no network: --allow-domain and related options require "
+            "belljar run: profile basic has no network access: --allow-domain and related options require "
             "--profile network",
         ),
         (

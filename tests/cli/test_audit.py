@@ -187,7 +187,7 @@ def test_export_is_a_log_that_can_be_verified_elsewhere(audit, home, log):
     assert not list((home / "exported").glob("*.pem"))
     done = audit("export", "exported")
     assert done.code == 5
-    assert "name a folder that is not there yet" in done.stderr
+    assert "name a folder that does not exist yet" in done.stderr
 
 
 def test_openssl_verifies_a_segment(log, tmp_path):
@@ -317,7 +317,7 @@ def test_a_receipt_is_verified_with_what_it_is_about(receipt, made):
         *("--stdout", "output.txt", "--artifact", "a.txt=made/a.txt"),
     )
     assert (done.code, done.stderr) == (0, "")
-    assert done.stdout.endswith("the receipt is genuine\n")
+    assert done.stdout.endswith("the signature is valid\n")
     assert "isolation  strict, language restricted; observed: " in done.stdout
 
 
