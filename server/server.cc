@@ -209,7 +209,7 @@ std::function<operations::AuditFigures()> Server::AuditFigures() const {
   };
 }
 
-// nullopt: the operator has not enabled it, for which the profile is named.
+// nullopt: disabled, since no profile is configured for it.
 std::optional<fronts::FrontTerms> Server::TermsOf(const std::string& profile) {
   if (profile.empty()) return std::nullopt;
   const core::Result<const tools::EnabledProfile*> chosen = sandboxes_->Choose(&profile, Caller());
@@ -243,7 +243,7 @@ void Server::MakeFronts() {
   fronts_.emplace(std::move(parts), calls_);
 }
 
-// The API, and jobs if there are any.
+// The API, and jobs if enabled.
 void Server::MakeRest() {
   if (job_store_) MakeJobs();
   if (audit_) {

@@ -36,7 +36,7 @@ WebAnswer ProblemOf(const core::Error& error) {
 }
 
 WebAnswer ProblemOf(const CallQueue::Refusal& refusal) {
-  // A server that shuts down is not the caller's doing.
+  // A server shutting down is not the caller's fault.
   const unsigned status = refusal.reason == CallQueue::Refusal::Reason::kClosing ? 503 : 429;
   return Problem(status, Describe(refusal), RetryAfter(refusal.retry_after));
 }

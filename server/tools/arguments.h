@@ -44,8 +44,8 @@ struct Parameter {
   size_t max_bytes = 0;
   size_t max_items = 0;  // for kTextList, kTextMap and kFiles
   bool may_hold_nul = false;
-  // Not in the schema, since this server does not offer it; checked as any other, so that the tool
-  // can say what to do instead.
+  // Omitted from the schema, since this server does not offer it; checked like any other argument,
+  // so that the tool can say what to do instead.
   bool is_unlisted = false;
   // Only listed in the schema; the tool decides which of them a call may use.
   std::vector<std::string> choices;

@@ -17,7 +17,8 @@ using CheckpointJson = nlohmann::ordered_json;
 
 constexpr const char* kCheckpointName = "checkpoint";
 constexpr size_t kMaxLabelBytes = 200;
-constexpr size_t kMaxDifferences = 100;  // listed, of variables and of each kind of file
+// listed differences, of variables and of each kind of file
+constexpr size_t kMaxDifferences = 100;
 constexpr size_t kMaxReprCharacters = 200;
 
 // An action and its arguments besides session and wait.
@@ -79,7 +80,7 @@ ToolDescription DescribeCheckpoint(const SessionRegistry& registry,
   return description;
 }
 
-// Arguments that this action does not have are errors: their caller relies on them.
+// Arguments that do not belong to this action are errors: their caller relies on them.
 void CheckAction(const Arguments& arguments, const std::string& action,
                  std::vector<std::string>& problems) {
   std::vector<std::string> names;
@@ -125,7 +126,7 @@ CheckpointJson ChangeJson(const outside::VariableChange& change) {
   return json;
 }
 
-// What has to be done to the second state to have the first one.
+// What has to be done to the second state to get the first one.
 outside::SessionDifference Reversed(outside::SessionDifference difference) {
   using Kind = outside::VariableChange::Kind;
   for (outside::VariableChange& change : difference.variables) {

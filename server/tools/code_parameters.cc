@@ -42,7 +42,8 @@ core::Result<const EnabledProfile*> Chosen(Sandboxes& sandboxes, const Arguments
                              caller);
 }
 
-// What the caller sends to use what `profile` has, in addition to what it used. Empty if it has it.
+// What the caller has to send to use what `profile` has, in addition to its previous arguments.
+// Empty if nothing.
 std::string HowToName(const Sandboxes& sandboxes, const std::string& profile,
                       const EnabledProfile& used, bool in_session) {
   const std::string joined = ProfileName(used.profile.name + "+" + profile);
@@ -53,7 +54,7 @@ std::string HowToName(const Sandboxes& sandboxes, const std::string& profile,
          " \"profile\": \"" + (can_be_joined ? joined : profile) + "\".";
 }
 
-// The outcome of a run that was cancelled before it had a worker.
+// The outcome of a run that was cancelled before it got a worker.
 host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfile& profile,
                                   const host::Request& request) {
   host::Outcome outcome;

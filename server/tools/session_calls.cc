@@ -14,7 +14,7 @@ namespace {
 
 constexpr double kMaxWait = 300;  // seconds
 constexpr int kDefaultWait = 60;
-// After the answer to a cell its checkpoint is made, which no caller takes for being busy.
+// A cell's checkpoint is created after its answer; callers do not count that as busy.
 constexpr std::chrono::milliseconds kOwnWork{250};
 constexpr size_t kMaxSessionText = 100;  // bytes; an id has 32
 
@@ -137,13 +137,13 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                                  "or call again later");
   }
   if (error.error_number == ETIMEDOUT) {
-    return RefusedCall(tool, name + " was busy with other calls for the " +
-                                 DurationInWords(patience.at_most) +
-                                 " that this one could wait; call again later, or end what runs "
-                                 "with close_session and interrupt");
+    return RefusedCall(
+        tool, name + " was busy with other calls for the " + DurationInWords(patience.at_most) +
+                  " that this one could wait; call again later, or end the running call "
+                  "with close_session and interrupt");
   }
   if (const std::string why = session.ended(); !why.empty()) {
-    // It knows since when.
+    // The registry knows since when.
     const core::Result<SessionRegistry::Use> found = registry.Find(caller.name, session.id());
     return RefusedCall(tool, found ? name + " was closed: " + why : found.error().ToString());
   }

@@ -25,7 +25,7 @@ using FilesJson = nlohmann::ordered_json;
 constexpr const char* kFilesName = "session_files";
 constexpr size_t kMaxFilesListed = 500;
 
-// An action and the arguments that it must and may have, besides session and wait.
+// An action, with its required and optional arguments besides session and wait.
 struct FilesAction {
   const char* name;
   std::vector<std::string> needs;
@@ -79,7 +79,7 @@ bool IsGiven(const Arguments& arguments, const std::string& name) {
   return name == "files" ? arguments.Files(name).has_value() : arguments.Text(name) != nullptr;
 }
 
-// Arguments that this action does not have are errors: their caller relies on them.
+// Arguments that do not belong to this action are errors: their caller relies on them.
 void CheckFilesAction(const Arguments& arguments, const std::string& action,
                       std::vector<std::string>& problems) {
   std::vector<std::string> names;
@@ -183,8 +183,8 @@ SessionFiles::Answer SessionFiles::List(const Request& request) const {
   return FilesAnswer(*request.session, Listing(*files, FilesJson::object()));
 }
 
-// As an artifact of a run: images and what is not text are contents or links, and text is the text
-// that a model reads.
+// Like an artifact of a run: images and other non-text become contents or links; text becomes the
+// text that a model reads.
 SessionFiles::Answer SessionFiles::Read(const Request& request) const {
   const std::string path = request.path();
   core::Result<std::string> content = request.session->session().ReadFile(path, request.patience);

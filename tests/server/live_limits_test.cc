@@ -68,7 +68,7 @@ TEST_F(LiveLimitsTest, WhatIsWrongIsSaidAndNothingChanges) {
       {{{"waiting", 1e300}}, "from 0 to 100000"},
       {{{"waiting", 100'001}}, "from 0 to 100000"},
       {{{"running", 0}}, "from 1 to 4"},
-      {{{"running", 5}}, "from 1 to 4, with which the server was started"},
+      {{{"running", 5}}, "from 1 to 4, the value at the start"},
       {{{"sessions", 1}}, "sessions must be an object"},
       {{{"sessions", {{"checkpoints", 1}}}}, "sessions.checkpoints"},
       {{{"sessions", {{"per_token", 0}}}}, "sessions.per_token: write a whole number from 1"},

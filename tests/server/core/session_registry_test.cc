@@ -209,7 +209,7 @@ TEST_F(SessionRegistryTest, AFullServerClosesTheLongestIdleOfWhoHasMost) {
   const auto refused = registry().Reserve("b");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().ToString(),
-            "the limit of this server is 4 open sessions, and none is idle that could be closed: "
+            "the limit of this server is 4 open sessions, and none of them is idle: "
             "call again later");
   EXPECT_TRUE(registry().Reserve("c")) << "who has none gets one";
   EXPECT_NE(Why(registry().Find("a", "a2")).find("the server was full"), std::string::npos);
