@@ -10,9 +10,9 @@ namespace {
 
 constexpr size_t kMaxQueue = 8192;  // entries
 constexpr size_t kMaxQueuedBytes = size_t{64} << 20;
-// Members of one entry: what the chain adds must fit into kMaxLine, too.
+// Limit for the members of one entry: what the chain adds must fit into kMaxLine, too.
 constexpr size_t kMaxMembers = kMaxLine - 1024;
-// For further entries, so that a busy server does not wake the thread for each.
+// Time to gather further entries, so that a busy server does not wake the thread for each.
 constexpr std::chrono::milliseconds kGather{5};
 constexpr std::chrono::milliseconds kRetry{200};
 constexpr std::chrono::seconds kGrace{2};
@@ -39,8 +39,8 @@ core::Result<std::unique_ptr<AuditLog>> AuditLog::Open(const AuditConfig& config
                   {{"segment", std::to_string(log->writer_->number() - 1)},
                    {"found_bytes", std::to_string(unclosed->bytes)},
                    {"why",
-                    "the server before was ended before it could sign its log; belljar "
-                    "audit verify tells whether more is wrong"}}});
+                    "the previous server ended before it could sign its log; run belljar "
+                    "audit verify to check the rest"}}});
   }
   core::Result<void> started =
       log->thread_.Start("open the audit log", [own = log.get()] { own->Work(); });
@@ -61,7 +61,7 @@ void AuditLog::Add(std::string members) {
     ++lost_unreported_;
     return;
   }
-  // Otherwise no call begins while the queue is full (WhyRefused), and those that run may end.
+  // Otherwise: no call starts while the queue is full (WhyRefused), but running calls may end.
   queued_bytes_ += members.size();
   queue_.push_back(std::move(members));
   ++added_;
@@ -73,7 +73,7 @@ std::optional<std::string> AuditLog::WhyRefused() const {
   if (config_.on_failure == "continue") return std::nullopt;
   if (failing_) return failing_;
   if (queue_.size() + in_work_ < kMaxQueue && queued_bytes_ < kMaxQueuedBytes) return std::nullopt;
-  return "more entries wait than can be written in time";
+  return "more entries are waiting than can be written in time";
 }
 
 bool AuditLog::Flush(std::chrono::milliseconds patience) {
@@ -160,7 +160,7 @@ void AuditLog::WriteBatch(const std::vector<std::string>& batch) {
     unsynced_since_.reset();
 }
 
-// The entry about entries that are not there, once there is room again.
+// The entry that reports lost entries, once there is room again.
 bool AuditLog::AddsLost() {
   Entry entry;
   {
@@ -174,7 +174,7 @@ bool AuditLog::AddsLost() {
   return true;
 }
 
-// What has become due.
+// Does what is due.
 void AuditLog::Maintain() {
   if (gave_up_) return;
   if (writer_->IsOld()) NextSegment();
@@ -201,7 +201,7 @@ void AuditLog::NextSegment() {
   (void)RetryUntilDone([this] { return writer_->Begin(); });
 }
 
-// The head in a log that is kept elsewhere is what shows that the end of this one was removed.
+// If kept elsewhere, the head in the server's log can show that the end of this log was removed.
 void AuditLog::ReportClosed() {
   notify_({false,
            "audit_segment_closed",
@@ -237,7 +237,7 @@ bool AuditLog::RetryUntilDone(const std::function<core::Result<void>()>& step) {
                                                        : "are refused until it can be written"}}});
       lock.lock();
     }
-    // Only the wait is cut short by Close, not the trying.
+    // Close shortens the wait between attempts, but does not stop them.
     wake_.wait_for(lock, kRetry, [&] { return closing_ && Clock::now() >= *closing_; });
   }
 }

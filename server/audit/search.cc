@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kMaxUnreadable = 10;
 
-// Texts of which a line has at least one. A quote within a string has a backslash before it, so
-// that no string can look like a member.
+// Texts of which a line contains at least one. A quote within a string is preceded by a backslash,
+// so that no string can look like a member.
 using Alternatives = std::vector<std::string>;
 
 std::string Member(std::string_view name, std::string_view value) {
@@ -63,7 +63,7 @@ class Matcher {
 };
 
 // Calls `take` with each line of the segment until it returns false; `entry` is null if the line is
-// no entry.
+// not an entry.
 using TakeLine = std::function<bool(const ReadLine* entry, const LineReader::Line& line)>;
 core::Result<void> ReadSegment(const SegmentFile& segment, const TakeLine& take) {
   core::Result<LineReader> reader = LineReader::Open(segment.path);
@@ -87,7 +87,7 @@ core::Result<void> SearchSegment(const SegmentFile& segment, const Matcher& matc
       ++result.found;
       take({line.text, segment.path, number});
     }
-    // One that is being written has no newline yet.
+    // A line that is being written has no newline yet.
     if (!entry && line.is_terminated && result.unreadable.size() < kMaxUnreadable) {
       result.unreadable.push_back(core::Printable(segment.path) + ":" + std::to_string(number));
     }
@@ -151,7 +151,7 @@ core::Result<SearchPage> SearchBackwards(const std::string& folder, const Query&
   uint64_t read = 0;
   for (auto segment = segments->rbegin(); segment != segments->rend(); ++segment) {
     const core::Result<std::optional<uint64_t>> first = FirstSequence(*segment);
-    // It was removed meanwhile, and so were those before it.
+    // It was removed meanwhile, and so were all before it.
     if (!first && first.error().error_number == ENOENT) break;
     if (!first) return first.error();
     if (!*first || (before != 0 && **first >= before)) continue;

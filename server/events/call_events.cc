@@ -78,7 +78,7 @@ void CallEvents::Printed(const ExecutionRecord& record, std::string_view text) {
   }
 }
 
-// What happened meanwhile, as far as it is known only now.
+// What happened during the call, as far as it becomes known only now.
 void CallEvents::PublishDetails(const CallRecord& record) {
   const host::Outcome& outcome = *record.outcome;
   const std::string execution(record.execution);

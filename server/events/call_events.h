@@ -1,4 +1,4 @@
-// CallEvents: makes events of what the tools and their callers tell about calls and sessions.
+// CallEvents: turns reports of the tools and their callers about calls and sessions into events.
 //
 //   CallEvents events(hub);
 //   CallObservers observers({&metrics, &log, &events});

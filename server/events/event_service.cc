@@ -6,7 +6,7 @@
 namespace belljar::server::events {
 namespace {
 
-// For what is left at the end. The process manager waits, too.
+// For delivering the rest at shutdown, which the process manager waits for.
 constexpr std::chrono::seconds kFlushTimeout{2};
 
 }  // namespace

@@ -23,7 +23,7 @@ constexpr size_t kMaxOpen = 8192;      // executions that have not ended
 constexpr size_t kMaxSpanEvents = 64;  // events of a span
 constexpr size_t kMaxWaiting = 4096;   // spans
 constexpr size_t kMaxBatchSpans = 512;
-constexpr std::chrono::milliseconds kDelay{1000};  // for a batch to fill
+constexpr std::chrono::milliseconds kDelay{1000};  // time for a batch to fill
 constexpr std::chrono::milliseconds kTimeout{10'000};
 constexpr unsigned kAttempts = 5;
 
@@ -86,7 +86,7 @@ Json SpanJson(const Span& span) {
   return json;
 }
 
-// Worth another attempt, as OTLP says.
+// Worth retrying, according to OTLP.
 bool IsPassing(unsigned status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
@@ -171,7 +171,7 @@ class TraceExporter::Worker : public SenderThread {
                         {}};
   }
 
-  // Empty: nothing will come.
+  // Empty: nothing more will come.
   std::vector<Span> Next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ends_ || !waiting_.empty(); });

@@ -40,7 +40,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   void Reject();  // too many connections: 503
 
   void CloseIfIdle();  // nothing of a request has been received
-  void CloseIfKept();  // idle, after a request that was answered
+  void CloseIfKept();  // idle after an answered request
   // Cancels the pending request. Idempotent.
   void Close();
   void CheckDeadline(Clock::time_point now);

@@ -156,7 +156,7 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::Listen(
   if (tokens.empty() && !address->is_loopback()) {
     return core::MakeError(
         operation, "belljar refuses to listen on " + config.address +
-                       " without a token: others could run code here. Make one with openssl rand "
+                       " without a token: others could run code here. Create one with openssl rand "
                        "-hex 32 and configure it, or listen on 127.0.0.1");
   }
   core::Result<Tokens> callers = Tokens::Make(tokens);

@@ -182,7 +182,7 @@ def test_a_key_of_openssl_signs_the_log(home, program, belljar):
 def test_export_is_a_log_that_can_be_verified_elsewhere(audit, home, log):
     done = audit("export", "exported")
     assert done.code == 0
-    assert "nothing was changed" in done.stdout
+    assert "nothing was modified" in done.stdout
     assert audit("verify", "--folder", "exported", "--key", log / "key.pub").code == 0
     assert not list((home / "exported").glob("*.pem"))
     done = audit("export", "exported")
@@ -262,7 +262,7 @@ def test_a_second_server_cannot_write_the_same_log(home, program, log):
             timeout=60,
         )
         assert second.returncode == 5
-        assert "another server writes it" in second.stderr
+        assert "another server is writing to it" in second.stderr
     finally:
         first.communicate(timeout=60)
 
@@ -404,7 +404,7 @@ def test_a_key_of_ones_own(tmp_path, belljar, receipt):
     assert receipt("verify", "r.json", "--key", "own.pub").code == 0
     done = receipt("verify", "r.json")
     assert done.code == 2
-    assert "name the public key of who made it with --key" in done.stderr
+    assert "name the signer's public key with --key" in done.stderr
     (tmp_path / "own.pem").chmod(0o644)
     done = belljar(*words, cwd=tmp_path, env=env)
     assert done.code == 2
