@@ -1,4 +1,4 @@
-// Fronts: the APIs of other services that an operator has enabled, with the tools that they call.
+// Fronts: the APIs of other services that an operator has enabled, and the tools that they call.
 //
 //   Fronts fronts({.tools = …, .piston = terms, …}, calls);
 //   HttpServer::Listen(…, fronts.handlers());
@@ -21,7 +21,7 @@ namespace belljar::server::fronts {
 class Fronts {
  public:
   struct Parts {
-    // execute_code, which answers in full detail, and if there are sessions open_session and
+    // execute_code, which must answer in full detail, and, if there are sessions, open_session and
     // close_session; others are not used.
     std::vector<std::shared_ptr<Tool>> tools;
     // nullopt: not enabled.
@@ -30,7 +30,7 @@ class Fronts {
     std::optional<FrontTerms> judge0;
     std::string version;
     std::string python_version;
-    size_t queue = 0;  // the most calls that may wait
+    size_t queue = 0;  // maximum number of waiting calls
   };
   // `calls` is borrowed. Stop its queue before this is destroyed.
   Fronts(Parts parts, Calls& calls);

@@ -1,4 +1,4 @@
-// JSON as an answer of the compatible APIs. What is not UTF-8 becomes U+FFFD.
+// JSON answers of the compatible APIs. Invalid UTF-8 becomes U+FFFD.
 #ifndef BELLJAR_SERVER_FRONTS_JSON_ANSWER_H_
 #define BELLJAR_SERVER_FRONTS_JSON_ANSWER_H_
 

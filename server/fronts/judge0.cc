@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxBatch = 20;
 constexpr double kKilobyte = 1024;
-// Clients choose ids of languages by it.
+// Clients select language ids by this name.
 constexpr char kApiVersion[] = "1.13.1";
 
 enum Judge0Route : size_t {
@@ -46,7 +46,7 @@ WebAnswer QueueIsFull(const CallQueue::Refusal& refusal) {
   return answer;
 }
 
-// By attribute, as Rails reports what is not valid.
+// By attribute, as Rails reports invalid values.
 Json ErrorsJson(const std::vector<Mistake>& mistakes) {
   Json errors = Json::object();
   for (const Mistake& mistake : mistakes) errors[mistake.field].push_back(mistake.message);
@@ -144,7 +144,7 @@ std::optional<CallQueue::Refusal> Judge0::Start(Submission submission, const Cal
     end(*report);
     return std::nullopt;
   }
-  // Before it can end.
+  // Stored before it can end.
   store_.Put(caller.name, kept);
   const auto refusal = calls_.Start(
       execute_,
@@ -173,7 +173,7 @@ void Judge0::Create(const View& view, const WebRequest& request,
           AttributesOf(judged, view.fields, view.is_base64, about_.python_version), 201));
     };
   }
-  // Without `wait` the submission outlives its request.
+  // Without `wait`, the submission outlives its request.
   const auto refusal =
       Start(std::move(submission), request.caller,
             view.waits ? request.peer_gone : std::make_shared<Cancellation>(), on_judged);

@@ -1,4 +1,4 @@
-// Judge0: the submissions of the service of that name (the API of its version 1.13.1), for Python.
+// Judge0: the submissions of the service of that name (the API of version 1.13.1), for Python.
 #ifndef BELLJAR_SERVER_FRONTS_JUDGE0_H_
 #define BELLJAR_SERVER_FRONTS_JUDGE0_H_
 
@@ -19,7 +19,7 @@ class Judge0 final : public WebHandler {
   struct About {
     std::string version;  // Belljar's
     std::string python_version;
-    size_t queue = 0;  // the most calls that may wait
+    size_t queue = 0;  // maximum number of waiting calls
   };
   // All but the last two are borrowed.
   Judge0(Calls& calls, const FrontTools& tools, SubmissionStore& store, FrontTerms terms,
@@ -29,17 +29,17 @@ class Judge0 final : public WebHandler {
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
 
  private:
-  // Parameters of the query.
+  // Query parameters.
   struct View {
     bool is_base64 = false;
     bool waits = false;
     std::vector<std::string_view> fields;
     std::optional<std::string> tokens;
   };
-  // Told of the submission as it has ended.
+  // Called with the finished submission.
   using OnJudged = std::function<void(const Submission&)>;
 
-  // An answer: the query is wrong.
+  // An answer: the query is invalid.
   std::optional<WebAnswer> ReadView(const WebRequest& request, View& view) const;
   void Create(const View& view, const WebRequest& request, const std::shared_ptr<WebReply>& reply);
   void CreateBatch(const View& view, const WebRequest& request, WebReply& reply);

@@ -45,7 +45,7 @@ std::string NewToken() {
   return text;
 }
 
-// Encoders of other languages break lines.
+// Encoders of some languages insert line breaks.
 std::optional<std::string> DecodeLoosely(std::string text) {
   std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == ' '; });
   return host::DecodeBase64(text);
@@ -74,7 +74,7 @@ void RefuseOption(BodyFields& fields, const char* name) {
   if (fields.Boolean(name).value_or(false)) fields.Add(name, "this option cannot be enabled");
 }
 
-// What the one form of this API cannot do is refused, never ignored.
+// What this API can request but this server cannot do is refused, never ignored.
 void RefuseTheRest(BodyFields& fields) {
   for (const char* name : {"enable_network", "enable_per_process_and_thread_time_limit",
                            "enable_per_process_and_thread_memory_limit"}) {
@@ -92,7 +92,7 @@ void RefuseTheRest(BodyFields& fields) {
   if (!fields.Text("compiler_options").value_or("").empty()) {
     fields.Add("compiler_options", "setting compiler options is not allowed: nothing is compiled");
   }
-  // The profile has limits of its own for these.
+  // The profile has its own limits for these.
   for (const char* name : {"stack_limit", "max_processes_and_or_threads", "max_file_size"}) {
     (void)fields.Number(name);
   }
@@ -100,7 +100,7 @@ void RefuseTheRest(BodyFields& fields) {
 
 // --- judging ------------------------------------------------------------------------------------
 
-// Spaces at the ends of lines and of the whole do not count.
+// Trailing spaces of lines and of the whole output are ignored.
 std::string Stripped(std::string_view text) {
   const auto trimmed = [](std::string_view part) {
     const size_t last = part.find_last_not_of(" \t\r\n\v\f");
@@ -138,8 +138,7 @@ std::optional<std::string> UnlessEmpty(std::string text) {
 }
 
 void SetStatus(Submission& submission, const RunReport& report) {
-  // Both clocks of a run end at wall_time_limit here, so what it used of its CPU time is judged
-  // afterwards.
+  // wall_time_limit bounds both clocks of a run here, so its CPU time is judged afterwards.
   const double cpu_limit = submission.cpu_time_limit + submission.cpu_extra_time;
   if (report.end == RunReport::End::kTimeLimit || report.cpu_seconds > cpu_limit) {
     submission.status = kTimeLimitExceeded;
@@ -184,7 +183,7 @@ std::string TimeText(Submission::Clock::time_point time) {
   return core::UtcText(Submission::Clock::time_point(seconds), "%Y-%m-%dT%H:%M:%S") + fraction;
 }
 
-// Decimal numbers are texts there.
+// Decimal numbers are strings in this API.
 std::string DecimalText(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f", number);

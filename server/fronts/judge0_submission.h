@@ -1,5 +1,5 @@
-// Submission: a submission of Judge0's API (its version 1.13.1), from the body that a client sent
-// to the attributes that it reads.
+// Submission: a submission of Judge0's API (version 1.13.1), from the body sent by a client to the
+// attributes that it reads.
 #ifndef BELLJAR_SERVER_FRONTS_JUDGE0_SUBMISSION_H_
 #define BELLJAR_SERVER_FRONTS_JUDGE0_SUBMISSION_H_
 
@@ -39,8 +39,8 @@ inline constexpr SubmissionStatus kSubmissionStatuses[] = {
 };
 inline constexpr int kInQueue = 1;
 
-// The ids that Judge0's Pythons 3 have had. All of them are this server's Python, whose version is
-// in the name.
+// The ids of Judge0's versions of Python 3. All of them select this server's Python, whose version
+// is in the name.
 inline constexpr int kLanguageIds[] = {71, 92, 100, 109, 113};
 
 struct Submission {
@@ -61,17 +61,17 @@ struct Submission {
   int status = kInQueue;
   Clock::time_point created = Clock::now();
   std::optional<Clock::time_point> finished;
-  std::optional<std::string> standard_output;  // none: nothing was written
+  std::optional<std::string> standard_output;  // nullopt: no output
   std::optional<std::string> standard_error;
   std::optional<std::string> message;
   std::optional<int> exit_code;
   std::optional<int> exit_signal;
-  double time = 0;  // seconds of CPU; with `finished` only, as the next two
+  double time = 0;  // seconds of CPU; only with `finished`, like the next two
   double wall_time = 0;
   uint64_t memory = 0;  // kilobytes
 };
 
-// Reads what a client sent, and gives it a token. Adds to the mistakes.
+// Reads a client's submission and assigns a token. Adds to the mistakes.
 Submission ReadSubmission(BodyFields& fields, bool is_base64, const FrontTerms& terms);
 
 Program ProgramOf(const Submission& submission, const FrontTerms& terms);
@@ -92,7 +92,7 @@ nlohmann::ordered_json AttributesOf(const Submission& submission,
 nlohmann::ordered_json LanguageOf(int id, const std::string& python_version, bool in_detail);
 bool IsLanguage(int id);
 
-// Splits a text as a shell does, without expanding anything.
+// Splits a text like a shell, without expanding anything.
 std::vector<std::string> ShellWords(std::string_view text);
 
 }  // namespace belljar::server::fronts

@@ -1,8 +1,8 @@
-// Notebook: a tool for the APIs alone, not listed anywhere: opens a session, runs cells in it one
-// after the other, and closes it. One call of it takes one place in the queue.
+// Notebook: a tool used only by these APIs and listed nowhere: opens a session, runs cells in it
+// one after the other, and closes it. One call takes one place in the queue.
 //
 // Arguments: profile, memory_limit (optional), cells, cell_timeout and total_timeout (seconds, 0:
-// none and the maximum), files (optional), fetch_files. Made by this server, not by a client.
+// none and the maximum), files (optional), fetch_files. Created by this server, not by a client.
 #ifndef BELLJAR_SERVER_FRONTS_NOTEBOOK_H_
 #define BELLJAR_SERVER_FRONTS_NOTEBOOK_H_
 
@@ -14,18 +14,18 @@ namespace belljar::server::fronts {
 
 class Notebook final : public Tool {
  public:
-  // All but `terms` are borrowed. Precondition: there are tools for sessions.
+  // All but `terms` are borrowed. Precondition: the session tools exist.
   Notebook(Calls& calls, const FrontTools& tools, const FrontTerms& terms);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
-  // The result is what /run_jupyter answers, unless no session could be opened.
+  // The result is the answer of /run_jupyter, unless no session could be opened.
   core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:
   struct Progress;
   class ClosesSession;
-  // A part of the notebook, for its caller: a cell is an execution of its own.
+  // One step of the notebook, reported to its caller: each cell is an execution.
   core::Result<ToolResult> Step(Tool& tool, const ToolCall& call, nlohmann::json arguments) const;
   ToolResult RunCells(const ToolCall& call, const std::string& session) const;
   // False: the notebook ends here.

@@ -1,4 +1,4 @@
-// Program: what the APIs ask to be run, as arguments of the tool execute_code.
+// Program: a program that one of these APIs is asked to run, as arguments of the tool execute_code.
 #ifndef BELLJAR_SERVER_FRONTS_PROGRAM_H_
 #define BELLJAR_SERVER_FRONTS_PROGRAM_H_
 
@@ -13,11 +13,11 @@
 
 namespace belljar::server::fronts {
 
-// What the operator lets the programs of one API use.
+// What the operator allows the programs of one API.
 struct FrontTerms {
   std::string profile;
-  bool has_workspace = false;  // the profile has one: files in and out
-  core::Limits limits;         // of requests that ask for none
+  bool has_workspace = false;  // whether the profile has a workspace: files in and out
+  core::Limits limits;         // for requests that name none
   core::Limits maximum;
 };
 
@@ -39,13 +39,13 @@ struct Program {
   std::optional<std::string> standard_input;
   std::vector<std::string> arguments;
   std::vector<ProgramFile> files;
-  // Within the terms: Clamped…
+  // Within the terms: see Clamped…
   std::optional<double> seconds;
   std::optional<double> memory_bytes;
 };
 
 nlohmann::json ArgumentsOf(Program program, const FrontTerms& terms);
-// `cancellation`: of who waits for its end.
+// `cancellation`: of the client that waits for the result.
 ToolCall CallOf(nlohmann::json arguments, const Caller& caller,
                 std::shared_ptr<Cancellation> cancellation);
 nlohmann::json FilesArgument(std::vector<ProgramFile> files);
@@ -57,7 +57,7 @@ double ClampedBytes(double bytes, const FrontTerms& terms);
 // "./a/b" is "a/b".
 std::string_view PlainPath(std::string_view path);
 
-// What to tell who sends or fetches files.
+// The message for clients that send or fetch files.
 std::string NoWorkspace(const FrontTerms& terms, const char* setting);
 
 }  // namespace belljar::server::fronts

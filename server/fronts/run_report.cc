@@ -13,7 +13,7 @@
 namespace belljar::server::fronts {
 namespace {
 
-// The value in an outcome is the program's, and may be nested as deep as the engine lets it.
+// The value in an outcome is the program's, and may be nested as deeply as the engine allows.
 constexpr host::JsonBounds kOutcomeBounds = {.depth = 10'000};
 
 constexpr char kNotRun[] = "the server could not run the code; call again";
@@ -35,15 +35,14 @@ const nlohmann::json& MemberAt(const nlohmann::json& object, const char* name) {
   return found == object.end() || found->is_null() ? kNothing : *found;
 }
 
-// What the program wrote there, as bytes.
+// The program's output on that stream, as bytes.
 std::string StreamAt(const nlohmann::json& outcome, const std::string& name) {
   std::optional<std::string> bytes =
       host::DecodeBase64(TextAt(outcome, (name + "_base64").c_str()));
   return bytes && !bytes->empty() ? *std::move(bytes) : TextAt(outcome, name.c_str());
 }
 
-// As Python's compiler writes them, so that a grader takes them for what they are: an error of the
-// program.
+// In the words of Python's compiler, so that a grader recognises them as errors of the program.
 std::string FindingsText(const nlohmann::json& findings) {
   std::string text;
   for (const nlohmann::json& finding : findings) {
@@ -70,7 +69,7 @@ void AddException(const nlohmann::json& error, RunReport& report) {
   report.exception = std::move(exception);
 }
 
-// From 1 to 255: a program that ended by sys.exit(256) has failed, whatever a shell makes of it.
+// From 1 to 255: a program that ended with sys.exit(256) has failed, whatever a shell makes of it.
 int FailedCode(const nlohmann::json& outcome) {
   const auto code = outcome.find("exit_code");
   if (code == outcome.end() || !code->is_number_integer()) return 1;
@@ -129,7 +128,7 @@ void SetEnd(const nlohmann::json& outcome, const ToolResult& result, RunReport& 
   } else if (report.status == "memory_limit") {
     report.end = RunReport::End::kMemoryLimit;
     report.signal = SIGKILL;
-    // For graders that search for it.
+    // For graders that search for this line.
     report.error_text = "MemoryError: " + report.note + "\n";
   } else {
     SetKilledEnd(result.kill_cause, result.kill_signal, report);
@@ -147,7 +146,7 @@ std::shared_ptr<const std::string> InlineContent(const nlohmann::json& artifact)
 
 void AddOutputs(const nlohmann::json& outcome, const std::vector<Content>& contents,
                 RunReport& report) {
-  // What the store does not keep has no URI in the list.
+  // What the store did not keep has no URI in the list.
   std::map<std::string, const Resource*> by_uri, by_name;
   for (const Content& content : contents) {
     by_uri[content.resource.uri] = &content.resource;

@@ -16,7 +16,7 @@ namespace belljar::server::fronts {
 
 class SandboxFusion final : public WebHandler {
  public:
-  // `calls` and what `tools` names are borrowed.
+  // `calls` and the tools named by `tools` are borrowed.
   SandboxFusion(Calls& calls, const FrontTools& tools, FrontTerms terms);
 
   const std::vector<WebRoute>& routes() const override;

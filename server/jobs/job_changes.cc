@@ -15,7 +15,7 @@
 namespace belljar::server::jobs {
 namespace {
 
-// What a key stands for. Not the deadline: a client that tries again counts it from now.
+// What a key stands for. Without the deadline: a client that retries counts it from the retry.
 std::string SubmissionDigest(const Submission& submission) {
   host::Sha256Stream digest;
   const auto add = [&](std::string_view text) {
@@ -57,7 +57,7 @@ core::Result<Submitted> Earlier(Database& database, const SqlRow& key, std::stri
   return submitted;
 }
 
-// What is full, or neither.
+// Which limit is reached, if any.
 struct Fullness {
   Submitted::Outcome outcome = Submitted::Outcome::kAccepted;
   std::string text;
@@ -177,7 +177,7 @@ core::Result<std::optional<Job>> StartNext(Database& database, const std::string
 core::Result<bool> EndJob(Database& database, const JobKey& key, const Expected& expected,
                           const JobEnd& end) {
   const int64_t bytes = SizeOf(end.result) + SizeOf(end.failure);
-  // Not before it was started, if the clock was set back meanwhile.
+  // Not before its start, in case the clock was set back meanwhile.
   BELLJAR_ROWS(
       rows,
       database.Run("UPDATE jobs SET state = ?3,"

@@ -1,5 +1,5 @@
-// What happens to jobs, as parts of one write transaction. Each keeps the sums in the tables of
-// owners and batches right. Called by SqlJobStore, on the writer's thread.
+// Changes of jobs, as parts of one write transaction. Each keeps the sums in the tables of owners
+// and batches consistent. Called by SqlJobStore, on the writer's thread.
 #ifndef BELLJAR_SERVER_JOBS_JOB_CHANGES_H_
 #define BELLJAR_SERVER_JOBS_JOB_CHANGES_H_
 
@@ -27,11 +27,11 @@ inline JobKey KeyOf(const SqlRow& row) { return {.owner = row.Text(0), .number =
 // A job as it is expected to be; otherwise nothing is changed.
 struct Expected {
   JobState state = JobState::kQueued;
-  int64_t server = 0;  // these two of running jobs only
+  int64_t server = 0;  // these two for running jobs only
   int64_t attempts = 0;
 };
 
-// `ids` of the jobs and `batch` are new. `again`: as for GroupedWrite.
+// `ids` of the jobs and `batch` are new. `again`: as in GroupedWrite.
 core::Result<Submitted> AddJobs(Database& database, const Submission& submission,
                                 const JobLimits& limits, const std::vector<std::string>& ids,
                                 const std::string& batch, bool again);
@@ -40,17 +40,17 @@ core::Result<Submitted> AddJobs(Database& database, const Submission& submission
 core::Result<std::optional<Job>> StartNext(Database& database, const std::string& owner,
                                            int64_t server);
 
-// False: it was not as expected.
+// False: the job was not as expected.
 core::Result<bool> EndJob(Database& database, const JobKey& key, const Expected& expected,
                           const JobEnd& end);
 
-// It no longer runs, and nobody knows how far it came: queued again if it asked for that.
+// It no longer runs, and nobody knows how far it got: queued again if it allows that.
 enum class Interruption { kNone, kInterrupted, kQueuedAgain };
 core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
                                         const Expected& expected, uint32_t max_attempts,
                                         std::string_view why);
 
-// It was marked as running, and was not started.
+// It was marked as running, but was not started.
 core::Result<void> ReleaseJob(Database& database, const JobKey& key, int64_t server);
 
 struct KeptJob {

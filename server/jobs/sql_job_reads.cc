@@ -1,4 +1,4 @@
-// What SqlJobStore reads. It waits for no write.
+// The reads of SqlJobStore. They wait for no writes.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -29,13 +29,14 @@ core::Result<std::optional<Job>> SqlJobStore::Find(const std::string& owner,
 
 core::Result<JobPage> SqlJobStore::List(const std::string& owner, const JobFilter& filter,
                                         const std::string& cursor, size_t max) {
-  // A cursor is the number of the last job of the page before: it says nothing about other owners.
+  // A cursor is the number of the last job of the previous page: it says nothing about other
+  // owners.
   int64_t before = std::numeric_limits<int64_t>::max();
   if (!cursor.empty()) {
     const char* const end = cursor.data() + cursor.size();
     const auto [read, error] = std::from_chars(cursor.data(), end, before);
     if (error != std::errc() || read != end || before < 0) {
-      return core::SystemErrorOf(EINVAL, "list jobs", "the cursor is not of a page of this list");
+      return core::SystemErrorOf(EINVAL, "list jobs", "the cursor does not belong to this list");
     }
   }
   if (!filter.batch.empty() && !IsJobId(filter.batch)) return JobPage();
@@ -61,7 +62,7 @@ core::Result<JobPage> SqlJobStore::List(const std::string& owner, const JobFilte
 core::Result<std::optional<Batch>> SqlJobStore::FindBatch(const std::string& owner,
                                                           const std::string& batch) {
   if (!IsJobId(batch)) return std::optional<Batch>();
-  // In one statement, so that the sums are of one moment.
+  // In one statement, so that the sums are consistent.
   const core::Result<SqlRows> rows = Read(
       "SELECT batches.submitted, batches.total, batches.removed, jobs.state, count(jobs.id)"
       " FROM batches LEFT JOIN jobs ON jobs.batch = batches.id"

@@ -14,14 +14,14 @@ constexpr size_t kMaxJobsPerSubmission = 100'000;
 constexpr size_t kMaxKeyBytes = 255;
 constexpr size_t kMaxKindBytes = 64;
 
-// With the server's number and the milliseconds of a lease. A lease that has run out is still this
-// server's until another one has deleted it.
+// With the server's number and the lease in milliseconds. An expired lease still belongs to this
+// server until another server has deleted it.
 constexpr char kRenewLease[] =
     "UPDATE servers SET lease = @lease_now + ?2 WHERE id = ?1 RETURNING id";
 constexpr char kCheckLease[] =
     "SELECT id FROM servers WHERE id = ?1 AND CAST(?2 AS BIGINT) > 0 @share";
 
-// Every database can store it, and gives it back unchanged.
+// Every database can store such text and returns it unchanged.
 bool IsStorable(std::string_view text) {
   return text.find('\0') == std::string_view::npos && core::IsUtf8(text);
 }
@@ -60,7 +60,7 @@ core::Result<std::unique_ptr<JobStore>> SqlJobStore::Open(std::unique_ptr<Databa
 }
 
 SqlJobStore::~SqlJobStore() {
-  // A failure leaves the lease to run out.
+  // If this fails, the lease expires.
   (void)writer_->Write({.locks = {}, .run = [this](Database& database, bool) -> core::Result<void> {
                           if (server_ == 0) return {};
                           const auto deleted =
@@ -107,10 +107,10 @@ core::Result<void> SqlJobStore::HoldLease(Database& database, const char* sql) {
   return database.ShowAlive(server_);
 }
 
-// Owners with queued jobs: those with the fewest running first, then those whose last turn is
+// Owners with queued jobs: first those with the fewest running jobs, then those whose last turn is
 // longest ago.
 core::Result<std::vector<std::string>> SqlJobStore::OwnersInTurn(Database& database) {
-  // From owner to owner by the index, however many jobs each has.
+  // Steps from owner to owner using the index, however many jobs each has.
   const core::Result<SqlRows> rows = database.Run(
       "WITH RECURSIVE waiting (owner) AS ("
       "  SELECT min(owner) FROM jobs WHERE state = 0"
@@ -160,7 +160,7 @@ core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t max,
 
 core::Result<std::vector<Job>> SqlJobStore::Claim(size_t max) {
   std::vector<Job> claimed;
-  // Without a write: servers ask often, and most of the time there is nothing.
+  // Checked without a write: servers ask often, and most of the time there is nothing.
   const core::Result<SqlRows> queued = Read("SELECT 1 FROM jobs WHERE state = 0 LIMIT 1", {});
   if (!queued) return queued.error();
   if (queued->empty()) return claimed;
@@ -201,7 +201,7 @@ core::Result<Renewal> SqlJobStore::Renew() {
          const std::lock_guard lock(held_mutex_);
          for (const SqlRow& row : *running) {
            if (!held_.contains({row.Text(2), server_, row.Int(4)})) {
-             // Claimed by a transaction whose connection was lost while it was committed.
+             // Claimed by a transaction whose connection was lost during the commit.
              core::Result<void> released = ReleaseJob(database, KeyOf(row), server_);
              if (!released) return released;
            } else if (row.Int(3) != 0) {
@@ -219,7 +219,7 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
   if (!HasEnded(end.state) || end.state == JobState::kExpired || !IsStorable(end.result) ||
       !IsStorable(end.failure)) {
     return core::SystemErrorOf(EINVAL, "finish job " + claimed.id,
-                               "its end is not a state with text that can be stored");
+                               "its end is not a final state with text that can be stored");
   }
   const JobKey key{.owner = claimed.owner, .number = static_cast<int64_t>(claimed.number)};
   const Expected expected{
@@ -239,7 +239,7 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
          if (!ended) return ended.error();
          finished = *ended;
          if (finished || !again) return {};
-         // The transaction before may have done it.
+         // The previous transaction may have done it.
          const core::Result<SqlRows> same = database.Run(
              "SELECT 1 FROM jobs WHERE owner = ?1 AND number = ?2 AND state = ?3 AND server = ?4"
              " AND attempts = ?5",

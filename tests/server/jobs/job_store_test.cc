@@ -405,7 +405,7 @@ TEST_P(JobStoreTest, AServerThatStopsLeavesItsJobsInterrupted) {
   const Job interrupted = Found(*store, once);
   EXPECT_EQ(interrupted.state, JobState::kInterrupted);
   EXPECT_EQ(interrupted.failure,
-            "the server that ran it ended, or stopped answering, before the job did");
+            "the server that ran it ended or stopped responding before the job ended");
   EXPECT_EQ(Found(*store, again).attempts, 1U);
   const Job second = ClaimOne(*store);
   EXPECT_EQ(second.id, again);
