@@ -25,12 +25,12 @@ BackgroundTasks::~BackgroundTasks() {
     is_ending_ = true;
   }
   changed_.notify_all();
-  // None is added any more.
+  // No more tasks are accepted.
   for (core::Thread& thread : threads_) thread.Join();
 }
 
-// Requires mutex_. A thread for each queued task: an idle one may already be needed for another. If
-// none can be started, the others do the work.
+// Requires mutex_. One thread per queued task: an idle one may already be taken for another. If
+// none can be started, the existing threads do the work.
 void BackgroundTasks::NeedThread() {
   if (idle_ >= tasks_.size() || threads_.size() >= kMaxTaskThreads || is_ending_) return;
   core::Thread thread;

@@ -40,7 +40,7 @@ std::string ShellQuoted(const std::string& text) {
   return quoted + "'";
 }
 
-// In a build tree the set is a link that ./dev fills.
+// In a build tree the set is a link, which ./dev fills.
 std::string InstallCommand(const fs::path& packages, const std::string& set) {
   std::error_code code;
   if (fs::is_symlink(packages / set, code)) return "./dev setup " + set;
@@ -128,7 +128,7 @@ core::Result<std::string> InterpreterOf(const Place& place, const fs::path& comm
   const fs::path program = InterpreterOnPath();
   if (!program.empty()) return program.string();
   return NoInterpreter("there is no " + std::string(kPython) + " in " + (prefix / "bin").string() +
-                       " and none on PATH; make the environment again, with that Python");
+                       " and none on PATH; recreate the environment with that Python");
 }
 
 std::optional<Installation> InstallationAt(const Place& place) {

@@ -11,7 +11,7 @@
 namespace belljar::outside {
 namespace {
 
-// It takes a millisecond; the machine may be busy.
+// Takes a millisecond, unless the machine is busy.
 constexpr std::chrono::seconds kBeginTimeout{20};
 
 }  // namespace
@@ -60,7 +60,7 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
   worker_ = execution.TakeWorker();
   reported = execution.reported();
   worker_.process.Pause();
-  // Its state is not known, or it has been killed.
+  // Its state is unknown, or it was killed.
   if (!reported) worker_.process.Stop();
   return outcome;
 }

@@ -19,21 +19,21 @@ namespace belljar::outside {
 namespace {
 
 constexpr char kFind[] = "find a checkpoint";
-constexpr char kHold[] = "make a checkpoint";
+constexpr char kHold[] = "create a checkpoint";
 constexpr size_t kMaxLabel = 200;  // bytes
 constexpr size_t kMaxBranchesPerCall = 256;
 constexpr size_t kRememberedDrops = 64;
 
 }  // namespace
 
-// Whether there is a checkpoint of the present state.
+// Whether there is a checkpoint of the current state.
 bool BranchingSession::IsHeld() const {
   const std::lock_guard lock(mutex_);
   return is_at_base_ && base_ && !base_->process.process.HasEnded();
 }
 
 // While it exists, no cell of a branch runs that shares files or the network: an order makes the
-// process run, and what has taken it over could write to the branch's files.
+// process run, and an attacker in it could write to the branch's files.
 std::unique_lock<std::recursive_mutex> BranchingSession::LockForOrder() {
   std::unique_lock<std::recursive_mutex> lock(shared_->resources, std::defer_lock);
   if (!shared_->has_resources()) return lock;
@@ -42,7 +42,7 @@ std::unique_lock<std::recursive_mutex> BranchingSession::LockForOrder() {
   return lock;
 }
 
-// Makes sure that there is a checkpoint of the present state.
+// Makes sure that there is a checkpoint of the current state.
 core::Result<void> BranchingSession::Hold() {
   if (IsHeld()) return {};
   if (!worker_ || worker_->process.HasEnded()) {
@@ -83,7 +83,7 @@ core::Result<void> BranchingSession::Hold() {
   return {};
 }
 
-// An upper bound: what no worker shares with the zygote.
+// An upper bound: memory that no worker shares with the zygote.
 uint64_t BranchingSession::MaxMemory() const {
   uint64_t total = 0;
   const auto own = [&](uint64_t resident) {
@@ -95,8 +95,8 @@ uint64_t BranchingSession::MaxMemory() const {
   return total;
 }
 
-// Checkpoints beyond the session's limits: the oldest first, those without a label before others,
-// never that of the present state. Returns those whose end nobody has to wait for.
+// Drops checkpoints beyond the session's limits: the oldest first, those without a label before
+// others, never that of the current state. Returns those whose end nobody has to wait for.
 std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::DropSome() {
   const core::Bytes budget = options().total_memory.count > 0
                                  ? options().total_memory
@@ -125,7 +125,7 @@ std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::DropSome(
   while (count() > max && drop_oldest("there were more than " + std::to_string(max))) {
   }
   while (MaxMemory() > budget.count) {
-    dropped.clear();  // so that what they held is counted no more
+    dropped.clear();  // so that their memory no longer counts
     uint64_t used = worker_ ? ProportionalMemory(worker_->process.pid()) : 0;
     std::vector<pid_t> pids;
     {
@@ -134,7 +134,7 @@ std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::DropSome(
     }
     for (const pid_t pid : pids) used += ProportionalMemory(pid);
     if (used <= budget.count ||
-        !drop_oldest("the session had more than its memory of " + budget.ToString()))
+        !drop_oldest("the session exceeded its memory of " + budget.ToString()))
       break;
   }
   return dropped;
@@ -152,8 +152,8 @@ core::Result<Worker> BranchingSession::WakeCopy(Held& held, bool reseeds) {
   return copy;
 }
 
-// All or none. The kernel clones a process for one caller at a time; what a copy does until it is
-// awake takes as long again, and is done at the same time.
+// All or none. The kernel clones a process for one caller at a time; waking a copy takes as long
+// again, and happens concurrently.
 core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_t count,
                                                                bool reseeds) {
   std::mutex mutex;
@@ -187,8 +187,8 @@ core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_
   return workers;
 }
 
-// Without a copy, its process is there at once; the next one is made off the caller's path. If it
-// fails for a lack of this machine's, the checkpoint stays as it was.
+// Without a copy, its process is available at once; the next copy is created off the caller's path.
+// If it fails because of this machine, the checkpoint is unchanged.
 core::Result<Worker> BranchingSession::WakeItself(Held& held) {
   const auto order = LockForOrder();
   if (held.process.process.HasEnded()) return core::MakeError(kFind, held.id + " has died");
@@ -212,7 +212,7 @@ void BranchingSession::Discard(std::optional<Worker> worker) {
   host_->later([spent = std::make_shared<Worker>(std::move(*worker))]() mutable { spent.reset(); });
 }
 
-// The present state is lost.
+// The current state is lost.
 core::Result<void> BranchingSession::ReturnTo(std::shared_ptr<Held> held) {
   if (is_at_base_ && held == base_ && worker_ && !worker_->process.HasEnded()) return {};
   core::Result<Worker> awake =
@@ -222,7 +222,7 @@ core::Result<void> BranchingSession::ReturnTo(std::shared_ptr<Held> held) {
   const bool is_only_one = left && !left->process.HasEnded() && is_at_base_ && base_ &&
                            !base_->is_shared && base_->process.process.HasEnded();
   if (is_only_one) {
-    // Nothing has run since it went back to that state, of which it is still the only process.
+    // Nothing has run since the rollback to that state, and this is still its only process.
     const std::lock_guard lock(mutex_);
     base_->process = std::move(*left);
     base_->is_awake = true;
@@ -246,8 +246,8 @@ core::Result<void> BranchingSession::ReturnTo(std::shared_ptr<Held> held) {
   return {};
 }
 
-// Those from which a session can go on, the best first: that of its state, those that it came from,
-// and then all others, the one that was made or used last first.
+// The checkpoints from which a session can continue, the best first: that of its state, those from
+// which it derives, and then all others, the most recently created or used first.
 std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::Candidates() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Held>> all;
@@ -269,7 +269,7 @@ std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::Candidate
   return all;
 }
 
-// After the worker's death. Closes the session if none lives.
+// After the worker's death. Closes the session if no checkpoint is alive.
 core::Result<void> BranchingSession::Restore(std::string& note) {
   Discard(std::exchange(worker_, std::nullopt));
   const bool was_at_base = is_at_base_;
@@ -363,7 +363,7 @@ core::Result<void> BranchingSession::Undo(size_t cells, Patience patience) {
     const std::lock_guard lock(mutex_);
     held = base_;
   }
-  // A state that is not held is a step of its own.
+  // A state without a checkpoint is a step of its own.
   for (size_t step = is_at_base_ ? 0 : 1; held && step < cells; ++step) {
     if (held->parent.empty()) {
       return core::WithCause(

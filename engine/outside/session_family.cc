@@ -25,7 +25,7 @@
 namespace belljar::outside {
 namespace {
 
-// What is asked for takes a millisecond; the machine may be busy.
+// Orders take a millisecond, unless the machine is busy.
 constexpr std::chrono::seconds kObeyTimeout{20};
 constexpr char kAsk[] = "ask a session's init";
 constexpr char kCopy[] = "copy a session's process";
@@ -80,7 +80,7 @@ core::Result<void> Lower(pid_t pid, __rlimit_resource resource, rlim_t by) {
   return {};
 }
 
-// The parent of a process, from its /proc stat; -1: it is gone; none: this machine lacks what is
+// The parent of a process, from its /proc stat; -1: it is gone; nullopt: this machine lacks what is
 // needed to find out.
 std::optional<pid_t> ParentOf(const std::string& pid) {
   const core::UniqueFd file(open(("/proc/" + pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
@@ -159,7 +159,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   auto pair = core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
   if (core::Result<void> noted = core::NoteSenders(pair->first.get()); !noted) return noted.error();
-  // For the copy's pidfd, which must not fail once the copy is there.
+  // Reserved for the copy's pidfd, which must not fail once the copy exists.
   core::UniqueFd reserved(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!reserved) return core::SystemError(kCopy);
   Worker copy;
@@ -182,7 +182,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
     copy.process.Pause();
     return copy;
   }
-  // It may have cloned itself all the same.
+  // It may have cloned itself nevertheless.
   KillUnexpectedChildren();
   if (!is_sound) from.process.Stop();
   return copied.error();
@@ -221,7 +221,7 @@ core::Result<void> SessionFamily::AdoptCopy(Worker& copy) {
   core::Result<core::Process> process = Adopt(copy.socket.get(), deadline);
   if (!process) return process.error();
   copy.process = std::move(*process);
-  // The one that was to be copied may have sent this itself.
+  // The process that was to be copied may have sent this itself.
   if (!known_.insert(copy.process.pid()).second) {
     return core::MakeError(kCopy, "it is not a new process");
   }
@@ -234,7 +234,7 @@ core::Result<void> SessionFamily::AdoptCopy(Worker& copy) {
 }
 
 core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout, bool reseeds) {
-  // What this machine may lack comes first: until it has its order, the copy is as good as before.
+  // Steps that this machine may fail come first: until it gets its order, the copy is unchanged.
   core::Result<CaptureReader> capture = CaptureReader::Create(layout);
   if (!capture) return capture.error();
   core::Result<core::UniqueFd> status = OpenStatus(copy.process.pid());
@@ -263,7 +263,7 @@ core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout,
   return {};
 }
 
-// Before a process runs: it cannot clone, except for threads, also while others are reaped.
+// Before a process runs: it cannot clone, except for threads, even while others are reaped.
 core::Result<void> SessionFamily::Start(pid_t pid) {
   const std::lock_guard lock(mutex_);
   if (unexpected_may_live_) KillUnexpectedChildren();
@@ -299,10 +299,10 @@ size_t SessionFamily::EndCell(Worker& worker) {
   return threads_ > 1 || unexpected_may_live_ ? KillUnexpectedChildren() : 0;
 }
 
-// Children of the init that the host has not asked for: clones that a cell made in place of
-// threads. Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
-// RLIMIT_NPROC, so that they cannot replace each other for ever. Those that could not be looked for
-// are looked for again before the next process runs.
+// Kills children of the init that the host has not requested: clones that a cell created in place
+// of threads. Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
+// RLIMIT_NPROC, so that they cannot replace each other forever. If the search fails, it is repeated
+// before the next process runs.
 size_t SessionFamily::KillUnexpectedChildren() {
   std::map<pid_t, core::UniqueFd> unexpected;
   unexpected_may_live_ = false;
@@ -360,7 +360,7 @@ bool SessionFamily::Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) {
   const std::lock_guard lock(mutex_);
   known_.erase(pid);
   running_.erase(pid);
-  // Before there is one process less: none of those that run may take its place.
+  // Before the number of processes decreases: no running process may take the free place.
   for (const pid_t running : running_) (void)LimitProcesses(running, threads_ - 1).ok();
   const core::Result<core::InitReply> reply = Ask(core::InitOrder::kReap, pidfd);
   if (!reply || reply->error_number != 0) {
@@ -394,7 +394,7 @@ core::Result<core::InitReply> SessionFamily::Ask(core::InitOrder::Kind kind, int
   }
   core::Result<core::InitReply> reply =
       ReceiveReply(control_.get(), core::Clock::now() + kObeyTimeout);
-  // A late answer would be taken for the next one's.
+  // A late answer would be mistaken for the next one's.
   if (!reply) End();
   return reply;
 }

@@ -60,7 +60,7 @@ class TakerQueue {
     if (--inside_ == 0) left_.notify_all();
     if (taker.given) return std::move(*taker.given);
     takers_.erase(place);
-    if (waited) return core::MakeError(operation, "woken without a container");
+    if (waited) return core::MakeError(operation, "woken without an item");
     if (waited.error().error_number == ECANCELED) {
       return core::SystemErrorOf(ECANCELED, operation, "cancelled");
     }

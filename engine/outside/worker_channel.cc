@@ -50,7 +50,7 @@ WorkerChannel::Message WorkerChannel::Receive() {
 
 WorkerChannel::Message WorkerChannel::Parse() {
   if (received_.size() > sizeof signal_) {
-    // In a cell, one that an earlier cell was given may be called.
+    // In a cell, a function given to an earlier cell may be called.
     return is_cell_ || calls_.Has(CalledName()) ? Message::kCall : Message::kMalformed;
   }
   memcpy(&signal_, received_.data(), sizeof signal_);

@@ -75,7 +75,6 @@ class Database {
 
   // `sql` must have static lifetime: the statement is prepared once. Outside a transaction it is
   // one of its own.
-  // one of its own.
   virtual core::Result<SqlRows> RunWith(const char* sql, SqlParameters parameters) = 0;
   core::Result<SqlRows> Run(const char* sql, std::initializer_list<SqlParameter> parameters) {
     return RunWith(sql, SqlParameters(parameters.begin(), parameters.size()));

@@ -111,7 +111,7 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--profile", "filesystem+./own.toml"],
-            'belljar run: there is no file "filesystem+./own.toml", and a file of your own is not '
+            'belljar run: there is no file "filesystem+./own.toml", and a file of your own cannot be '
             "joined with +",
         ),
         (

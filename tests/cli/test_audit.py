@@ -303,7 +303,7 @@ def test_a_program_with_a_receipt_runs_once(receipt, tmp_path, belljar):
     code = "import time\nprint(time.time_ns())\ntime.sleep(1)\n__import__('statis' + 'tics')"
     env = {"HOME": str(tmp_path), "XDG_STATE_HOME": ""}
     control = belljar("run", "-c", code, cwd=tmp_path, env=env)
-    assert "started again" in control.stderr
+    assert "was restarted" in control.stderr
     assert control.stdout.count("\n") == 2
     done = belljar("run", "--receipt", "receipt.json", "-c", code, cwd=tmp_path, env=env)
     assert (done.code, done.stderr, done.stdout.count("\n")) == (0, "", 1)

@@ -147,7 +147,7 @@ exec "$@"
         ([], "as root: sysctl user.max_user_namespaces=10000"),
         (
             ["/usr/bin/unshare", "--mount", "sh", "-e", "-c", LIKE_UBUNTU, "sh"],
-            "allow them to this program alone: belljar doctor --apparmor > /etc/apparmor.d/belljar "
+            "allow them only for this program: belljar doctor --apparmor > /etc/apparmor.d/belljar "
             "&& apparmor_parser --replace /etc/apparmor.d/belljar",
         ),
     ],

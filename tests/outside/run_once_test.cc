@@ -152,7 +152,7 @@ TEST(RunOnce, OutputThatChangesIsShownWithANote) {
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_TRUE(shown.out.ends_with(outcome->stdout_stream.text)) << shown.out;
   EXPECT_GT(shown.out.size(), outcome->stdout_stream.text.size()) << "nothing was shown before";
-  EXPECT_NE(shown.err.find("was started again"), std::string::npos) << shown.err;
+  EXPECT_NE(shown.err.find("was restarted"), std::string::npos) << shown.err;
 }
 
 TEST(RunOnce, AFunctionOfTheCallersIsCalledOnce) {

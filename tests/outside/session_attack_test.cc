@@ -271,9 +271,10 @@ while time.process_time() < begun + 0.2: pass
   EXPECT_EQ(control.status, host::Status::kOk) << host::OutcomeToJson(control, 1);
   EXPECT_GT(TicksOf(init), before + 10);
   // With threads, it cannot be copied. Whoever asks is told.
-  EXPECT_EQ(NoteOf(control),
-            "there is no checkpoint of the state before this cell: make a checkpoint: 2 threads of "
-            "earlier cells still run");
+  EXPECT_EQ(
+      NoteOf(control),
+      "there is no checkpoint of the state before this cell: create a checkpoint: 2 threads of "
+      "earlier cells still run");
   EXPECT_FALSE(session->Checkpoint());
   EXPECT_FALSE(session->Branch(1));
   // A cell that is killed then costs more than itself.

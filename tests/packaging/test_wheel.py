@@ -441,7 +441,7 @@ def test_an_environment_whose_interpreter_is_gone_says_so(spare_environment):
     done = spare_environment.run("run", "-c", "1", path="/nonexistent")
     assert done.returncode == 5
     assert f"there is no python{MINOR} in {spare_environment.folder}/bin and none on" in done.stderr
-    assert "make the environment again" in done.stderr
+    assert "recreate the environment" in done.stderr
 
 
 def test_it_runs_without_a_home_and_shared_memory(environment):
