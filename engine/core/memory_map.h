@@ -32,7 +32,7 @@ struct MemoryMapping {
   uintptr_t end = 0;
   bool is_writable = false;
   bool is_executable = false;
-  uint64_t inode = 0;    // of the file, such as a library; 0: of none
+  uint64_t inode = 0;    // of the file, such as a library; 0: no file
   uint64_t offset = 0;   // in the file, in bytes
   bool is_heap = false;  // of the C library (brk)
   bool is_stack = false;
@@ -44,16 +44,16 @@ struct MemoryMapping {
   size_t pages() const { return size() / kPageSize; }
 };
 
-// Those that are private and can be read, by address.
+// The private, readable mappings, by address.
 Result<std::vector<MemoryMapping>> PrivateMappings(const std::string& process = "self");
 
 // Only the mappings that are writable and hold no code.
 Result<std::vector<MemoryMapping>> WritableMappings(const std::string& process = "self");
 
-// Its pagemap.
+// The pagemap of a process.
 Result<UniqueFd> OpenPagemap(const std::string& process);
 
-// Its words for `mapping`, to `words`, which has room for them.
+// Reads its words for `mapping` into `words`, which must have room for them.
 Result<void> ReadPagemap(int pagemap, const MemoryMapping& mapping, uint64_t* words);
 
 }  // namespace belljar::core

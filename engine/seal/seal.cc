@@ -137,8 +137,8 @@ core::Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<core:
                                    PreparedSeal& prepared) {
   prepared.landlock_abi = LandlockAbi();
   if (prepared.landlock_abi == 0) {
-    return core::SystemErrorOf(ENOSYS, "Landlock",
-                               "this kernel has none; it needs Linux 5.13 with lsm=landlock");
+    return core::SystemErrorOf(
+        ENOSYS, "Landlock", "this kernel does not have it; it needs Linux 5.13 with lsm=landlock");
   }
   // In a private root, a tree contains only what is shown.
   core::Result<std::vector<core::PathRule>> parts = plan.namespaces ? paths : TakenApart(paths);
@@ -152,7 +152,7 @@ core::Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<core:
                                                      .writable = Writable(plan),
                                                      .connect_port = EgressPort(plan)},
                                                     prepared.landlock_abi);
-  if (!prepared.landlock_ruleset) return core::SystemError("make a Landlock ruleset");
+  if (!prepared.landlock_ruleset) return core::SystemError("create a Landlock ruleset");
   prepared.landlock_readable.clear();
   return {};
 }
@@ -192,7 +192,8 @@ SealFailure OpenWorkerResources(const SealPlan& plan, const PreparedSeal& prepar
                                           : EnterContainerWorkspace();
     if (!resources.workspace) return {SealStep::kWorkspace, errno};
   }
-  // Without a network namespace of its own, something else already listens as the egress proxy.
+  // Without a network namespace of its own, something else is already listening as the egress
+  // proxy.
   if (plan.egress && plan.namespaces) {
     resources.egress = OpenEgress(*plan.egress);
     if (!resources.egress) return {SealStep::kEgress, errno};
@@ -216,8 +217,8 @@ bool IsCloneRefused() {
 
 SealFailure Seal(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
                  WorkerResources& resources, SelfReport& self_report, bool is_session) {
-  // The parent is the host's own spawning thread (CLONE_PARENT), so the worker dies with the host;
-  // or its session's init, and so does that.
+  // The parent is the host's spawning thread (CLONE_PARENT), so the worker dies with the host; or
+  // it is its session's init, which also dies with the host.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) return {SealStep::kDeathSignal, errno};
   if (SealFailure failure = OpenWorkerResources(plan, prepared, resources);
       failure.step != SealStep::kNone) {
@@ -271,8 +272,7 @@ core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& s
     prepared.root_of_one_user = IsRootOfOneUser();
     if (core::Result<void> done = DropIdentity(plan.namespaces); !done) return done.error();
   }
-  // As for workers; also, nobody may be left with the permission to kill us. Changing identity
-  // clears it.
+  // As for workers; also, nobody must keep the permission to kill us. Changing identity clears it.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0)
     return core::SystemError("set the zygote's death signal");
   if (plan.seccomp && !plan.zygote_filter.empty() && !InstallFilter(plan.zygote_filter)) {

@@ -68,7 +68,7 @@ struct SealPlan {
   // only restrict it further; an empty one is not installed.
   std::vector<sock_filter> zygote_filter;
   std::vector<sock_filter> filter;
-  // Instead of `filter`, of the processes of a session: its workers, and its init.
+  // Used instead of `filter` for the processes of a session: its workers, and its init.
   std::vector<sock_filter> session_filter;
   std::vector<sock_filter> init_filter;
 };
@@ -126,13 +126,13 @@ inline constexpr SelfReport kFilterRefuses = 4;
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
                        WorkerResources& resources, SelfReport& self_report);
 
-// The same for a session's worker, which may copy itself (kCopyFlags). It always has a user
-// namespace of its own, since its copies count for it alone, and cannot change its limits.
+// Likewise for a session's worker, which may copy itself (kCopyFlags). It always has its own user
+// namespace, since its copies count for it alone, and cannot change its limits.
 SealFailure SealSessionWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
                               WorkerResources& resources, SelfReport& self_report);
 
 // For a session's init (inside/session_init.h), after it has cloned the session's worker: it keeps
-// `kept_fd` alone, and may only receive, answer, wait for children and end.
+// only `kept_fd`, and may only receive, answer, wait for children and end.
 SealFailure SealSessionInit(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd);
 
 // True if Landlock refuses what no other layer would: listing the root directory.
