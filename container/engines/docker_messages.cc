@@ -230,7 +230,7 @@ core::Result<int> ReadExitCode(std::string_view answer) {
 core::Result<int> ReadExitEvent(std::string_view answer) {
   const std::string_view line = answer.substr(0, answer.find('\n'));
   if (line.find_first_not_of(" \r") == line.npos) {
-    return core::MakeError("find the end of a container", "the engine does not know of it");
+    return core::MakeError("find the end of a container", "the engine does not know it");
   }
   core::Result<Json> object = ReadObject(line);
   if (!object) return object.error();

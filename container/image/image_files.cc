@@ -27,7 +27,7 @@ std::string StandardLibraryOf(const outside::Installation& installation) {
   return installation.interpreter.empty() ? BELLJAR_PYTHON_STDLIB : installation.StandardLibrary();
 }
 
-// The program that a zygote executes, whatever is loaded into it.
+// The program that a zygote executes, regardless of what is loaded into it.
 const std::string& ZygoteProgram(const outside::Installation& installation) {
   return installation.interpreter.empty() ? installation.zygote : installation.interpreter;
 }

@@ -151,17 +151,17 @@ core::Result<PackageLock> Installer::Take(const PackageQuestion& question,
 core::Error Installer::Explain(const std::string& kind, const std::string& what,
                                const host::Outcome& outcome) const {
   if (kind == "space") {
-    return Failure("with what they depend on they are more than " + bounds_.tree.size.ToString() +
+    return Failure("with their dependencies they exceed " + bounds_.tree.size.ToString() +
                    ", or more than 64m compressed; ask for fewer. The operator sets "
                    "the former");
   }
   if (kind == "no-pip") {
     return Failure(
-        "there is no pip to run (" + core::Printable(what) +
+        "pip is missing (" + core::Printable(what) +
         "); on Debian it is in the package python3-pip-whl. Then rebuild the installer's image");
   }
   if (kind == "path") {
-    return Failure("a package has a file that cannot be taken over: " + core::Quoted(what));
+    return Failure("a package has a file that cannot be installed: " + core::Quoted(what));
   }
   for (const host::NetworkEvent& event : outcome.network) {
     if (!event.allowed && HasReachedAnyone(outcome)) {
@@ -195,8 +195,8 @@ core::Error Installer::ExplainEnd(const host::Outcome& outcome) const {
     case host::Status::kCpuLimit:
       return core::SystemErrorOf(
           ETIMEDOUT, kInstall,
-          "it was not done within " + core::FormatDuration(outcome.limits.timeout) +
-              "; ask for fewer, try again later, or let the operator give more");
+          "it did not finish within " + core::FormatDuration(outcome.limits.timeout) +
+              "; ask for fewer, try again later, or ask the operator for more");
     case host::Status::kMemoryLimit: return Explain("space", "", outcome);
     default: break;
   }

@@ -76,7 +76,7 @@ core::Result<PackageCache> PackageCache::Open(const std::string& folder) {
   if (!S_ISDIR(status.st_mode)) return core::SystemErrorOf(ENOTDIR, operation);
   if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return core::MakeError(operation,
-                           "others may write to it, and what is there is run: chmod go-w it, "
+                           "others may write to it, and its content is executed: chmod go-w it, "
                            "or name a folder of this user's own");
   }
   if (access(folder.c_str(), W_OK) != 0) {
@@ -140,7 +140,7 @@ core::Result<void> CheckTree(const CachedPackages& packages) {
   }
   if (*tree != packages.lock.tree) {
     return Damaged(fs::path(packages.site).parent_path(),
-                   "they are not as they were installed: their digest is another");
+                   "they were modified after installation: their digest differs");
   }
   return {};
 }

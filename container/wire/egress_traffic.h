@@ -41,7 +41,7 @@ class EgressTraffic {
   std::vector<uint32_t> TakeOpened() { return ledger_.TakeOpened(); }
   void Give(uint32_t number, core::UniqueFd socket, std::string& frames);
 
-  // Appends what to poll. `reads`: whether to read from the sockets.
+  // Appends the descriptors to poll. `reads`: whether to read from the sockets.
   void Watch(bool reads, std::vector<pollfd>& watched);
   // `watched`: what the last Watch appended; empty: the state of the sockets is unknown. Appends to
   // `frames`.

@@ -15,7 +15,7 @@ constexpr size_t kMaxName = 200;
 constexpr size_t kMaxOperation = 400;
 constexpr size_t kMaxDetail = 1000;
 constexpr uint64_t kMaxErrno = 4095;  // the kernel's MAX_ERRNO
-constexpr char kRebuild[] = "build the image again with this Belljar: belljar image build";
+constexpr char kRebuild[] = "rebuild the image with this Belljar: belljar image build";
 
 std::string Shortened(std::string_view text, size_t max) {
   std::string shown = core::Printable(text.substr(0, max));

@@ -49,8 +49,8 @@ void EmptyThreadCache() {
   }
 }
 
-// One block, from the heap's end to where the next huge page begins. What is larger than a hole can
-// be has to be there.
+// One block, from the heap's end to the start of the next huge page. A block larger than any hole
+// has to be there.
 void* TakeRestOfRegion() {
   const uintptr_t end = EndOfUsedHeap();
   const uintptr_t region = HugePageSize();
@@ -59,8 +59,8 @@ void* TakeRestOfRegion() {
   return Take(rest - kHeader);
 }
 
-// Until no hole of `size` is left below `end`. What is in the hot region is given back at the end:
-// a list through the blocks themselves, which allocates nothing.
+// Until no hole of `size` is left below `end`. What lies in the hot region is released at the end:
+// through a list in the blocks themselves, which allocates nothing.
 void FillHoles(size_t size, uintptr_t end, void** of_hot_region) {
   for (;;) {
     void* const block = Take(size);
@@ -68,7 +68,7 @@ void FillHoles(size_t size, uintptr_t end, void** of_hot_region) {
     if (IsInHotRegion(block)) {
       *static_cast<void**>(block) = std::exchange(*of_hot_region, block);
     } else if (reinterpret_cast<uintptr_t>(block) >= end) {
-      // A small one would be in the thread's cache, for whoever asks for its size next.
+      // A small block would go to the thread's cache, for the next allocation of its size.
       if (size > kMaxCached) free(block);
       return;
     }

@@ -37,10 +37,10 @@ constexpr size_t kArena = 1 << 20;
 constexpr size_t kPool = 16 << 10;
 constexpr size_t kStackChunk = 16 << 10;  // the first of a thread's data stack (Python/pystate.c)
 constexpr size_t kMinObject = 16, kMaxObject = 512;
-constexpr size_t kMaxHoles = 32 << 20;  // bytes; no loop without an end
+constexpr size_t kMaxHoles = 32 << 20;  // bytes; bounds the loop
 
 std::byte* g_reserved_arena = nullptr;
-// What the next allocation of their size gets.
+// The memory that the next allocations of their size would get.
 void* g_next_arena = nullptr;
 void* g_next_stack = nullptr;
 
@@ -60,7 +60,7 @@ bool g_populates = false;
 
 void* AllocateArena(void*, size_t size) {
   void* const arena = OrEnd(g_arena.alloc(g_arena.ctx, size));
-  // Linux 5.14; where it is refused, each page is a fault, as ever.
+  // Requires Linux 5.14; if refused, each page causes a fault, as before.
   if (g_populates) (void)madvise(arena, size, MADV_POPULATE_WRITE);
   return arena;
 }
@@ -69,7 +69,7 @@ void FreeArena(void*, void* arena, size_t size) { g_arena.free(g_arena.ctx, aren
 }  // namespace
 
 void InstallMemoryGuard(bool one_heap) {
-  // Another heap for each thread would reserve 64 MiB of address space, which RLIMIT_AS bounds.
+  // A separate heap for each thread would reserve 64 MiB of address space, which RLIMIT_AS limits.
   mallopt(M_ARENA_MAX, 1);
   PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &g_raw);
   PyMemAllocatorEx raw{nullptr, Allocate, AllocateZeroed, Reallocate, Free};

@@ -11,7 +11,7 @@
 
 namespace belljar::inside {
 
-// What a rehearsal is for can be done without; it must not keep the zygote from starting.
+// A rehearsal is optional; it must not keep the zygote from starting.
 inline constexpr std::chrono::seconds kMaxRehearsal{10};  // it takes milliseconds
 
 // The clone, which has run `rehearse` (or has died in it) and waits to be killed. An error if it

@@ -170,7 +170,7 @@ def test_a_file_that_cannot_be_written(image, tmp_path):
     assert "No such file or directory" in done.stderr
     done = image("build", "--output", tmp_path)
     assert done.code == 5
-    assert "it is there, and no file" in done.stderr
+    assert "it exists and is not a file" in done.stderr
 
 
 # A file system with less room than an image needs, which goes away with the command. Says what is

@@ -49,7 +49,7 @@ bool CheckBases(PyObject* bases, bool metaclass) {
     PyTypeObject* type = AsType(base);
     if (metaclass && IsGuestClass(type) && !PyType_IsSubtype(type, &PyType_Type)) {
       PyErr_Format(PyExc_TypeError,
-                   "[BJ404] a metaclass may not derive from '%.200s', which is none",
+                   "[BJ404] a metaclass may not derive from '%.200s', which is not one",
                    type->tp_name);
       return false;
     }

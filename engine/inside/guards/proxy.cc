@@ -4,7 +4,7 @@
 // the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects, and
 // exposes nothing beyond type().
 //
-// What a program patches for a test (unittest.mock) lies in an overlay, which only the program's
+// What a program patches for a test (unittest.mock) is put in an overlay, which only the program's
 // own code sees: a frame of the library that loads the same name gets the export.
 //
 // Two modules show a dict that changes, through the names that a program could bind itself:
