@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
-"""Print what CI runs for a change, one word a line, by the files that it touches.
+"""Print what CI runs for a change, one word per line, according to the files that it touches.
 
     tools/change.py [BASE]
 
-`tests/landing.toml` is the table: `everything`, `docs` and the extras. Words: `docs` alone, if only
-pages changed; otherwise `tests` and the extras of the files. Everything is needed where the table
-or the build changed, and where it is not known what changed.
+`tests/landing.toml` is the table: `everything`, `docs` and the extras. Words: only `docs`, if only
+pages changed; otherwise `tests` and the extras of the files. Everything runs if the table or the
+build changed, or if it is unknown what changed.
 Default for BASE: default_base().
 """
 
@@ -39,8 +39,8 @@ def is_before_head(commit: str | None) -> bool:
 def default_base() -> str | None:
     """Return the newest commit that passed and that HEAD was made from.
 
-    On a branch that is where it left the trunk; on the trunk, the commit in .ci/passed, which
-    whoever lands a change updates. None: not known.
+    On a branch, this is where it left the trunk; on the trunk, the commit in .ci/passed, which is
+    updated when a change lands. None: unknown.
     """
     head = git("rev-parse", "HEAD")
     for trunk in TRUNKS:
@@ -55,7 +55,7 @@ def default_base() -> str | None:
 
 
 def files_since(base: str) -> list[str] | None:
-    """Return the files that differ from `base` in HEAD, also those that are gone; None: unknown."""
+    """Return the files that differ from `base` in HEAD, including deleted ones; None: unknown."""
     found = git("diff", "--name-only", "--no-renames", "-z", base, "HEAD", "--")
     return None if found is None else [name for name in found.split("\0") if name]
 
