@@ -46,14 +46,14 @@ std::vector<Parameter> CheckpointParameters(const SessionRegistry& registry) {
     return parameter;
   };
   Parameter action =
-      text("action", "keep names the present state; compare: what changed since.", 20);
+      text("action", "keep names the current state; compare: what changed since.", 20);
   action.default_value = "keep";
   for (const CheckpointAction& each : CheckpointActions()) action.choices.push_back(each.name);
   return {SessionParameter(),
           std::move(action),
           text("checkpoint",
-               "Its id, as in answers of cells. roll_back without: to before the last cell.", 100),
-          text("label", "For keep. What has one is dropped last.", kMaxLabelBytes),
+               "Its id, as in cells' answers. Without it, roll_back undoes the last cell.", 100),
+          text("label", "For keep. Labelled ones are dropped last.", kMaxLabelBytes),
           {.name = "count",
            .type = Parameter::Type::kNumber,
            .description = "Of branches.",
@@ -72,7 +72,7 @@ ToolDescription DescribeCheckpoint(const SessionRegistry& registry,
   description.title = "States of a session";
   description.description =
       "Keeps, lists or compares states of a session, rolls it back to one, or branches: opens "
-      "sessions that begin in that state. Each cell leaves a checkpoint by itself; " +
+      "sessions that start in that state. Each cell leaves a checkpoint anyway; " +
       std::to_string(registry.config().checkpoints) + " are held.";
   description.input_schema = parameters.Schema();
   description.output_schema = SuccessSchema();

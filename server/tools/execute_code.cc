@@ -91,7 +91,7 @@ constexpr const char* kNewSession = "new";
 std::vector<Parameter> CellParameters(bool has_sessions) {
   Parameter session = SessionParameter();
   session.description =
-      "A session, in which names, imports and files stay from call to call; \"new\" opens one.";
+      "A session, which keeps names, imports and files from call to call; \"new\" opens one.";
   session.required = false;
   Parameter wait = WaitParameter();
   wait.description = "Seconds to wait while the session is busy; 0: fail at once.";
@@ -160,8 +160,7 @@ std::string DescriptionText(const Sandboxes& sandboxes, bool has_sessions) {
          "\n\nLimits: at timeout or memory_limit the program is stopped, with its output so far; "
          "output after " +
          SizeText(defaults.output) +
-         " is lost. The middle of a long part is left out, and a note says where it can be "
-         "read.\n\n"
+         " is lost. The middle of a long part is cut, and a note says where to read it.\n\n"
          "Example: {\"code\": \"import math\\nprint('area')\\nmath.pi * 2 ** 2\"} answers\n"
          "stdout:\narea\n\nvalue:\n12.566370614359172";
 }

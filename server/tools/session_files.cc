@@ -48,8 +48,7 @@ std::vector<Parameter> FilesParameters() {
   for (const FilesAction& each : FilesActions()) action.choices.push_back(each.name);
   Parameter path;
   path.name = "path";
-  path.description =
-      "Relative to the workspace. list, copy, export: also of a folder; without: all.";
+  path.description = "Relative to the workspace. list, copy, export: or a folder; omitted: all.";
   path.max_bytes = host::kMaxPath;
   Parameter to;
   to.name = "to";
@@ -67,8 +66,8 @@ ToolDescription DescribeFiles(const Sandboxes& sandboxes, const ParameterTable& 
   description.description =
       "Lists, reads, writes, deletes, copies or exports the files of a session whose profile has a "
       "workspace" +
-      std::string(Has(sandboxes, HasWorkspace) ? "" : " (none that is enabled here has)") +
-      ". They are part of its state: a roll-back restores them.";
+      std::string(Has(sandboxes, HasWorkspace) ? "" : " (none enabled here has one)") +
+      ". They are part of its state: a rollback restores them.";
   description.input_schema = parameters.Schema();
   description.output_schema = SuccessSchema();
   description.destructive = true;
