@@ -242,8 +242,7 @@ std::string KernelFunctionOf(pid_t pid) {
 std::string Advice(int error_number) {
   if (error_number == EPERM || error_number == ENOSPC || error_number == EINVAL) {
     return "this machine does not allow user namespaces here; \"belljar doctor\" shows details, "
-           "and "
-           "--isolation standard runs without them";
+           "and --isolation standard runs without them";
   }
   return "";
 }

@@ -193,8 +193,7 @@ std::vector<Setting> MakeSettings() {
        BELLJAR_FIELD(config.sessions.checkpoints), 1, 256},
       {"sessions.memory", "", "", "SIZE", "twice its memory limit", "\"1g\"",
        "maximum memory of a session or branch with its checkpoints, as the kernel counts it; "
-       "beyond "
-       "it checkpoints are dropped",
+       "beyond it checkpoints are dropped",
        BELLJAR_FIELD(config.sessions.memory), 1, kGibi << 10},
       {"sessions.total_memory", "", "", "SIZE", "half of this machine's", "\"8g\"",
        "maximum memory of all sessions; beyond it, opening or branching one closes idle sessions "
@@ -204,8 +203,7 @@ std::vector<Setting> MakeSettings() {
       {"jobs.store", "", "--jobs", "FILE", "none: there are no jobs",
        "\"/var/lib/belljar/jobs.db\"",
        "where jobs are kept: a local file (SQLite), or a postgresql:// URL; put the password in "
-       "the "
-       "environment or ~/.pgpass",
+       "the environment or ~/.pgpass",
        BELLJAR_FIELD(config.jobs.store), 0, 0, JobStoreViolation},
       {"jobs.per_token", "", "", "N", "", "", "maximum number of queued and running jobs per token",
        BELLJAR_FIELD(config.jobs.per_owner), 1, 100'000'000},
