@@ -229,7 +229,7 @@ class Collection {
     const std::string& program = ZygoteProgram(request_.installation);
     core::Result<std::optional<ElfFile>> zygote = ReadElfFile(program);
     if (!zygote) return zygote.error();
-    if (!*zygote) return Failure(program + " is no program");
+    if (!*zygote) return Failure(program + " is not a program");
     files_.architecture = ArchitectureName((*zygote)->kind);
     if (files_.architecture.empty())
       return Failure("OCI images have no name for this architecture");

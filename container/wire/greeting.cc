@@ -28,7 +28,7 @@ std::string Shortened(std::string_view text, size_t max) {
 std::string Name(Fields& fields, const char* key) {
   std::string name = fields.Text(key, kMaxName);
   if (name.empty() || core::Printable(name) != name)
-    throw FormError(std::string(key) + " is no name");
+    throw FormError(std::string(key) + " is not a name");
   return name;
 }
 

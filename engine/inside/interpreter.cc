@@ -177,7 +177,7 @@ void Prepare(const InterpreterOptions& options) {
   g_runner =
       new Runner{runner.attr("rehearse"), runner.attr("rehearse_others"), runner.attr("reseed"),
                  runner.attr("execute"), runner.attr("begin_session"), runner.attr("execute_cell"),
-                 // Where the program is known, it is no session's.
+                 // A known program is not a session's.
                  options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
                  runner.attr("after_copy"), loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};

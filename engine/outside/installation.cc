@@ -116,7 +116,7 @@ core::Result<std::string> InterpreterOf(const Place& place, const fs::path& comm
   }
   if (!named.empty()) {
     const fs::path program = ProgramBehind(named);
-    if (program.empty()) return NoInterpreter(core::Quoted(named) + " is no program");
+    if (program.empty()) return NoInterpreter(core::Quoted(named) + " is not a program");
     return program.string();
   }
   // <prefix>/lib/pythonX.Y/site-packages

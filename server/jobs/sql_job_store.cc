@@ -29,7 +29,7 @@ bool IsStorable(std::string_view text) {
 // What is wrong with a submission; empty: nothing.
 std::string SubmissionFault(const Submission& submission) {
   if (submission.owner.empty() || !IsStorable(submission.owner)) return "the owner has no name";
-  if (submission.jobs.empty()) return "there is no job";
+  if (submission.jobs.empty()) return "it has no jobs";
   if (submission.jobs.size() > kMaxJobsPerSubmission) {
     return "there are more than " + std::to_string(kMaxJobsPerSubmission) + " jobs";
   }

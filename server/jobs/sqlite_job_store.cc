@@ -91,7 +91,7 @@ core::Error SqliteError(sqlite3* connection, int code, const std::string& path) 
     if (const int system = sqlite3_system_errno(connection); system != 0) number = system;
   }
   switch (number) {
-    case ENOSPC: detail = "there is no space for it"; break;
+    case ENOSPC: detail = "no space is left for it"; break;
     case EBUSY: detail = "another program has locked the file for too long"; break;
     case EUCLEAN: detail = "the file is damaged: " + detail; break;
     default: break;

@@ -173,7 +173,7 @@ LogLevel LevelOf(const CallRecord& record) {
   return LogLevel::kInfo;
 }
 
-// A validation is no execution.
+// A validation is not an execution.
 std::string_view EventOf(const CallRecord& record) {
   if (record.execution.empty()) return "call.ended";
   const bool refused = record.outcome && record.outcome->status == host::Status::kRefused;

@@ -74,7 +74,7 @@ core::Result<AuditTerms> AuditTermsOf(const std::string& text) {
   }
   for (const std::optional<std::string>& time : {terms.query.since, terms.query.until}) {
     const std::string violation = time ? audit::TimeViolation(*time) : std::string();
-    if (!violation.empty()) return WrongTerm(core::Quoted(*time) + " is no time: " + violation);
+    if (!violation.empty()) return WrongTerm(core::Quoted(*time) + " is not a time: " + violation);
   }
   return terms;
 }

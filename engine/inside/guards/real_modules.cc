@@ -287,7 +287,7 @@ PyObject* LoadFromProxy(PyObject* proxy, PyObject* name) {
 PyObject* NewAlias(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* origin = Argument(args, kwargs, 0, "origin");
   if (origin != nullptr && IsGuarded(origin)) {
-    PyErr_SetString(PyExc_TypeError, "[BJ301] a module is no type");
+    PyErr_SetString(PyExc_TypeError, "[BJ301] a module is not a type");
     return nullptr;
   }
   return original_new_alias(type, args, kwargs);

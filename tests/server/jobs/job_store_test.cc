@@ -243,7 +243,7 @@ TEST_P(JobStoreTest, WhatCannotBeStoredIsRefused) {
     EXPECT_EQ(submitted.outcome, Submitted::Outcome::kInvalid);
     return submitted.full;
   };
-  EXPECT_EQ(fault({.owner = "ann"}), "there is no job");
+  EXPECT_EQ(fault({.owner = "ann"}), "it has no jobs");
   EXPECT_EQ(fault({.owner = "", .jobs = {Work()}}), "the owner has no name");
   EXPECT_EQ(fault({.owner = "ann", .jobs = {Work(std::string("\"\0\"", 3))}}),
             "the request of a job is not JSON");

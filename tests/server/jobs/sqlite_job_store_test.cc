@@ -154,7 +154,7 @@ TEST_F(SqliteJobStoreTest, AFullFileIsAnErrorAndLosesNothing) {
   core::Result<Submitted> last = Submit(*store, 2000);
   for (; last.ok(); last = Submit(*store, 2000)) ids.push_back(last->ids.at(0));
   EXPECT_EQ(last.error().error_number, ENOSPC);
-  EXPECT_EQ(last.error().detail, "there is no space for it");
+  EXPECT_EQ(last.error().detail, "no space is left for it");
   ASSERT_GT(ids.size(), 20U);
   EXPECT_EQ(Queued(*store), ids.size());
 
