@@ -147,8 +147,8 @@ class BranchingSession final : public Session {
   std::optional<Worker> worker_;  // nullopt: it has died
   bool is_at_base_ = false;       // worker_, or the session at rest, is in the state of base_
   std::string parent_;            // the checkpoint that the previous cell started from
-  WorkspaceSnapshot files_;       // the checkpoint of worker_'s state
-  SessionPages pages_;            // belongs to worker_
+  WorkspaceSnapshot files_;       // the files of worker_'s state
+  SessionPages pages_;            // of worker_
   // The checkpoint from which this branch started, with new seeds; it gets new ones again when it
   // is rolled back to it.
   const Held* reseeded_ = nullptr;
