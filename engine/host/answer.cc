@@ -61,7 +61,7 @@ std::string CutNote(const Excerpt& excerpt, const Setting& setting) {
 // Empty for a text of only white space.
 std::string Shortened(std::string_view text, size_t characters, const Setting& setting = {}) {
   const std::string valid = IsLonger(text, characters) && !core::IsUtf8(text)
-                                // as in the resource, whose pieces are counted
+                                // As in the resource, whose pieces are counted.
                                 ? core::ValidUtf8(text)
                                 : std::string();
   if (!valid.empty()) text = valid;

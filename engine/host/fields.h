@@ -51,7 +51,7 @@ using Words = std::span<const std::string_view>;
 
 // Checked when the value comes from a worker or a container.
 struct FieldBounds {
-  // maximum of a number; size in bytes of a text, or of each text in a list
+  // Maximum of a number; size in bytes of a text, or of each text in a list.
   uint64_t max = INT64_MAX;
   uint64_t max_items = INT64_MAX;  // maximum length of a list
   Words choices = {};              // allowed texts, also in the schema

@@ -154,7 +154,7 @@ class BranchingSession final : public Session {
   const Held* reseeded_ = nullptr;
 
   mutable std::mutex mutex_;
-  // the newest checkpoint from which worker_'s state derives
+  // The newest checkpoint from which worker_'s state derives.
   std::shared_ptr<Held> base_;
   std::deque<std::shared_ptr<Held>> held_;  // ordered by creation or use, the latest last
   std::deque<Dropped> dropped_;             // newest last; the oldest are forgotten

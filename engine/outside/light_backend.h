@@ -40,7 +40,7 @@ class LightBackend : public Backend {
   Backend* LightFor(const host::Request& request);
 
   const core::Profile profile_;
-  // top-level names of modules that only the complete one has
+  // Top-level names of modules that only the complete one has.
   std::set<std::string, std::less<>> others_;
   const Start start_light_;
   const std::unique_ptr<Backend> complete_;

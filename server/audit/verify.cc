@@ -86,7 +86,7 @@ class Verifier {
   int64_t last_seconds_ = 0;
   // The last of the segments missing at the beginning, until an entry explains that.
   std::optional<uint64_t> removed_;
-  // by segment: the hash that its first line continues
+  // By segment: the hash that its first line continues.
   std::map<uint64_t, std::string> heads_before_;
   std::string first_path_;
 };

@@ -85,7 +85,7 @@ struct SessionsConfig {
   std::chrono::milliseconds idle{30 * 60'000};  // idle time after which it is closed
   // time after which it is closed, idle or not
   std::chrono::milliseconds lifetime{12 * 60 * 60'000};
-  // per session; the oldest are dropped first
+  // Per session; the oldest are dropped first.
   size_t checkpoints = 16;
   // Limit for a session or branch with its checkpoints, as the kernel counts it; nullopt: twice
   // its memory limit.
@@ -103,7 +103,7 @@ struct JobsConfig {
   core::Bytes retained = core::Bytes::Mebi(1024);
   size_t per_owner = 10'000;  // queued or running, per token
   size_t total = 100'000;
-  // after which a server that does not respond counts as dead
+  // Time after which a server that does not respond counts as dead.
   std::chrono::milliseconds lease{30'000};
 };
 

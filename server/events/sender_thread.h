@@ -60,7 +60,7 @@ class SenderThread {
 
   Cancellation stop_;
   mutable std::mutex mutex_;
-  // guards ends_, and the state that the sender's thread waits for
+  // Guards ends_, and the state that the sender's thread waits for.
   std::condition_variable changed_;
   bool ends_ = false;
 

@@ -43,9 +43,9 @@ class JobRunner {
     size_t width = 1;  // jobs that run at a time
     // interval for checking for other servers' jobs and a free place
     std::chrono::milliseconds poll{1000};
-    // renewal interval of the lease: less than half of it
+    // Renewal interval of the lease: less than half of it.
     std::chrono::milliseconds renewal{10'000};
-    // interval for removing what is due and recovering lost jobs
+    // Interval for removing what is due and recovering lost jobs.
     std::chrono::milliseconds upkeep{5000};
     // Receives failures of the store; called on any thread.
     std::function<void(const core::Error&)> on_failure;

@@ -286,7 +286,7 @@ class PostgresDatabase : public Database {
   const PostgresJobOptions options_;
   const Destination destination_;
   PGconn* connection_ = nullptr;
-  // the server has closed it, which libpq notices only when it reads the end
+  // The server has closed it, which libpq notices only when it reads the end.
   bool closing_ = false;
   std::map<const char*, std::string> statements_;  // names of prepared statements in this session
 };

@@ -17,7 +17,7 @@ using CheckpointJson = nlohmann::ordered_json;
 
 constexpr const char* kCheckpointName = "checkpoint";
 constexpr size_t kMaxLabelBytes = 200;
-// listed differences, of variables and of each kind of file
+// Listed differences, of variables and of each kind of file.
 constexpr size_t kMaxDifferences = 100;
 constexpr size_t kMaxReprCharacters = 200;
 

@@ -119,7 +119,7 @@ core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
   core::Result<SessionUse> opened = SessionUse::Open(sandboxes_, registry_, observer_, terms, call);
   if (!opened) return NotOpened(kOpenName, terms, opened.error());
   if (call.cancellation && call.cancellation->cancelled()) {
-    // nobody knows it yet
+    // Nobody knows it yet.
     (void)registry_.Close(call.caller.name, (*opened)->id(), kCancelledOpening);
   }
   return Answered({{"success", true},
