@@ -114,7 +114,7 @@ class LineEditor::Terminal {
   EditLine* editor_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
-  std::string last_;  // the line being edited
+  std::string last_;  // the last line added to the history
   bool is_interrupted_ = false;
 };
 

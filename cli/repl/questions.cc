@@ -103,7 +103,7 @@ Completions CompleteCode(Live& live, const std::string& above, std::string_view 
     const std::string text = TextAt(each, "text");
     const std::optional<size_t> begin = NumberAt(each, "start");
     if (!begin || *begin < offset || *begin > cursor || NumberAt(each, "end") != cursor) continue;
-    if (start && *start != *begin) continue;  // a list is shown in one column
+    if (start && *start != *begin) continue;  // all candidates start at one place
     // Names are the guest's, and insertion is like typing.
     if (text.empty() || text.size() > kMaxCompletion || core::Printable(text) != text) continue;
     start = begin;

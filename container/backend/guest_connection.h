@@ -116,7 +116,7 @@ class GuestConnection {
   std::vector<pollfd> watched_;
   std::optional<core::Limits> session_;  // its limits; nullopt: a run
   bool is_broken_ = false;               // the session has ended for us, whatever the guest says
-  bool has_hung_up_ = false;             // sent after its last outcome
+  bool has_hung_up_ = false;             // after its last outcome
   std::string outbox_;                   // frames that the guest has not read yet
   size_t answering_ = 0;                 // bytes in it until an answer has been sent
   size_t streamed_stdout_ = 0;

@@ -21,7 +21,7 @@ namespace belljar::core {
 enum class Cause {
   kOther,
   kStartOver,        // a run needs a module that its zygote has omitted
-  kRefusedByKernel,  // cloning, after which the process that was to clone itself continues
+  kRefusedByKernel,  // a clone; the process that was to clone itself continues without it
   kNoTurn,           // a session is busy
   kNoCheckpoint,     // a session has none with that name
   kNoSuchCells,      // a session has not run that many, or cannot undo them

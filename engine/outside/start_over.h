@@ -60,7 +60,7 @@ class OutputOfBoth {
 
  private:
   struct Stream {
-    std::string shown;    // bytes shown by the first run
+    std::string shown;    // by the first run
     size_t repeated = 0;  // bytes of it repeated by the second
     bool differs = false;
   };

@@ -35,7 +35,7 @@ class WorkerChannel {
     kCall,       // a complete call, for Answer()
     kDone,       // claimed by the worker; verified by the report
     kStartOver,  // claimed by the worker: it needs a module that its zygote has omitted
-    kMalformed,  // ended: nothing after it counts
+    kMalformed,  // nothing after it counts
     kEnd,        // the worker is dying, or has closed the channel
   };
 

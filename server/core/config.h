@@ -83,7 +83,7 @@ struct SessionsConfig {
   size_t per_owner = 8;  // open sessions per token, including branches
   size_t total = 100;
   std::chrono::milliseconds idle{30 * 60'000};  // idle time after which it is closed
-  // time after which it is closed, idle or not
+  // Time after which it is closed, idle or not.
   std::chrono::milliseconds lifetime{12 * 60 * 60'000};
   // Per session; the oldest are dropped first.
   size_t checkpoints = 16;
@@ -99,7 +99,7 @@ struct SessionsConfig {
 struct JobsConfig {
   std::string store;  // an SQLite file, or postgresql://…; empty: no jobs
   std::chrono::milliseconds retention{24 * 60 * 60'000};  // how long finished jobs are kept
-  // total size of their requests and results
+  // Total size of their requests and results.
   core::Bytes retained = core::Bytes::Mebi(1024);
   size_t per_owner = 10'000;  // queued or running, per token
   size_t total = 100'000;

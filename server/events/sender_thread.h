@@ -60,7 +60,7 @@ class SenderThread {
 
   Cancellation stop_;
   mutable std::mutex mutex_;
-  // Guards ends_, and the state that the sender's thread waits for.
+  // Changes of ends_, and of what the sender's thread waits for.
   std::condition_variable changed_;
   bool ends_ = false;
 

@@ -39,8 +39,8 @@ class RestService final : public WebHandler {
     // Changes limits for an operator. An error is a sentence for the client.
     std::function<core::Result<void>(const Caller&, const nlohmann::json&)> change_limits;
     bool has_tokens = false;        // whether requests need a token
-    JobService* jobs = nullptr;     // borrowed; null: no audit log
-    AuditService* audit = nullptr;  // borrowed; null: no jobs
+    JobService* jobs = nullptr;     // borrowed; null: no jobs
+    AuditService* audit = nullptr;  // borrowed; null: no audit log
     size_t batch_width = 1;         // programs of one batch that run at a time
   };
 
