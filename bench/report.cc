@@ -22,7 +22,7 @@ double Series::Quantile(double q) const {
 
 namespace {
 
-// Of the row of that name; 0 if there is none.
+// The median of the row of that name; 0 if there is none.
 double MedianOf(const BenchReport& report, const std::string& name) {
   for (const Row& row : report.rows) {
     if (row.name == name) return row.series.median();

@@ -37,13 +37,14 @@ constexpr size_t kMaxProgram = size_t{64} << 20;
 
 void AddFolderOption(CLI::App* parser, std::optional<std::string>& folder) {
   AddText(parser, "--folder", folder, "DIR",
-          "the log's folder (default: audit in this user's state folder)");
+          "the log's folder (default: \"audit\" in this user's state folder)");
 }
 
 void AddKeyOption(CLI::App* parser, StringList& keys) {
   parser
-      ->add_option("--key", keys,
-                   "public key, from elsewhere than the log; repeatable (default: those beside it)")
+      ->add_option(
+          "--key", keys,
+          "public key obtained independently of the log; repeatable (default: those next to it)")
       ->type_name(kFileType)
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -51,7 +52,7 @@ void AddKeyOption(CLI::App* parser, StringList& keys) {
 
 core::Result<std::string> LogFolderOf(const std::optional<std::string>& given) {
   std::string folder = given.value_or(audit::DefaultFolder());
-  if (folder.empty()) return UsersError("there is no home folder; name the log with --folder");
+  if (folder.empty()) return UsersError("no home folder; name the log with --folder");
   return folder;
 }
 
@@ -162,10 +163,11 @@ Command MakeLogShowCommand(CLI::App& above) {
       ->type_name("N")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
-  AddFlag(parser, "--json", arguments->json, "the entries as they are in the log, one a line");
-  SetExamples(parser, {"belljar audit show  # of belljar serve --audit",
-                       "belljar audit show --folder /var/lib/belljar/audit --last 100  # another",
-                       "belljar audit show --json  # for a program"});
+  AddFlag(parser, "--json", arguments->json, "print entries as in the log, one per line");
+  SetExamples(parser,
+              {"belljar audit show  # the log of belljar serve --audit",
+               "belljar audit show --folder /var/lib/belljar/audit --last 100  # another log",
+               "belljar audit show --json  # for a program"});
   return {parser, [arguments] { return ShowLog(*arguments); }};
 }
 
@@ -178,7 +180,7 @@ struct LogSearchArguments {
   bool json = false;
 };
 
-// Errors are user errors.
+// Errors are the user's.
 core::Result<audit::Query> LogQuery(const LogSearchArguments& arguments) {
   audit::Query query = arguments.query;
   for (const auto& [name, time] : {std::pair("--since", query.since), {"--until", query.until}}) {
@@ -216,7 +218,7 @@ int SearchLog(const LogSearchArguments& arguments) {
   if (!result) return OwnFailure(result.error());
   if (!written) return ExitAfterOutput(written, kExitOk);
   for (const std::string& place : result->unreadable) {
-    Say("belljar: " + place + ": no entry; belljar audit verify says more\n");
+    Say("belljar: " + place + ": not an entry; run belljar audit verify\n");
   }
   return Answer(text, result->found > 0 ? kExitOk : kExitFindings);
 }
@@ -225,25 +227,26 @@ Command MakeLogSearchCommand(CLI::App& above) {
   auto arguments = std::make_shared<LogSearchArguments>();
   audit::Query& query = arguments->query;
   CLI::App* parser =
-      AddCommand(above, "search", "Search the audit log; exits with 1 if nothing is found");
+      AddCommand(above, "search", "Search the audit log; exit with 1 if nothing is found");
   AddFolderOption(parser, arguments->folder);
   AddText(parser, "--kind", query.kind, "KIND", "kind of entry: execution, refusal, session, …");
   AddText(parser, "--caller", query.caller, "NAME", "name of the token");
-  AddText(parser, "--tool", query.tool, "NAME", "as execute_code");
+  AddText(parser, "--tool", query.tool, "NAME", "tool, such as execute_code");
   AddText(parser, "--profile", query.profile, kProfileType, "profile of the call");
-  AddText(parser, "--status", query.status, "STATUS", "how it ended: ok, exception, refused, …");
+  AddText(parser, "--status", query.status, "STATUS", "status: ok, exception, refused, …");
   AddText(parser, "--execution", query.execution, "ID", "one execution");
   AddText(parser, "--session", query.session, "ID", "one session");
-  AddText(parser, "--code", arguments->code, kFileType, "executions of this program");
+  AddText(parser, "--code", arguments->code, kFileType, "executions of this program file");
   AddText(parser, "--sha256", query.sha256, "HASH",
-          "what has this digest: code, an input, output, an artifact");
-  AddText(parser, "--since", query.since, "TIME", "UTC, or its beginning: 2026-11-26T05");
-  AddText(parser, "--until", query.until, "TIME", "the same, inclusive");
-  AddFlag(parser, "--json", arguments->json, "the entries as they are in the log, one a line");
-  SetExamples(parser, {"belljar audit search --caller team-a --since 2026-11-26  # of one token",
-                       "belljar audit search --status timeout --json  # for a program",
-                       "belljar audit search --code program.py  # who ran this, and when",
-                       "belljar audit search --kind refusal  # what was not run"});
+          "entries with this digest, of code, an input, output or an artifact");
+  AddText(parser, "--since", query.since, "TIME", "UTC timestamp or prefix: 2026-11-26T05");
+  AddText(parser, "--until", query.until, "TIME", "UTC timestamp or prefix, inclusive");
+  AddFlag(parser, "--json", arguments->json, "print entries as in the log, one per line");
+  SetExamples(parser,
+              {"belljar audit search --caller team-a --since 2026-11-26  # one token's entries",
+               "belljar audit search --status timeout --json  # for a program",
+               "belljar audit search --code program.py  # who ran this, and when",
+               "belljar audit search --kind refusal  # what was refused"});
   return {parser, [arguments] { return SearchLog(*arguments); }};
 }
 
@@ -300,14 +303,14 @@ std::string VerificationText(const audit::Verification& verified) {
   text += CountText(verified.entries, "entry", "entries") + " in " +
           CountText(verified.segments, "segment", "segments");
   if (verified.unsigned_entries > 0) {
-    text += ", " + WithThousands(verified.unsigned_entries) + " of them not signed yet";
+    text += ", " + WithThousands(verified.unsigned_entries) + " of them not yet signed";
   }
   for (const std::string& key : verified.keys) text += ", signed with key " + ShortHash(key);
   if (!verified.faults.empty()) {
-    return text + "\nthe log was changed, or is damaged: " +
+    return text + "\nthe log was modified or is damaged: " +
            CountText(verified.faults.size(), "fault", "faults") + "\n";
   }
-  return text + "\nhead " + verified.head + "\nnothing was changed, removed, added or moved\n";
+  return text + "\nhead " + verified.head + "\nnothing was modified, removed, added or reordered\n";
 }
 
 int ReportVerification(const audit::Verification& verified, bool json) {
@@ -328,8 +331,9 @@ int VerifyLog(const LogVerifyArguments& arguments) {
 
 Command MakeLogVerifyCommand(CLI::App& above) {
   auto arguments = std::make_shared<LogVerifyArguments>();
-  CLI::App* parser = AddCommand(
-      above, "verify", "Verify that nothing in the audit log was changed, removed, added or moved");
+  CLI::App* parser =
+      AddCommand(above, "verify",
+                 "Verify that nothing in the audit log was modified, removed, added or reordered");
   AddFolderOption(parser, arguments->folder);
   AddKeyOption(parser, arguments->keys);
   parser
@@ -342,7 +346,7 @@ Command MakeLogVerifyCommand(CLI::App& above) {
   AddFlag(parser, "--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar audit verify  # exits with 0 if it verifies, else 1",
                        "belljar audit verify --key audit-key.pub  # with a key from elsewhere",
-                       "belljar audit verify --expect-head 9f86d0…  # with what was there before"});
+                       "belljar audit verify --expect-head 9f86d0…  # with an earlier head"});
   return {parser, [arguments] { return VerifyLog(*arguments); }};
 }
 
@@ -359,7 +363,7 @@ core::Error CannotExportLog(const std::string& target, const std::error_code& co
   return core::SystemErrorOf(code.value(), "export the audit log to " + core::Quoted(target));
 }
 
-// The last segment is only complete if its server has stopped.
+// The last segment is complete only once its server has stopped.
 core::Result<bool> IsClosed(const audit::SegmentFile& segment) {
   bool is_closed = false;
   core::Result<audit::LineReader> reader = audit::LineReader::Open(segment.path);
@@ -388,10 +392,10 @@ core::Result<void> CopyLog(const std::string& folder, const std::string& target)
   }
   const core::Result<std::vector<audit::PublicKey>> keys = audit::ReadKeys(folder);
   if (!keys) return keys.error();
-  // A new folder, so that nothing is mixed or overwritten.
+  // A new folder, so that nothing is mixed up or overwritten.
   if (mkdir(target.c_str(), 0700) != 0) {
     return core::SystemError("export the audit log to " + core::Quoted(target),
-                             errno == EEXIST ? "name a folder that is not there yet" : "");
+                             errno == EEXIST ? "name a folder that does not exist yet" : "");
   }
   for (const audit::SegmentFile& segment : *segments) {
     std::error_code code;
@@ -411,7 +415,7 @@ int ExportLog(const LogExportArguments& arguments) {
   if (core::Result<void> copied = CopyLog(*folder, *arguments.target); !copied) {
     return OwnFailure(copied.error());
   }
-  // The copy is what will be relied on.
+  // The copy is what others will rely on.
   const core::Result<std::vector<audit::PublicKey>> keys =
       LogKeys(arguments.keys, *arguments.target);
   if (!keys) return OwnFailure(keys.error());
@@ -428,8 +432,9 @@ Command MakeLogExportCommand(CLI::App& above) {
   AddFolderOption(parser, arguments->folder);
   AddKeyOption(parser, arguments->keys);
   AddFlag(parser, "--json", arguments->json, "print one JSON object");
-  SetExamples(parser, {"belljar audit export audit-2026-11  # while the server runs",
-                       "belljar audit verify --folder audit-2026-11  # again, on another machine"});
+  SetExamples(parser,
+              {"belljar audit export audit-2026-11  # while the server runs",
+               "belljar audit verify --folder audit-2026-11  # verify it on another machine"});
   return {parser, [arguments] { return ExportLog(*arguments); }};
 }
 
@@ -443,7 +448,7 @@ std::vector<Command> MakeAuditCommands(CLI::App& app) {
                 }};
   SetExamples(parser, {"belljar serve --audit  # a server that keeps one",
                        "belljar audit show  # its last entries",
-                       "belljar audit verify  # whether anything in it was changed",
+                       "belljar audit verify  # check that it was not modified",
                        "belljar audit search --help  # all options"});
   return {std::move(whole), MakeLogShowCommand(*parser), MakeLogSearchCommand(*parser),
           MakeLogVerifyCommand(*parser), MakeLogExportCommand(*parser)};

@@ -25,7 +25,7 @@ bool IsSet(const char* name) {
   return value && *value;
 }
 
-// `  File "<cell 1>", line 2, in f`: the file and the line.
+// The location in `  File "<cell 1>", line 2, in f`: file and line.
 std::string ColoredPlace(std::string_view line) {
   const size_t opening = line.find('"');
   const size_t closing = line.find("\", line ");
@@ -38,7 +38,7 @@ std::string ColoredPlace(std::string_view line) {
          std::string(line.substr(end));
 }
 
-// "ValueError: why": a type, which has no spaces.
+// "ValueError: why": an exception type, which contains no spaces.
 bool NamesAnException(std::string_view line) {
   const std::string_view type = line.substr(0, line.find(':'));
   return !type.empty() && std::ranges::all_of(type, [](char c) {
@@ -49,7 +49,7 @@ bool NamesAnException(std::string_view line) {
 
 constexpr size_t kRuleLength = 5;
 
-// `main.py:3:8: BJ201 reason`: where the rule is named.
+// `main.py:3:8: BJ201 reason`: the rule's id.
 size_t RuleAt(std::string_view line) {
   constexpr std::string_view kBefore = ": BJ";
   for (size_t at = line.find(kBefore); at != line.npos; at = line.find(kBefore, at + 1)) {
@@ -69,7 +69,7 @@ std::string ColoredLine(std::string_view line) {
   }
   if (line.starts_with("hint: ") || line.starts_with("  hint: "))
     return Colored(line, Color::kCyan);
-  // The marks below a line of code.
+  // The underline below a line of code.
   if (!line.empty() && line.find_first_not_of(" ~^") == line.npos)
     return Colored(line, Color::kRed);
   if (!NamesAnException(line)) return std::string(line);

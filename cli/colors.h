@@ -9,13 +9,13 @@ namespace belljar::cli {
 
 enum class Color { kGreen, kRed, kMagenta, kCyan, kYellow, kBold };
 
-// Whether a stream gets colours: a terminal that has them, whose user has not said otherwise
-// (https://no-color.org). `choice` is "auto", "always" or "never".
+// Whether a stream is coloured: it is a terminal that supports colours, and the user has not
+// disabled them (https://no-color.org). `choice` is "auto", "always" or "never".
 bool UsesColors(std::string_view choice, int fd);
 
 std::string Colored(std::string_view text, Color color);
 
-// Help: lines that begin at the margin and end with a colon are bold.
+// Help: unindented lines that end with a colon are bold.
 std::string WithBoldHeadings(std::string_view text);
 
 // A traceback, findings and messages, line by line. Precondition: no escape sequences in it.

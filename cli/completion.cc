@@ -17,12 +17,12 @@ namespace {
 // Values from the installation, in addition to those known to the parser.
 struct Offers {
   std::vector<std::string> profiles;
-  std::vector<std::string> modules;  // of all profiles
-  std::vector<std::string> rules;    // their ids
+  std::vector<std::string> modules;  // all profiles
+  std::vector<std::string> rules;    // their IDs
   std::vector<std::string> commands;
 };
 
-// Without an installation there are no such values; options are still completed.
+// Without an installation there are no such values, but options are still completed.
 Offers CollectOffers() {
   Offers offers;
   const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();

@@ -42,7 +42,7 @@ int ExitAfterOutput(const core::Result<void>& written, int exit_code) {
 
 void Say(std::string_view text) { (void)WriteAll(STDERR_FILENO, text); }
 
-void SayReport(std::string_view text) {
+void PrintReport(std::string_view text) {
   Say(UsesColors("auto", STDERR_FILENO) ? ColoredReport(text) : std::string(text));
 }
 
@@ -50,12 +50,12 @@ core::Error UsersError(std::string message) { return core::MakeError(std::move(m
 
 int UsageError(std::string_view command, std::string_view message) {
   const std::string program = command.empty() ? "belljar" : "belljar " + std::string(command);
-  SayReport(program + ": " + std::string(message) + "\nTry \"" + program + " --help\".\n");
+  PrintReport(program + ": " + std::string(message) + "\nTry \"" + program + " --help\".\n");
   return kExitUsage;
 }
 
 int OwnFailure(const core::Error& error) {
-  SayReport("belljar: error: " + error.ToString() + "\n");
+  PrintReport("belljar: error: " + error.ToString() + "\n");
   return kExitFailure;
 }
 

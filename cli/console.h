@@ -25,15 +25,15 @@ int Answer(std::string_view text, int exit_code);
 // The same for output that has already been written.
 int ExitAfterOutput(const core::Result<void>& written, int exit_code);
 
-// Writes a message to standard error; errors are ignored.
+// Writes a message to standard error; write errors are ignored.
 void Say(std::string_view text);
 
-// The same for tracebacks, findings and messages about a run, coloured if that is a terminal.
-void SayReport(std::string_view text);
+// Likewise for tracebacks, findings and messages about a run; coloured if it is a terminal.
+void PrintReport(std::string_view text);
 
 // "belljar run: <message>" and a reference to --help. `command` is empty for belljar itself.
 int UsageError(std::string_view command, std::string_view message);
-// An error for UsageError: the whole text is for the user.
+// An error for UsageError: the whole text is addressed to the user.
 core::Error UsersError(std::string message);
 // "belljar: error: <operation>: <detail>".
 int OwnFailure(const core::Error& error);

@@ -30,7 +30,7 @@ void AddContainerOptions(CLI::App* parser, ContainerArguments& arguments) {
   AddText(parser, "--engine-socket", arguments.socket, kFileType,
           "socket of Docker or Podman (default: the engine's standard path)");
   AddText(parser, "--image", arguments.image, "IMAGE",
-          "the image to start (default: that of \"belljar image build\" for the profile)");
+          "image to start (default: the one built by \"belljar image build\" for the profile)");
 }
 
 core::Result<std::optional<container::backend::ContainerOptions>> ResolveContainer(
@@ -44,8 +44,8 @@ core::Result<std::optional<container::backend::ContainerOptions>> ResolveContain
   }
   if (isolation.count() > 0 && sandbox.isolation == outside::IsolationMode::kStrict) {
     return UsersError(
-        "--isolation strict cannot be combined with --container: inside a container, its own "
-        "isolation replaces our namespaces (--isolation standard); omit it");
+        "--isolation strict cannot be combined with --container: in a container, the engine's "
+        "isolation replaces Belljar's namespaces (--isolation standard); omit it");
   }
   container::backend::ContainerOptions options;
   options.selection = {.engine = arguments.engine,

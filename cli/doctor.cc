@@ -63,8 +63,8 @@ outside::MachineCheck TryRun(const std::string& isolation,
       isolation == "strict" ? Need::kStrict : Need::kAlways,
       false,
       "",
-      isolation == "strict" ? "a test program with every layer: the default"
-                            : "a test program with --isolation standard",
+      isolation == "strict" ? "test program with all layers (the default)"
+                            : "test program with --isolation standard",
       isolation == "strict"
           ? "see what is missing above; until then, use --isolation standard with "
             "belljar run and belljar serve"
@@ -73,7 +73,7 @@ outside::MachineCheck TryRun(const std::string& isolation,
     check.detail = detail;
     return check;
   };
-  if (!catalogue) return failed("not tried: there is no installation");
+  if (!catalogue) return failed("not run: no installation");
   SandboxChoice choice;
   choice.isolation = isolation;
   core::Result<outside::SandboxOptions> options = ResolveSandbox(choice, *catalogue);
@@ -99,7 +99,7 @@ std::vector<outside::MachineCheck> CheckContainers() {
     const bool is_runsc = engine.engine == "runsc";
     checks.push_back(
         {engine.engine, Need::kOptional, engine.found, engine.detail,
-         is_runsc ? "belljar run --container with gVisor's runsc alone, without a daemon"
+         is_runsc ? "belljar run --container with gVisor's runsc, without a daemon"
                   : "belljar run --container, under gVisor if it has runsc",
          "on Debian: apt-get install " +
              std::string(engine.engine == "docker" ? "docker.io runsc" : engine.engine) +
@@ -117,7 +117,7 @@ std::vector<Section> Examine() {
           {"Other programs, all optional", outside::CheckTools()}};
 }
 
-// Whether strict isolation works, which decides the exit code.
+// Whether strict isolation works; decides the exit code.
 bool IsWell(const std::vector<Section>& sections) {
   for (const Section& section : sections) {
     for (const outside::MachineCheck& check : section.checks) {
@@ -211,10 +211,10 @@ Command MakeDoctorCommand(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   auto apparmor = std::make_shared<bool>(false);
   CLI::App* parser = AddCommand(
-      app, "doctor", "Check this machine: each layer, found or not, and how to enable it");
+      app, "doctor", "Check which layers this machine supports, and how to enable the others");
   AddFlag(parser, "--json", *json, "print one JSON object");
   AddFlag(parser, "--apparmor", *apparmor,
-          "print an AppArmor profile that allows user namespaces to this program alone, and exit");
+          "print an AppArmor profile that allows only this program user namespaces, and exit");
   SetExamples(parser, {"belljar doctor  # exits with 0 if strict isolation works here, else 1",
                        "belljar doctor --json  # for a health check",
                        "belljar doctor --apparmor > belljar  # for /etc/apparmor.d of Ubuntu"});

@@ -9,9 +9,9 @@ namespace belljar::cli {
 inline constexpr int kExitOk = 0;
 inline constexpr int kExitFindings = 1;  // the guest's own exception, or findings
 inline constexpr int kExitUsage = 2;
-inline constexpr int kExitRefused = 3;  // by the language policy; nothing was run
+inline constexpr int kExitRefused = 3;  // by the language policy; nothing ran
 inline constexpr int kExitStopped = 4;  // by a limit, or killed
-inline constexpr int kExitFailure = 5;  // of Belljar or this machine, never of the guest
+inline constexpr int kExitFailure = 5;  // of Belljar or this machine, never caused by the guest
 
 // As shells report a program ended by a signal: 130 for SIGINT, 143 for SIGTERM, 141 for SIGPIPE
 // (our reader is gone).

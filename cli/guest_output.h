@@ -22,11 +22,11 @@ namespace belljar::cli {
 class GuestOutput {
  public:
   // Raises SIGPIPE on `interruption` if the reader of standard output is gone, which ends the run.
-  // After an interruption, a stalled reader is not waited for.
+  // After an interruption, it does not wait for a stalled reader.
   explicit GuestOutput(Interruption& interruption);
   ~GuestOutput();
 
-  // Why nothing can be shown; checked before a run, which would lose its output.
+  // Why nothing can be shown; checked before a run, whose output would otherwise be lost.
   const std::optional<core::Error>& start_error() const { return start_error_; }
 
   const outside::OutputSink& sink() const { return sink_; }

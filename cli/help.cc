@@ -18,12 +18,12 @@ std::string VersionText() {
 std::vector<Command> MakeHelpCommands(CLI::App& app) {
   auto names = std::make_shared<std::vector<std::string>>();
   CLI::App* help = AddCommand(app, "help", "Print the help of a command");
-  help->add_option("COMMAND", *names, "the command, as image or image build (default: belljar)")
+  help->add_option("COMMAND", *names, "a command, such as image or image build (default: belljar)")
       ->type_name(kCommandType);
-  SetExamples(help, {"belljar help run  # all options of a command, as belljar run --help",
-                     "belljar help image build  # of a command below another"});
+  SetExamples(help, {"belljar help run  # all options of a command, like belljar run --help",
+                     "belljar help image build  # a subcommand"});
   CLI::App* version = AddCommand(app, "version", "Print the version");
-  SetExamples(version, {"belljar version  # as belljar --version",
+  SetExamples(version, {"belljar version  # like belljar --version",
                         "belljar version | cut -d' ' -f2  # the number alone"});
   return {{help, [&app, names] { return PrintHelp(app, *names); }},
           {version, [] { return Answer(VersionText() + "\n", kExitOk); }}};

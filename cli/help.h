@@ -1,4 +1,4 @@
-// `belljar help` and `belljar version`: what --help and --version print, for those who type words.
+// `belljar help` and `belljar version`: print the same as --help and --version.
 #ifndef BELLJAR_CLI_HELP_H_
 #define BELLJAR_CLI_HELP_H_
 

@@ -172,7 +172,7 @@ core::Result<Source> CollectSource(const outside::ProfileCatalogue& catalogue,
                         .package_paths = {}});
 }
 
-// The same with packages, which are installed first if necessary.
+// Likewise with packages, which are installed first if necessary.
 core::Result<Source> CollectSource(const PackageSelection& selection, const core::Profile& base) {
   const core::Result<std::unique_ptr<container::packages::Packages>> packages =
       OpenPackages(selection);
@@ -191,7 +191,7 @@ core::Result<Source> CollectSource(const PackageSelection& selection, const core
 }
 
 // Whether this name, which comes from an untrusted image, may be looked up as a profile: it must
-// not be a path and not be longer than the tag of an image.
+// not be a path, nor longer than an image tag.
 bool IsName(const std::string& profile) {
   constexpr size_t kMaxTag = 128;
   return !profiles::IsProfileFile(profile) && profile.size() <= kMaxTag;
@@ -286,7 +286,7 @@ Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedIma
   CLI::App* parser = image.add_subcommand("build", "Build the image of a profile");
   parser
       ->add_option("--profile", arguments->profile,
-                   "profile for the code that runs in it: a name, several joined with +, or a file "
+                   "profile that code in it runs with: a name, several joined with +, or a file "
                    "(default: basic)")
       ->type_name(kProfileType);
   AddText(parser, "--output", arguments->output, kFileType,
@@ -300,9 +300,10 @@ Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedIma
   }
   AddPackageOptions(parser, arguments->packages);
   parser->add_flag("--json", arguments->json, "print one JSON object");
-  SetExamples(parser, {"belljar image build  # belljar-basic.tar",
-                       "belljar image build --profile data-science --output image.tar  # another",
-                       "belljar image build --load docker  # into an engine of this machine"});
+  SetExamples(parser,
+              {"belljar image build  # belljar-basic.tar",
+               "belljar image build --profile data-science --output image.tar  # another profile",
+               "belljar image build --load docker  # into a local engine"});
   return {parser, [arguments, loaders = std::move(loaders)] {
             const auto is_requested = [&](const container::image::NamedImageLoader& loader) {
               return arguments->load == loader.engine;
@@ -324,7 +325,7 @@ core::Result<std::vector<std::string>> CompareWithInstallation(
   if (!catalogue) return catalogue.error();
   const std::string& name = facts.identity.profile;
   const std::vector<std::string> unknown = {"its profile " + core::Quoted(name) +
-                                            " is not part of this installation"};
+                                            " does not belong to this installation"};
   const std::string base = container::packages::BaseOfPackageProfile(name);
   if (!IsName(name) || !IsName(base)) return unknown;
   if (base.empty() && packages) {
@@ -375,9 +376,9 @@ int Verify(const VerifyArguments& arguments) {
     return Answer(Dump(json), code);
   }
   std::string text = faults.empty() ? FactsText(inspection->facts) : "";
-  text += ListText("damaged, or not made by Belljar", faults);
+  text += ListText("damaged, or not built by Belljar", faults);
   text += ListText("differs from what this installation would build", differences);
-  if (is_well) text += "all digests match, and all files are those of this installation\n";
+  if (is_well) text += "all digests match, and all files are from this installation\n";
   return Answer(text, code);
 }
 
@@ -385,8 +386,8 @@ Command MakeVerifyCommand(CLI::App& image) {
   auto arguments = std::make_shared<VerifyArguments>();
   CLI::App* parser = image.add_subcommand(
       "verify",
-      "Verify an image: each digest and size, and that its files are those of this installation");
-  AddText(parser, "FILE", arguments->file, kFileType, "tar file made by belljar image build")
+      "Verify an image: all digests and sizes, and that its files are from this installation");
+  AddText(parser, "FILE", arguments->file, kFileType, "tar file built by belljar image build")
       ->required();
   AddPackageOptions(parser, arguments->packages);
   parser->add_flag("--json", arguments->json, "print one JSON object");

@@ -55,7 +55,7 @@ const core::Profile* FindBasic(const outside::ProfileCatalogue& catalogue) {
   return nullptr;
 }
 
-// For a tier only what it adds: the rest is listed for the profile that it extends.
+// For a tier, only what it adds: the rest is listed for the profile that it extends.
 std::string ModulesText(const core::Profile& profile, const core::Profile* basic, bool names) {
   const std::vector<const core::ModuleExports*> own = outside::OwnModules(profile, basic);
   const bool is_all = own.size() == profile.modules.size();
@@ -180,10 +180,9 @@ Command MakeInfoCommand(CLI::App& app) {
   CLI::App* parser = AddCommand(app, "info", "Show the profiles, what each provides, and versions");
   AddFlag(parser, "--names", arguments->names, "also list the names of each module");
   AddFlag(parser, "--json", arguments->json, "print one JSON object, with all names");
-  AddFlag(
-      parser, "--schemas", arguments->schemas,
-      "print the JSON Schemas of the full answers of the MCP tools, by tool; that of execute_code "
-      "is also that of run --json");
+  AddFlag(parser, "--schemas", arguments->schemas,
+          "print the JSON Schemas of the MCP tools' full answers, by tool; that of execute_code "
+          "also describes run --json");
   SetExamples(parser, {"belljar info  # profiles, limits, modules",
                        "belljar info --names  # every name of every module",
                        "belljar info --json  # the same for a program"});

@@ -19,7 +19,7 @@ std::atomic<bool> is_repeated{false};
 void Note(int signal) {
   int noted = 0;
   if (!first_signal.compare_exchange_strong(noted, signal) && is_repeated && noted == SIGINT) {
-    // What ends the process counts more than a Ctrl-C that does not.
+    // A signal that ends the process takes precedence over Ctrl-C.
     first_signal.compare_exchange_strong(noted, signal);
   }
   const uint64_t one = 1;
@@ -65,7 +65,7 @@ void Interruption::Clear() {
   uint64_t count = 0;
   (void)!read(event_.get(), &count, sizeof count);
   int noted = SIGINT;
-  // If another signal has been noted since, the event must stay.
+  // If another signal has been recorded since, the event must stay.
   if (!first_signal.compare_exchange_strong(noted, 0) && noted != 0) Note(noted);
 }
 

@@ -6,8 +6,8 @@
 //   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
 //
 // A second Ctrl-C ends the process at once, whatever hangs. Workers are then killed by their
-// parent-death signal. If no descriptor is available (EMFILE), the first one does so too. A prompt
-// outlives what Ctrl-C ends (Kind::kRepeated): there, only a second SIGTERM ends the process.
+// parent-death signal. Without a descriptor (EMFILE), the first Ctrl-C does so. A prompt outlives
+// what Ctrl-C interrupts (Kind::kRepeated): there, only a second SIGTERM ends the process.
 #ifndef BELLJAR_CLI_INTERRUPTION_H_
 #define BELLJAR_CLI_INTERRUPTION_H_
 
@@ -31,7 +31,7 @@ class Interruption {
   int signal() const;
   // As if `signal` had arrived. Any thread.
   void Raise(int signal);
-  // Forgets a Ctrl-C, and nothing else: what it was to end has ended.
+  // Forgets a Ctrl-C, and nothing else: what it was meant to interrupt has ended.
   void Clear();
 
  private:

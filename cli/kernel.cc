@@ -38,7 +38,7 @@ struct KernelArguments {
   std::optional<std::string> memory;
 };
 
-// Fails in an interpreter that has not both. -P, here and below: the working directory is not
+// Fails in an interpreter that lacks either. -P, here and below: the working directory is not
 // trusted to hold packages.
 constexpr char kCheck[] =
     "import sys, belljar, importlib.util as u; sys.exit(u.find_spec('ipykernel') is None)";
@@ -61,14 +61,14 @@ StringList ForModule(const KernelArguments& arguments) {
   return words;
 }
 
-// Where the package may be: the environment of this very program, as pip installs it, then PATH.
-// Not resolved: the link of a virtual environment is what makes it one.
+// Where the package may be: the environment of this program, as installed by pip, then PATH.
+// Symbolic links are not resolved: they are what makes a virtual environment one.
 StringList Interpreters() {
   std::error_code code;
   StringList folders = {fs::read_symlink("/proc/self/exe", code).parent_path()};
   const char* const path = getenv("PATH");
   for (const std::string_view folder : core::SplitAt(path ? path : "", ':')) {
-    // A relative one depends on the working directory.
+    // A relative path would depend on the working directory.
     if (folder.starts_with('/')) folders.emplace_back(folder);
   }
   const std::string version = host::kPythonVersion;
@@ -114,7 +114,7 @@ core::Error NoInterpreter(const StringList& tried) {
           "; install them: " + pip + " install \"belljar-sandbox[kernel]\"");
 }
 
-// Returns only if it fails.
+// Returns only on failure.
 core::Error Become(const std::string& interpreter, const KernelArguments& arguments) {
   StringList words = {interpreter, "-P", "-m", kModule};
   for (std::string& word : ForModule(arguments)) words.push_back(std::move(word));
@@ -126,7 +126,7 @@ core::Error Become(const std::string& interpreter, const KernelArguments& argume
 int ExecuteKernel(const KernelArguments& arguments) {
   if (arguments.user + arguments.sys_prefix + arguments.prefix.has_value() > 1) {
     return UsageError("kernel " + arguments.action,
-                      "--user, --sys-prefix and --prefix exclude each other");
+                      "--user, --sys-prefix and --prefix are mutually exclusive");
   }
   const StringList interpreters = Interpreters();
   for (const std::string& each : interpreters) {
@@ -139,20 +139,20 @@ Command MakeInstallCommand(CLI::App& kernel) {
   auto arguments = std::make_shared<KernelArguments>(KernelArguments{.action = "install"});
   CLI::App* parser = AddCommand(kernel, "install", "Add the kernel to Jupyter");
   AddFlag(parser, "--user", arguments->user, "for this user (the default)");
-  AddFlag(parser, "--sys-prefix", arguments->sys_prefix, "into the environment of that Python");
-  AddText(parser, "--prefix", arguments->prefix, "DIR", "below this directory");
+  AddFlag(parser, "--sys-prefix", arguments->sys_prefix, "in the environment of that Python");
+  AddText(parser, "--prefix", arguments->prefix, "DIR", "under this directory");
   AddText(parser, "--name", arguments->name, "NAME", "name of the kernel (default: belljar)");
-  AddText(parser, "--display-name", arguments->display_name, "TEXT", "its name in menus");
+  AddText(parser, "--display-name", arguments->display_name, "TEXT", "name shown in menus");
   AddText(parser, "--profile", arguments->profile, kProfileType,
-          "what cells may use (default: all enabled profiles)");
+          "profiles that cells may use (default: all enabled profiles)");
   AddText(parser, "--timeout", arguments->timeout, "TIME",
-          "wall-clock limit of a cell: seconds, or as 500ms, 2s, 2m (default: the profile's)");
+          "wall-clock limit of a cell: seconds, or 500ms, 2s, 2m (default: the profile's)");
   AddText(parser, "--memory", arguments->memory, "SIZE",
           "memory limit of the session: bytes, or with k, m or g (default: the profile's)");
   SetExamples(parser, {"belljar kernel install --sys-prefix  # into the environment of Jupyter",
                        "belljar kernel install --profile data-science --timeout 60  # limits",
                        "belljar kernel install --name short --display-name 'Python, 5 s' "
-                       "--timeout 5  # another one"});
+                       "--timeout 5  # another kernel"});
   return {parser, [arguments] { return ExecuteKernel(*arguments); }};
 }
 
@@ -161,7 +161,7 @@ Command MakeUninstallCommand(CLI::App& kernel) {
   CLI::App* parser = AddCommand(kernel, "uninstall", "Remove a kernel from Jupyter");
   AddText(parser, "--name", arguments->name, "NAME", "name of the kernel (default: belljar)");
   SetExamples(parser, {"belljar kernel uninstall  # the one named belljar",
-                       "belljar kernel uninstall --name short  # another one"});
+                       "belljar kernel uninstall --name short  # another kernel"});
   return {parser, [arguments] { return ExecuteKernel(*arguments); }};
 }
 

@@ -46,7 +46,7 @@ void AddLimitOptions(CLI::App* parser, LimitOptions& options) {
   AddText(parser, "--timeout", options.timeout, "TIME",
           "wall clock: 30, 1.5, 500ms or 2m (default: the profile's; basic: 30s)");
   AddText(parser, "--cpu", options.cpu, "TIME",
-          "CPU time (default: as --timeout, if that is given; else the profile's)");
+          "CPU time (default: the value of --timeout, if given; else the profile's)");
   AddText(parser, "--memory", options.memory, "SIZE",
           "memory: 64m, 1g (default: the profile's; basic: 256m)");
   AddText(parser, "--max-output", options.output, "SIZE",

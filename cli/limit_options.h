@@ -22,7 +22,7 @@ struct LimitOptions {
 void AddLimitOptions(CLI::App* parser, LimitOptions& options);
 
 // The profile's defaults, overridden by the options. A malformed, zero or too large value is an
-// error that names the option and says what to write.
+// error that names the option and the expected form.
 core::Result<core::Limits> ResolveLimits(const LimitOptions& options, const core::Profile& profile);
 
 }  // namespace belljar::cli

@@ -43,14 +43,14 @@ Commands One(CLI::App& app) {
   return commands;
 }
 
-// What is added to the parser together: commands whose first word is `name`.
+// Commands added to the parser together: those whose first word is `name`.
 struct Group {
   std::string_view name;
   Commands (*make)(CLI::App& app);
   bool about_all = false;  // it describes the other commands
 };
 
-// In the order of the help.
+// In the order of the help text.
 constexpr Group kGroups[] = {
     {"run", One<MakeRunCommand>},
     {"repl", One<repl::MakeReplCommand>},
@@ -68,8 +68,8 @@ constexpr Group kGroups[] = {
     {"help", MakeHelpCommands, true},
 };
 
-// Adds the command that `first` names, or all, if it names none or one that is about them. To
-// describe the options of all takes a millisecond, which `belljar run` does not wait for.
+// Adds the command that `first` names; all of them if it names none, or one that describes the
+// others. Defining all options takes a millisecond, which `belljar run` need not spend.
 Commands AddCommands(CLI::App& app, std::string_view first) {
   const auto* const named = std::ranges::find(kGroups, first, &Group::name);
   if (named != std::end(kGroups) && !named->about_all) return named->make(app);

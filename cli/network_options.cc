@@ -7,7 +7,7 @@ namespace belljar::cli {
 
 void AddNetworkOptions(CLI::App* parser, NetworkArguments& arguments) {
   AddList(parser, "--allow-domain", arguments.allowed_domains, "DOMAIN",
-          "a host that the program may reach, with --profile network: example.org, *.example.org, "
+          "host that the program may reach, with --profile network: example.org, *.example.org, "
           "example.org:8443 (default: none)");
   AddList(
       parser, "--allow-private", arguments.allowed_private, "NETWORK",
@@ -23,7 +23,7 @@ core::Result<void> ResolveNetwork(const NetworkArguments& arguments,
   if (given && !sandbox.profile.egress) {
     return UsersError(
         "profile " + sandbox.profile.name +
-        " has no network: --allow-domain and related options require --profile network");
+        " has no network access: --allow-domain and related options require --profile network");
   }
   using Names = std::vector<std::string>;
   network.allowed_domains = arguments.allowed_domains.value_or(Names());

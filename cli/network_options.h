@@ -1,4 +1,5 @@
-// --allow-domain, --allow-private, --resolve: what a program may reach in a profile with a network.
+// --allow-domain, --allow-private, --resolve: what a program may reach in a profile with network
+// access.
 #ifndef BELLJAR_CLI_NETWORK_OPTIONS_H_
 #define BELLJAR_CLI_NETWORK_OPTIONS_H_
 

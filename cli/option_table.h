@@ -20,7 +20,7 @@ namespace belljar::cli {
 struct Command {
   CLI::App* parser;
   std::function<int()> execute;  // returns the exit code
-  // If set: gets the arguments that no option and no positional takes, and everything after "--".
+  // If set: receives the arguments that no option or positional takes, and everything after "--".
   std::vector<std::string>* rest = nullptr;
 };
 

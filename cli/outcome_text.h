@@ -1,4 +1,4 @@
-// What `belljar run` prints on standard error about the end of a program.
+// What `belljar run` prints on standard error when a program ends.
 #ifndef BELLJAR_CLI_OUTCOME_TEXT_H_
 #define BELLJAR_CLI_OUTCOME_TEXT_H_
 

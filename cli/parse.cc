@@ -78,7 +78,7 @@ bool IsOption(const std::string& argument) { return argument.size() > 1 && argum
 
 // The first argument that `parser` did not consume; empty if there is none.
 std::string FirstExtra(const CLI::App& parser) {
-  // An empty argument counts too, and is shown as "".
+  // An empty argument counts, too; it is shown as "".
   for (const std::string& extra : parser.remaining()) {
     if (extra != "--") return extra.empty() ? "\"\"" : extra;
   }
@@ -137,7 +137,7 @@ const Command* TakerOfRest(const std::vector<Command>& commands,
   return found == commands.end() ? nullptr : &*found;
 }
 
-// Puts what the parser left over before what came after "--". An option among it is an unknown one.
+// Inserts what the parser left over before the arguments after "--". An option among it is unknown.
 std::optional<int> TakeRest(const Command& command) {
   std::vector<std::string> extras;
   for (const std::string& extra : command.parser->remaining()) {
@@ -168,7 +168,7 @@ void PrepareParser(CLI::App& app) {
 std::variant<const Command*, int> Parse(CLI::App& app, const std::vector<Command>& commands,
                                         const std::vector<std::string>& arguments) {
   for (const Command& command : commands) command.parser->group("Commands");
-  // Not left to CLI11, for which "--" ends a subcommand.
+  // Not left to CLI11, which takes "--" as the end of a subcommand.
   auto end = arguments.end();
   if (const Command* taker = TakerOfRest(commands, arguments)) {
     end = std::ranges::find(arguments, "--");
@@ -219,7 +219,7 @@ int PrintHelp(const CLI::App& app, const std::vector<std::string>& names) {
     parser = below;
     full_name += " " + name;
   }
-  // Not parser->help(), which is that of the command that was selected: of help itself.
+  // Not parser->help(), which would be that of the selected command, help itself.
   return AnswerHelp(app.get_formatter()->make_help(parser, full_name, CLI::AppFormatMode::Normal));
 }
 

@@ -1,4 +1,4 @@
-// Parses the arguments to a command that is ready to run, or to an exit code.
+// Parses the arguments: into a command that is ready to run, or an exit code.
 #ifndef BELLJAR_CLI_PARSE_H_
 #define BELLJAR_CLI_PARSE_H_
 

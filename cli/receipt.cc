@@ -36,11 +36,11 @@ struct ReceiptArguments {
   bool json = false;
 };
 
-// A file to compare with what the receipt says of `what`.
+// A file to compare with the receipt's digest of `what`.
 struct Comparison {
   std::string what;
   std::string file;
-  std::string digest;  // in the receipt; empty: it has none
+  std::string digest;  // from the receipt; empty: it has none
 };
 
 core::Result<std::vector<audit::PublicKey>> ReceiptKeys(const StringList& files) {
@@ -49,7 +49,7 @@ core::Result<std::vector<audit::PublicKey>> ReceiptKeys(const StringList& files)
     const std::string own = audit::StatePath(kOwnKey);
     if (own.empty() || access(audit::PublicPathOf(own).c_str(), F_OK) != 0) {
       return UsersError(
-          "this user has made no receipts; name the public key of who made it with --key");
+          "this user has not signed any receipts; name the signer's public key with --key");
     }
     paths = {audit::PublicPathOf(own)};
   }
@@ -62,7 +62,7 @@ core::Result<std::vector<audit::PublicKey>> ReceiptKeys(const StringList& files)
   return keys;
 }
 
-// Errors are user errors.
+// Errors are the user's.
 core::Result<std::vector<Comparison>> ComparisonsOf(const ReceiptArguments& arguments,
                                                     const audit::Receipt& receipt) {
   std::vector<Comparison> comparisons;
@@ -89,14 +89,14 @@ core::Result<std::vector<Comparison>> ComparisonsOf(const ReceiptArguments& argu
   return comparisons;
 }
 
-// What is wrong; empty: the file is the one that the receipt is about.
+// What is wrong; empty: the file is the one described by the receipt.
 core::Result<std::string> CompareWithReceipt(const Comparison& comparison) {
   const core::Result<std::string> bytes = core::ReadFile(comparison.file, kMaxCompared);
   if (!bytes) return bytes.error();
   const std::string what = core::Printable(comparison.what);
-  if (comparison.digest.empty()) return "the receipt is about no " + what;
+  if (comparison.digest.empty()) return "the receipt lists no " + what;
   if (host::Sha256(*bytes) == comparison.digest) return std::string();
-  return core::Quoted(comparison.file) + " is not the " + what + " that the receipt is about";
+  return core::Quoted(comparison.file) + " is not the " + what + " listed in the receipt";
 }
 
 std::string StatementText(const nlohmann::json& object, const char* name) {
@@ -158,7 +158,7 @@ int ReportReceipt(const audit::Receipt& receipt, const StringList& faults, bool 
   }
   std::string text = ReceiptText(receipt);
   for (const std::string& fault : faults) text += fault + "\n";
-  return Answer(text + (faults.empty() ? "the receipt is genuine\n" : ""), code);
+  return Answer(text + (faults.empty() ? "the signature is valid\n" : ""), code);
 }
 
 int NotGenuine(const ReceiptArguments& arguments, const core::Error& error) {
@@ -202,17 +202,19 @@ Command MakeReceiptVerifyCommand(CLI::App& above) {
   CLI::App* parser = AddCommand(above, "verify", "Verify a receipt; needs no server");
   AddText(parser, "FILE", arguments->file, kFileType, "the receipt")->required();
   AddRepeatable(parser, "--key", arguments->keys, kFileType,
-                "public key of who made it; repeatable (default: this user's own)");
-  AddText(parser, "--code", arguments->code, kFileType, "the program that it should be about");
-  AddText(parser, "--stdin", arguments->standard_input, kFileType, "its standard input");
-  AddText(parser, "--stdout", arguments->standard_output, kFileType, "its standard output");
+                "public key of the signer; repeatable (default: this user's own)");
+  AddText(parser, "--code", arguments->code, kFileType, "the program to compare");
+  AddText(parser, "--stdin", arguments->standard_input, kFileType,
+          "its standard input, to compare");
+  AddText(parser, "--stdout", arguments->standard_output, kFileType,
+          "its standard output, to compare");
   AddRepeatable(parser, "--artifact", arguments->artifacts, "PATH=FILE",
-                "a file that it should have made, and where it is; repeatable");
+                "an artifact's path in the receipt, and the file to compare; repeatable");
   AddFlag(parser, "--json", arguments->json, "print one JSON object, with the statement");
   SetExamples(parser,
               {"belljar receipt verify receipt.json  # of belljar run --receipt receipt.json",
-               "belljar receipt verify receipt.json --code program.py  # is it about this?",
-               "belljar receipt verify receipt.json --key server.pub  # of a server"});
+               "belljar receipt verify receipt.json --code program.py  # for this program?",
+               "belljar receipt verify receipt.json --key server.pub  # from a server"});
   return {parser, [arguments] { return VerifyReceiptFile(*arguments); }};
 }
 
@@ -224,7 +226,7 @@ std::vector<Command> MakeReceiptCommands(CLI::App& app) {
                   Say(app.help());
                   return kExitUsage;
                 }};
-  SetExamples(parser, {"belljar run program.py --receipt receipt.json  # make one",
+  SetExamples(parser, {"belljar run program.py --receipt receipt.json  # write one",
                        "belljar receipt verify receipt.json  # verify it",
                        "belljar receipt verify --help  # all options"});
   return {std::move(whole), MakeReceiptVerifyCommand(*parser)};
@@ -233,7 +235,7 @@ std::vector<Command> MakeReceiptCommands(CLI::App& app) {
 core::Result<audit::SigningKey> OpenReceiptKey(const std::optional<std::string>& path) {
   if (path) return audit::SigningKey::OpenOrMake(*path);
   const std::string own = audit::StatePath(kOwnKey);
-  if (own.empty()) return UsersError("there is no home folder; name a key with --receipt-key");
+  if (own.empty()) return UsersError("no home folder; name a key with --receipt-key");
   std::error_code code;
   std::filesystem::create_directories(std::filesystem::path(own).parent_path(), code);
   if (code) return core::SystemErrorOf(code.value(), "make a key in " + core::Quoted(own));

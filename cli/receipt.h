@@ -19,7 +19,7 @@ std::vector<Command> MakeReceiptCommands(CLI::App& app);
 // The key with which `belljar run` signs: `path`, or this user's own, made on first use.
 core::Result<server::audit::SigningKey> OpenReceiptKey(const std::optional<std::string>& path);
 
-// Writes the receipt of a run to `path`, whole or not at all.
+// Writes the receipt of a run to `path`, completely or not at all.
 core::Result<void> WriteReceipt(const std::string& path, const server::audit::SigningKey& key,
                                 const std::string& profile, const host::Request& request,
                                 const host::Outcome& outcome);

@@ -145,7 +145,7 @@ int ExecuteRules(const RulesArguments& arguments) {
 Command MakeRulesCommand(CLI::App& app) {
   auto arguments = std::make_shared<RulesArguments>();
   CLI::App* parser =
-      app.add_subcommand("rules", "List the rules of the language policy, or explain some");
+      app.add_subcommand("rules", "List or explain the rules of the language policy");
   parser
       ->add_option("RULE", arguments->ids,
                    "rules to explain: IDs, names, or groups such as BJ2 (default: list all)")

@@ -75,8 +75,8 @@ struct Job {
   std::optional<server::audit::SigningKey> receipt_key;
 };
 
-// As for python: after -c CODE everything is an argument of the program, and after -- the first is
-// the program if none came before.
+// Like python: after -c CODE everything is an argument of the program; after -- the first argument
+// is the program, unless it was named before.
 void SortArguments(RunArguments& arguments) {
   StringList& rest = arguments.arguments;
   if (arguments.code && arguments.file) {
@@ -128,7 +128,7 @@ core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
 
 core::Result<void> TakeStandardInput(const RunArguments& arguments, Job& job) {
   if (!arguments.standard_input) return {};
-  // A guest could not store more than this, and /dev/zero never ends.
+  // A guest could not hold more than this, and /dev/zero never ends.
   const core::Bytes bound = job.request.limits.memory;
   core::Result<SourceFile> input = ReadSourceFile(*arguments.standard_input, bound);
   if (!input) return input.error();
@@ -148,7 +148,7 @@ core::Result<void> TakeFiles(const RunArguments& arguments, Job& job) {
   return {};
 }
 
-// The last step: creates a directory, which must happen only if the run will start.
+// The last step: creates a directory, which must only happen if the run will start.
 core::Result<void> TakeSaveDirectory(const RunArguments& arguments, Job& job) {
   if (!arguments.save_artifacts) {
     return arguments.force ? UsersError("--force requires --save-artifacts") : core::Result<void>();
@@ -223,7 +223,7 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
   if (!*packages) return {};
   if (!job.container) {
     return UsersError(
-        "--package requires --container: packages are unreviewed code, and the container is what "
+        "--package requires --container: packages are unreviewed code, and the container "
         "isolates them");
   }
   if (arguments.container.image) {
@@ -234,8 +234,8 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
   return {};
 }
 
-// Without --profile: basic, and what of the enabled profiles the program's text uses. In a
-// container basic alone, for which there is an image.
+// Without --profile: basic, and those enabled profiles whose modules the program's text mentions.
+// In a container only basic, for which there is an image.
 core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
                                       outside::ProfileCatalogue& catalogue, Job& job) {
   if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
@@ -257,7 +257,7 @@ core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
   return {};
 }
 
-// Errors are user errors.
+// Errors are the user's.
 core::Result<Job> Prepare(const RunArguments& arguments, outside::ProfileCatalogue& catalogue) {
   Job job;
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
@@ -282,7 +282,7 @@ core::Result<Job> Prepare(const RunArguments& arguments, outside::ProfileCatalog
 
 int JsonIndent() { return isatty(STDOUT_FILENO) ? 2 : -1; }
 
-// Reports Belljar's own failure; with --json also as an object, so that there always is one.
+// Reports Belljar's own failure; with --json also as an object, so that there is always one.
 int Fail(const core::Error& error, bool json) {
   const int code = OwnFailure(error);
   if (!json) return code;
@@ -332,8 +332,8 @@ int Report(const host::Outcome& outcome, const RunArguments& arguments, const Jo
   if (arguments.show_result && outcome.result_repr) {
     code = Answer(*outcome.result_repr + "\n", code);
   }
-  SayReport(OutcomeText(outcome, job.request.filename) +
-            ArtifactsText(outcome, saved ? &*saved : nullptr));
+  PrintReport(OutcomeText(outcome, job.request.filename) +
+              ArtifactsText(outcome, saved ? &*saved : nullptr));
   return code;
 }
 
@@ -380,7 +380,7 @@ int RunJob(const RunArguments& arguments, Job job) {
   if (outcome && outcome->container) outcome->container->packages = job.installed;
   const core::Result<void> written = output.Finish();
   if (interruption.signal() != 0) {
-    // What it ended is not our failure.
+    // A run ended by an interruption is not a failure of ours.
     const int code = ExitOfSignal(interruption.signal());
     if (!arguments.json || !outcome) return code;
     return Answer(JsonText(*outcome, arguments), code);
@@ -417,12 +417,11 @@ Command MakeRunCommand(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
   AddText(parser, "FILE", arguments->file, kFileType,
-          "the program; - or omitted: standard input. What follows it are the program's own "
-          "arguments, its options after --");
-  AddText(parser, "-c", arguments->code, "CODE", "the program, on the command line");
-  AddText(
-      parser, "--stdin", arguments->standard_input, kFileType,
-      "file that the program reads as standard input; -: our own standard input (default: none)");
+          "the program; - or omitted: standard input. It is followed by the program's own "
+          "arguments; its options follow --");
+  AddText(parser, "-c", arguments->code, "CODE", "the program as text");
+  AddText(parser, "--stdin", arguments->standard_input, kFileType,
+          "file that the program reads as standard input; -: standard input (default: none)");
   parser
       ->add_option(
           "--file", arguments->files,
@@ -432,7 +431,7 @@ Command MakeRunCommand(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   parser
       ->add_option("--env", arguments->environment,
-                   "environment variable of the program; repeatable. It gets none of ours")
+                   "environment variable of the program; repeatable. None are inherited")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -440,10 +439,10 @@ Command MakeRunCommand(CLI::App& app) {
           "write the program's files into DIR, created if missing");
   parser->add_flag("--force", arguments->force, "let --save-artifacts overwrite existing files");
   AddText(parser, "--receipt", arguments->receipt, kFileType,
-          "write a signed receipt: digests of what went in and came out, limits, the layers "
-          "observed; belljar receipt verify reads it");
+          "write a signed receipt: digests of inputs and outputs, limits, and the observed "
+          "layers; see belljar receipt verify");
   AddText(parser, "--receipt-key", arguments->receipt_key, kFileType,
-          "Ed25519 key that signs it (default: this user's own, made on first use)");
+          "Ed25519 key that signs it (default: this user's own, created on first use)");
   arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
   AddContainerOptions(parser, arguments->container);
   AddPackageOptions(parser, arguments->packages);
@@ -453,14 +452,15 @@ Command MakeRunCommand(CLI::App& app) {
   AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
             "language policy; full: disabled, the kernel layers alone contain the program");
   AddList(parser, "--without", arguments->without, JoinChoices(kLayers),
-          "disable one layer, to test that the others hold; the result reports it");
+          "disable one layer, to test that the others hold; the result reports this");
   parser->add_flag("--show-result", arguments->show_result,
                    "print the repr of the last expression, or else of the variable \"result\"");
   parser->add_flag("--json", arguments->json,
                    "print one JSON object instead of the program's output");
-  parser->add_flag("--lean", arguments->lean,
-                   "print what a model gets: output, value and error as text, long ones cut in the "
-                   "middle; with --json the object without what is usual, and that text");
+  parser->add_flag(
+      "--lean", arguments->lean,
+      "print what a model gets: output, value and error as text, long parts cut in the "
+      "middle; with --json, omit default fields and add this text");
   parser
       ->add_option("--answer-characters", arguments->answer.characters,
                    "with --lean: length of stdout, stderr, the value and the error, each")
@@ -468,9 +468,9 @@ Command MakeRunCommand(CLI::App& app) {
       ->check(CLI::Range(200, 1'000'000))
       ->capture_default_str();
   SetExamples(parser,
-              {"belljar run program.py  # its output live, tracebacks on stderr",
+              {"belljar run program.py  # live output, tracebacks on stderr",
                "belljar run -c 'print(sum(range(10)))'  # code on the command line",
-               "belljar run - < program.py  # the program from standard input",
+               "belljar run - < program.py  # a program from standard input",
                "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
                "belljar run program.py x y -- --verbose  # the program's own arguments",
                "belljar run a.py --profile filesystem --file a.csv  # a file to read",
@@ -478,10 +478,10 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py --timeout 5 --memory 64m  # killed at the limits",
                "belljar run program.py --allow-import math,json  # fewer modules",
                "belljar run a.py --profile network --allow-domain a.org  # one host",
-               "belljar run program.py --container  # also in a container: gVisor, or Docker",
+               "belljar run program.py --container  # in a container, too: gVisor or Docker",
                "belljar run a.py --container --package six  # from PIP_INDEX_URL",
                "belljar run program.py --json  # result, output, usage, isolation",
-               "belljar run program.py --receipt r.json  # what ran and what held it, signed",
+               "belljar run program.py --receipt r.json  # signed record of run and isolation",
                "belljar run program.py --lean  # as a model reads it"});
   return {parser, [arguments] { return ExecuteRun(*arguments); }, &arguments->arguments};
 }

@@ -45,7 +45,7 @@ core::Result<host::InputFile> ReadInputFile(const std::string& given, core::Byte
                                             const std::string& option) {
   const Given split = Split(given);
   if (split.source == "-") {
-    return UsersError(option + " takes file names; use --stdin to pass standard input");
+    return UsersError(option + " expects file names; use --stdin for standard input");
   }
   std::error_code error;
   if (fs::is_directory(split.source, error)) {
@@ -55,8 +55,8 @@ core::Result<host::InputFile> ReadInputFile(const std::string& given, core::Byte
   core::Result<SourceFile> read = ReadSourceFile(split.source, bound);
   if (!read) return read.error();
   if (read->is_too_long) {
-    return UsersError(option + " " + core::Quoted(split.source) + " is more than the " +
-                      bound.ToString() + " that the workspace holds");
+    return UsersError(option + " " + core::Quoted(split.source) + " exceeds the " +
+                      bound.ToString() + " that the workspace can hold");
   }
   return host::InputFile{split.target, std::move(read->bytes)};
 }
@@ -166,7 +166,7 @@ std::string ArtifactsText(const host::Outcome& outcome, const Saved* saved) {
     const bool is_lost = saved && saved->errors[i];
     text += "  " + core::Printable(artifact.name) + "  " + SizeText(artifact.size) + "  " +
             artifact.media_type +
-            (!artifact.content ? "  (too large: not kept)"
+            (!artifact.content ? "  (too large, not kept)"
              : is_lost         ? "  (not saved)"
                                : "") +
             "\n";

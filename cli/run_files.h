@@ -16,8 +16,8 @@
 namespace belljar::cli {
 
 // Each of `given` is "SRC" or "SRC:DST"; a DST that ends in '/' is a directory. If a file whose
-// name contains the colon exists, the colon belongs to the name. Errors are user errors, in which
-// `option` is what the user wrote before it.
+// name contains the colon exists, the colon belongs to the name. Errors are the user's and begin
+// with `option`, the option as written.
 core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std::string>& given,
                                                           const core::Profile& profile,
                                                           const std::string& option = "--file");

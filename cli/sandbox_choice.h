@@ -26,7 +26,7 @@ void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>&
 core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
                                                      const outside::ProfileCatalogue& catalogue);
 
-// Adds to the hints of findings how to ask for a profile that would allow what was refused.
+// Adds to the hints of findings how to request a profile that would allow what was refused.
 void NameProfiles(const std::string& used, host::Outcome& outcome);
 
 }  // namespace belljar::cli

@@ -74,7 +74,7 @@ Command MakeServeCommand(CLI::App& app) {
                        "belljar serve --http  # HTTP at http://127.0.0.1:9015/mcp",
                        "belljar serve --http 0.0.0.0:9015 --token-file token  # for other machines",
                        "belljar serve --timeout 5 --memory 64m  # defaults for calls",
-                       "belljar serve --env-file .env  # settings of the environment from a file",
+                       "belljar serve --env-file .env  # environment variables from a file",
                        "belljar serve --check  # validate the configuration"});
   return {parser, [arguments] { return ExecuteServe(*arguments); }};
 }

@@ -74,7 +74,7 @@ std::vector<std::string> Environment() {
 
 void AddConfigOptions(CLI::App* parser, server::config::ConfigSources& sources) {
   AddText(parser, "--config", sources.file, kFileType,
-          "the configuration (default: $BELLJAR_CONFIG, else ~/.config/belljar/config.toml, else "
+          "configuration file (default: $BELLJAR_CONFIG, else ~/.config/belljar/config.toml, else "
           "/etc/belljar/config.toml; the first that exists)");
   AddText(parser, "--env-file", sources.env_file, kFileType,
           "file with additional environment variables, such as .env (default: none)");

@@ -81,7 +81,7 @@ host::Stream StreamOf(const py::object& result, const std::string& name) {
           NumberOf<uint64_t>(result.attr((name + "_dropped").c_str()))};
 }
 
-// The parts that an answer shows.
+// The parts shown in an answer.
 host::Outcome OutcomeOf(const py::object& result) {
   host::Outcome outcome;
   const std::string status = Text(result.attr("status"));
@@ -116,7 +116,7 @@ py::str AnswerText(const py::object& result, const py::object& json, size_t char
   if (!json.is_none()) {
     outcome.result_json = Text(json);
   } else if (result.attr("has_value").cast<bool>()) {
-    outcome.result_json = "null";  // it has a value, which its repr shows completely
+    outcome.result_json = "null";  // whether it has a value that its repr shows completely
   }
   return TextObject(host::AnswerText(outcome, {characters}));
 }

@@ -8,12 +8,12 @@
 
 namespace belljar::python {
 
-// `result`: a Result. `json`: its value as JSON if that is plain data whose repr was cut, else
+// `result`: a Result. `json`: its value as JSON if it is plain data whose repr was cut, otherwise
 // None.
 pybind11::str AnswerText(const pybind11::object& result, const pybind11::object& json,
                          size_t characters);
 
-// Only the part about the failure.
+// Only the section about the failure.
 pybind11::str FailureText(const pybind11::object& result, size_t characters);
 
 pybind11::str ProgramText(const pybind11::str& text, size_t characters);

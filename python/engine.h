@@ -29,10 +29,10 @@ namespace belljar::python {
 // The reason that its sessions give for being closed.
 inline constexpr char kSandboxClosed[] = "its sandbox was closed";
 
-// The request of a run that sets nothing but its source.
+// A request that sets nothing but its source.
 struct Defaults {
   host::Request request;
-  core::RequestedLimits limits;  // those limits of `request` that are not the profile's
+  core::RequestedLimits limits;  // those limits of `request` that differ from the profile's
 };
 
 // Kills the run that it is passed to, immediately or as soon as the run begins. For any thread, and
@@ -117,7 +117,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   mutable std::mutex mutex_;
   std::condition_variable call_ended_;
   std::list<const Canceller*> pending_calls_;
-  // Those that no pending call uses; at most as many as there were calls at the same time.
+  // Those that no pending call uses; at most as many as there were concurrent calls.
   std::vector<std::unique_ptr<const Canceller>> cancellations_;
   std::vector<std::weak_ptr<outside::Session>> sessions_;
   bool is_closing_ = false;

@@ -56,7 +56,7 @@ std::set<Engine*>& Engines() {
   return *engines;
 }
 
-// Requires the GIL. Once it is set, nothing is opened any more.
+// Requires the GIL. Once it is set, nothing more is opened.
 bool& IsEnding() {
   static bool is_ending = false;
   return is_ending;

@@ -18,7 +18,7 @@ namespace belljar::python {
 
 class LiveSession {
  public:
-  // `limits`: those limits of its cells that are not the profile's.
+  // `limits`: those limits of its cells that differ from the profile's.
   LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<outside::Session> session,
               core::RequestedLimits limits);
   LiveSession(const LiveSession&) = delete;

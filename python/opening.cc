@@ -19,7 +19,7 @@ core::Result<void> ChooseNetwork(const OpenRequest& open_request, Choice& choice
   if (!profile.egress) {
     if (!given) return {};
     return CallersError("allow_domains and allow_private: profile " + profile.name +
-                        " has no network; they go with profile=\"network\"");
+                        " has no network; they require profile=\"network\"");
   }
   choice.sandbox.network.allowed_domains = open_request.allowed_domains;
   choice.sandbox.network.allow_private = open_request.allow_private;
@@ -32,17 +32,17 @@ core::Result<void> ChoosePackages(const ContainerRequest& open_request, const st
   if (open_request.packages.empty()) return {};
   if (profiles::IsProfileFile(profile)) {
     return CallersError(
-        "container: packages go with a profile of this installation, not with a file of your own");
+        "container: packages require a profile of this installation, not a file of your own");
   }
   if (!open_request.selection.image.empty()) {
-    return CallersError("container: packages make an image of their own: leave image out");
+    return CallersError("container: packages build their own image: omit image");
   }
   core::Result<std::vector<container::packages::PackageRequirement>> requirements =
       container::packages::ParseRequirements(open_request.packages);
   if (!requirements) return CallersError("container: packages: " + requirements.error().ToString());
   if (open_request.source.index.empty()) {
     return CallersError(
-        "container: packages: from where? Name an index with package_index, or in PIP_INDEX_URL; "
+        "container: packages: no index: set package_index, or PIP_INDEX_URL; "
         "there is no default");
   }
   const core::Result<container::packages::PackageIndex> index =
@@ -72,7 +72,7 @@ core::Result<void> ChooseContainer(const OpenRequest& open_request, Choice& choi
   choice.container =
       container::backend::ContainerOptions{.selection = selection, .memory = {}, .instance = ""};
   if (open_request.spares) choice.container->spares = *open_request.spares;
-  // Here the container takes the place of namespaces.
+  // The container takes the place of namespaces.
   choice.sandbox.isolation = outside::IsolationMode::kStandard;
   return {};
 }

@@ -14,7 +14,7 @@ namespace {
 
 namespace py = pybind11;
 
-// Plain data nests at most 64 levels deep, and its tagged forms have a list in an object.
+// Plain data is nested at most 64 levels deep, and its tagged forms have a list in an object.
 constexpr size_t kMaxDepth = 2 * 64 + 2;
 // JSON parsers disagree about larger numbers.
 constexpr int64_t kSafeInteger = (int64_t{1} << 53) - 1;
@@ -70,13 +70,11 @@ class Builder final : public host::JsonEvents {
     bool is_tagged = false;
   };
 
-  [[noreturn]] static void RefuseNumber() {
-    Refuse("a number that JSON's readers do not agree on");
-  }
+  [[noreturn]] static void RefuseNumber() { Refuse("a number on which JSON parsers disagree"); }
 
   bool Fail(const host::JsonFailure& failure) override {
     const bool is_number = failure.reason == host::JsonFailure::Reason::kNumber;
-    Refuse(is_number ? "a number that no float holds" : "not JSON");
+    Refuse(is_number ? "a number that does not fit a float" : "not JSON");
   }
 
   bool Open(py::object made) {
@@ -106,7 +104,7 @@ class Builder final : public host::JsonEvents {
     }
     const Py_ssize_t before = PyDict_Size(made);
     if (PyDict_SetItem(made, frame.key.ptr(), value.ptr()) != 0) throw py::error_already_set();
-    if (PyDict_Size(made) == before) Refuse("a key that is there twice");
+    if (PyDict_Size(made) == before) Refuse("a duplicate key");
     return true;
   }
 

@@ -45,7 +45,7 @@ void CheckMax(const char* name, bool is_over, const std::string& requested,
          ", the maximum of profile " + profile.name);
 }
 
-// The profile's default limits, with the requested ones in their place.
+// The profile's default limits, with the requested ones replacing them.
 core::Limits LimitsFrom(const core::RequestedLimits& requested, const core::Profile& profile) {
   using std::chrono::milliseconds;
   const core::Limits& maximum = profile.maximum_limits;
@@ -83,7 +83,7 @@ void CheckDomains(const std::optional<Strings>& domains, const Opened& opened) {
   if (!domains) return;
   if (!opened.rules) {
     Refuse("allowed_domains: profile " + opened.profile.name +
-           " has no network; it goes with profile=\"network\"");
+           " has no network; it requires profile=\"network\"");
   }
   const core::Result<egress::AllowList> narrower = opened.rules->Narrow(*domains);
   if (!narrower) Refuse("allowed_domains: " + narrower.error().ToString());

@@ -1,5 +1,5 @@
-// The package's requests as values of the engine. The package has checked their types; what depends
-// on the profile is checked here.
+// Converts the package's requests to values of the engine. The package has checked their types;
+// what depends on the profile is checked here.
 #ifndef BELLJAR_PYTHON_REQUEST_OBJECTS_H_
 #define BELLJAR_PYTHON_REQUEST_OBJECTS_H_
 
@@ -38,7 +38,7 @@ RunRequest RunRequestFrom(const pybind11::dict& requested, const Engine& engine,
 
 struct SessionRequest {
   outside::SessionOptions options;
-  core::RequestedLimits limits;  // those limits of its cells that are not the profile's
+  core::RequestedLimits limits;  // those limits of its cells that differ from the profile's
 };
 
 // From a SessionRequest of _wire.py. Throws BadArgument.

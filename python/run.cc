@@ -24,8 +24,8 @@ namespace {
 
 namespace py = pybind11;
 
-// What the run calls in Python. No exception may cross the engine's frames in between, so the first
-// one is kept, ends the run, and is thrown when these frames have been left.
+// The Python code that the run calls. No exception may cross the engine's frames in between, so the
+// first one is kept, ends the run, and is thrown when these frames have been left.
 class Callbacks {
  public:
   Callbacks(const RunRequest& requested, const Canceller& cancellation, bool watches_signals)
@@ -141,8 +141,8 @@ py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
   if (!call) throw IsClosed();
   const RunRequest requested = RunRequestFrom(options, engine);
   Callbacks callbacks(requested, call.cancellation(), watches_signals);
-  // Ending the worker and spawning the next one would compete for processors with making the
-  // result, so they come after it.
+  // Ending the worker and spawning the next one would compete for the CPU with creating the result,
+  // so they come after it.
   auto deferred = std::make_unique<host::DeferredTasks>();
   core::Result<host::Outcome> outcome = WithoutGil(
       [&] { return engine.Run(requested.request, callbacks.Options(deferred.get()), call); });

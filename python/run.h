@@ -18,10 +18,10 @@ namespace belljar::python {
 pybind11::object Run(Engine& engine, const pybind11::dict& requested, const Canceller* cancellation,
                      bool watches_signals);
 
-// The same for a Validation.
+// Likewise for a Validation.
 pybind11::object Validate(Engine& engine, const pybind11::dict& requested, bool watches_signals);
 
-// The same for a cell of a session, which an exception in a callback interrupts (RunOptions).
+// Likewise for a cell of a session, which an exception in a callback interrupts (RunOptions).
 pybind11::object RunCell(LiveSession& live, const pybind11::dict& requested,
                          const Canceller* cancellation, const TurnRequest& turn);
 

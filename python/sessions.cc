@@ -172,7 +172,7 @@ void CheckWorkspace(const LiveSession& live) {
   const core::Profile& profile = live.engine()->profile();
   if (profile.workspace) return;
   throw BadArgument{core::MakeError(
-      "files", "profile " + profile.name + " has no workspace; the profile filesystem has")};
+      "files", "profile " + profile.name + " has no workspace; the profile filesystem has one")};
 }
 
 // Pairs of a path and a size.

@@ -28,9 +28,9 @@ struct TurnRequest {
 
 // Throws if the session is closed, belongs to another process, or is waiting for this very call.
 void CheckUsable(const LiveSession& session);
-// Throws the exception that `error` means to a user of the session.
+// Throws the exception that represents `error` to a user of the session.
 [[noreturn]] void ThrowSessionError(const LiveSession& session, const core::Error& error);
-// Throws that the engine, and the session with it, has been closed.
+// Throws that the engine, and with it the session, has been closed.
 [[noreturn]] void ThrowSandboxClosed();
 
 // The object that Python holds. Closes the session when it is dropped.

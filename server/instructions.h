@@ -1,4 +1,4 @@
-// What the server tells a model about itself when a client connects.
+// Instructions that the server sends to a model when a client connects.
 #ifndef BELLJAR_SERVER_INSTRUCTIONS_H_
 #define BELLJAR_SERVER_INSTRUCTIONS_H_
 

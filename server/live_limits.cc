@@ -16,7 +16,7 @@ using Json = nlohmann::json;
 
 struct LiveLimit {
   const char* name;     // in JSON
-  const char* setting;  // whose range and form it has
+  const char* setting;  // its range and form apply
 };
 constexpr LiveLimit kOfServer[] = {{"running", "execution.concurrency"},
                                    {"waiting", "execution.queue"}};
@@ -30,7 +30,7 @@ core::Error Wrong(std::string sentence) {
 }
 
 core::Error Unknown(const std::string& name, const std::vector<std::string>& names) {
-  return Wrong("there is no limit " + core::Quoted(name) + " that can be changed; there are " +
+  return Wrong("there is no limit " + core::Quoted(name) + " that can be changed; the limits are " +
                core::Joined(names) + host::Suggestion(name, names));
 }
 
@@ -78,7 +78,7 @@ core::Result<void> ApplyAll(const Json& patch, config::Draft& draft) {
 LiveLimits::LiveLimits(const ServerConfig& config, CallQueue& queue, SessionRegistry& sessions)
     : config_(config), queue_(queue), sessions_(sessions) {}
 
-// The configuration with the limits of now.
+// The configuration with the current limits.
 ServerConfig LiveLimits::Current() const {
   ServerConfig config = config_;
   const CallQueue::Options queue = queue_.options();
@@ -113,10 +113,9 @@ core::Result<std::vector<LiveLimits::Change>> LiveLimits::Set(const nlohmann::js
   before.config = after.config = Current();
   if (core::Result<void> applied = ApplyAll(patch, after); !applied) return applied.error();
   const ExecutionConfig& execution = after.config.execution;
-  const size_t most = queue_.threads();
-  if (execution.running == 0 || execution.running > most) {
-    return Wrong("running must be from 1 to " + std::to_string(most) +
-                 ", with which the server was started");
+  const size_t max = queue_.threads();
+  if (execution.running == 0 || execution.running > max) {
+    return Wrong("running must be from 1 to " + std::to_string(max) + ", the value at the start");
   }
   const SessionsConfig& sessions = after.config.sessions;
   queue_.SetOptions({execution.running, execution.waiting});

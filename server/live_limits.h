@@ -1,5 +1,5 @@
-// LiveLimits: the limits that an operator can change while the server runs. They are lost with it:
-// the configuration has those of the next start.
+// LiveLimits: the limits that an operator can change while the server runs. Changes are lost when
+// it stops; the next start uses the configuration.
 //
 //   LiveLimits limits(config, queue, sessions);
 //   Result<std::vector<LiveLimits::Change>> changed = limits.Set({{"waiting", 128}});
@@ -21,7 +21,7 @@ namespace belljar::server {
 // Any thread, concurrently.
 class LiveLimits {
  public:
-  // `queue` and `sessions` were made with `config`, and are borrowed.
+  // `queue` and `sessions` were created with `config`, and are borrowed.
   LiveLimits(const ServerConfig& config, CallQueue& queue, SessionRegistry& sessions);
 
   // {"running":4,"waiting":64,"sessions":{"per_token":8,"total":100,"idle":1800,"lifetime":43200}},
@@ -30,10 +30,10 @@ class LiveLimits {
 
   struct Change {
     std::string setting;  // of the configuration: "execution.queue"
-    std::string value;    // as `belljar config` shows it
+    std::string value;    // as shown by `belljar config`
   };
-  // `patch` has some of the members of Get. All of it is applied or nothing; what is already so is
-  // no change. An error is a sentence for the client.
+  // `patch` has some of the members of Get. Either all of it is applied or nothing; a value that is
+  // already set is no change. An error is a sentence for the client.
   core::Result<std::vector<Change>> Set(const nlohmann::json& patch);
 
  private:

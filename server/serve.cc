@@ -43,7 +43,7 @@ void ReturnLongTexts() {
   (void)mallopt(M_MMAP_THRESHOLD, kLong);
 }
 
-// Null: the operator wants none.
+// Null: disabled by the operator.
 core::Result<std::unique_ptr<jobs::JobStore>> OpenJobs(const JobsConfig& config) {
   if (config.store.empty()) return std::unique_ptr<jobs::JobStore>();
   jobs::JobLimits limits;
@@ -64,12 +64,12 @@ operations::Log::Fields FieldsOf(const audit::Notice& notice) {
   return fields;
 }
 
-// Null: the operator wants none. `log` is borrowed.
+// Null: disabled by the operator. `log` is borrowed.
 core::Result<std::unique_ptr<audit::AuditLog>> OpenAudit(const AuditConfig& config,
                                                          operations::Log& log) {
   if (!config.enabled) return std::unique_ptr<audit::AuditLog>();
   if (config.folder.empty()) {
-    return core::MakeError("open the audit log", "this user has no home: name audit.folder");
+    return core::MakeError("open the audit log", "this user has no home folder: set audit.folder");
   }
   return audit::AuditLog::Open(config, [&log](const audit::Notice& notice) {
     log.Write(notice.is_fault ? operations::LogLevel::kError : operations::LogLevel::kInfo,
@@ -86,10 +86,10 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
   const bool stopped = *end == stdio::StdioTransport::End::kStopped;
   server.LogStopping(stopped ? "signal" : "end of input");
   bool drained =
-      server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kLastMoment));
+      server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kShutdownGrace));
   if (!drained) {
     server.CancelAll();
-    server.queue().Drain(Clock::now() + kLastMoment);
+    server.queue().Drain(Clock::now() + kShutdownGrace);
   }
   server.log().Stopped(drained);
   return {};

@@ -62,10 +62,10 @@ class HttpShutdown {
     const CallQueue::Counters counters = server_.queue().counters();
     const bool has_calls = counters.running + counters.waiting > 0;
     if (!has_calls) {
-      // Until here load balancers could ask whether it is ready. A client that only connects would
-      // keep it from ending.
+      // Until here, load balancers could check whether it is ready. A client that only connects
+      // would keep it from ending.
       http_.StopAccepting();
-      // Their last events are sent; a stream is a connection that would never end by itself.
+      // Their last events have been sent; a stream is a connection that would never end by itself.
       server_.events().EndStreams();
     }
     const bool quiet = !has_calls && http_.connections() == 0;
@@ -74,7 +74,7 @@ class HttpShutdown {
       cancelled_ = true;
       server_.CancelAll();
     }
-    if (quiet || now >= deadline_ + kLastMoment) {
+    if (quiet || now >= deadline_ + kShutdownGrace) {
       server_.log().Stopped(!cancelled_);
       return io_.stop();
     }

@@ -1,4 +1,4 @@
-// The server over HTTP, until it is told to stop.
+// Runs the server over HTTP until it is asked to stop.
 #ifndef BELLJAR_SERVER_SERVE_HTTP_H_
 #define BELLJAR_SERVER_SERVE_HTTP_H_
 
@@ -10,8 +10,8 @@
 
 namespace belljar::server {
 
-// Until `stop_fd` is readable; then running calls have config.drain_timeout. An error: it cannot
-// listen. `config.http` has a value.
+// Runs until `stop_fd` is readable; running calls then have config.drain_timeout. An error: it
+// cannot listen. `config.http` has a value.
 core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
                              const ServerConfig& config, int stop_fd);
 

@@ -82,7 +82,7 @@ nlohmann::ordered_json AnswerSchemas() {
 
 Server::Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue)
     : config_(config),
-      last_moment_(parts.last_moment),
+      shutdown_grace_(parts.shutdown_grace),
       log_(std::move(parts.log)),
       audit_(std::move(parts.audit)),
       audit_observer_(audit_ ? std::make_unique<audit::AuditObserver>(*audit_, config_.audit)
@@ -93,18 +93,18 @@ Server::Server(const ServerConfig& config, Parts parts, const outside::ProfileCa
       sandboxes_(std::move(parts.sandboxes)),
       sessions_(config.sessions),
       queue_({Running(config), config.execution.waiting}),
-      calls_(queue_, TellRefusals(), &observers_),
+      calls_(queue_, RefusalReporter(), &observers_),
       live_limits_(config_, queue_, sessions_),
       service_({.version = host::kBelljarVersion, .instructions = kInstructions},
                Tools(catalogue, config_.answers), calls_, &resources_),
       job_store_(std::move(parts.job_store)) {
   if (config_.http) MakeWeb(catalogue);
-  TellCloses();
+  ReportCloses();
 }
 
-void Server::TellCloses() {
-  sessions_.TellCloses([this](const std::string& owner, const RegisteredSession& session,
-                              SessionRegistry::Cause cause, const std::string& why) {
+void Server::ReportCloses() {
+  sessions_.SetCloseListener([this](const std::string& owner, const RegisteredSession& session,
+                                    SessionRegistry::Cause cause, const std::string& why) {
     const bool is_evicted = cause == SessionRegistry::Cause::kEvicted;
     observers_.SessionChanged(
         {is_evicted ? "evicted" : "closed", owner, session.id(), tools::ProfileOf(session), why});
@@ -125,7 +125,7 @@ void Server::StopJobs() {
 
 Server::~Server() {
   CancelAll();
-  if (!queue_.Drain(Clock::now() + last_moment_)) {
+  if (!queue_.Drain(Clock::now() + shutdown_grace_)) {
     sessions_.CloseAll("the server was stopped");  // which calls may still wait for
   }
   queue_.Stop();
@@ -213,7 +213,7 @@ std::function<operations::AuditFigures()> Server::AuditFigures() const {
   };
 }
 
-// nullopt: the operator has not enabled it, for which the profile is named.
+// nullopt: disabled, since no profile is configured for it.
 std::optional<compatible::ApiTerms> Server::TermsOf(const std::string& profile) {
   if (profile.empty()) return std::nullopt;
   const core::Result<const tools::EnabledProfile*> chosen = sandboxes_->Choose(&profile, Caller());
@@ -249,7 +249,7 @@ void Server::MakeCompatibleApis() {
     compatible_apis_->Add<compatible::judge0::Judge0>(*terms);
 }
 
-// The API, and jobs if there are any.
+// The API, and jobs if enabled.
 void Server::MakeRest() {
   if (job_store_) MakeJobs();
   if (audit_) {
@@ -328,8 +328,8 @@ nlohmann::ordered_json Server::Statistics() const {
           {"workers", std::move(workers)}};
 }
 
-// Tells the operator about calls that the queue refuses.
-Calls::RefusalListener Server::TellRefusals() {
+// Logs calls that the queue refuses.
+Calls::RefusalListener Server::RefusalReporter() {
   return [this](const Caller& caller, const CallQueue::Refusal& refusal) {
     const std::string_view reason = NameOf(refusal.reason);
     log_->Overloaded(caller.name, reason, refusal.running, refusal.waiting);

@@ -1,5 +1,5 @@
-// Server: everything of `belljar serve` except the transport: what runs code, what observes it, and
-// the APIs that are answered from it. serve.h opens the parts and gives it a transport.
+// Server: everything in `belljar serve` except the transport: what runs code, what observes it, and
+// the APIs on top. serve.h opens the parts and connects it to a transport.
 //
 //   Server server(config, std::move(parts), catalogue);
 //   if (auto started = server.Start(); !started) return started.error();
@@ -42,35 +42,35 @@
 
 namespace belljar::server {
 
-// For cancelled calls to end and the last answers to be sent.
-inline constexpr std::chrono::seconds kLastMoment{5};
+// Time for cancelled calls to end and the last answers to be sent.
+inline constexpr std::chrono::seconds kShutdownGrace{5};
 
-// Calls that run at a time.
+// Number of calls that run at a time.
 size_t Running(const ServerConfig& config);
 
 // JSON Schemas of the full answers, by tool.
 nlohmann::ordered_json AnswerSchemas();
 
-// A call may use any member until it has ended, and so may what it leaves to be done later. So the
-// destructor stops the queue before a member is destroyed. The queue outlives those that put calls
-// into it, which it then refuses.
+// A call may use any member until it has ended, and so may its deferred work. So the destructor
+// stops the queue before any member is destroyed. The queue outlives the components that submit
+// calls to it, which it then refuses.
 class Server {
  public:
   struct Parts {
     std::unique_ptr<operations::Log> log;
-    std::unique_ptr<audit::AuditLog> audit;     // null: the operator wants none
-    std::unique_ptr<jobs::JobStore> job_store;  // the same
+    std::unique_ptr<audit::AuditLog> audit;     // null: disabled by the operator
+    std::unique_ptr<jobs::JobStore> job_store;  // likewise
     std::unique_ptr<events::EventService> events;
     std::unique_ptr<tools::Sandboxes> sandboxes;
     // How long the destructor waits before it closes the sessions that calls may be waiting for.
-    std::chrono::milliseconds last_moment = kLastMoment;
+    std::chrono::milliseconds shutdown_grace = kShutdownGrace;
   };
   // `catalogue` is read by the constructor only.
   Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue);
-  // Cancels what runs, and returns once nothing does.
+  // Cancels running calls, and returns once none is running.
   ~Server();
 
-  // From now on sessions are closed in time, and jobs are run.
+  // From now on, sessions are closed when due, and jobs are run.
   core::Result<void> Start();
   // Starts no more jobs.
   void StopJobs();
@@ -80,14 +80,14 @@ class Server {
   bool IsReady() const;
 
   mcp::McpService& service() { return service_; }
-  // What answers requests besides MCP's.
+  // Answers requests other than MCP's.
   std::vector<WebHandler*> web();
   CallQueue& queue() { return queue_; }
   operations::Log& log() { return *log_; }
   operations::Metrics& metrics() { return metrics_; }
   events::EventService& events() { return *events_; }
 
-  // `http_connections`: how many there are; null without HTTP.
+  // `http_connections`: the number of connections; null without HTTP.
   void ReadMetricsFrom(std::function<size_t()> http_connections);
   void AuthenticationFailed(std::string_view peer);
   void LogStart(const std::string& listen);
@@ -101,20 +101,20 @@ class Server {
   void MakeCompatibleApis();
   void MakeRest();
   void MakeJobs();
-  void TellCloses();
+  void ReportCloses();
   core::Result<void> ChangeLimits(const Caller& caller, const nlohmann::json& patch);
   std::optional<Caller> CallerNamed(const std::string& name) const;
   nlohmann::ordered_json Limits() const;
   nlohmann::ordered_json Statistics() const;
   SessionRegistry* sessions() { return config_.sessions.enabled ? &sessions_ : nullptr; }
-  Calls::RefusalListener TellRefusals();
+  Calls::RefusalListener RefusalReporter();
   std::function<operations::AuditFigures()> AuditFigures() const;
   std::vector<operations::SpareGauge> Spares() const;
 
   const ServerConfig config_;
-  const std::chrono::milliseconds last_moment_;
+  const std::chrono::milliseconds shutdown_grace_;
   const std::unique_ptr<operations::Log> log_;
-  const std::unique_ptr<audit::AuditLog> audit_;  // null: there is none; and so below
+  const std::unique_ptr<audit::AuditLog> audit_;  // null: disabled; likewise below
   const std::unique_ptr<audit::AuditObserver> audit_observer_;
   operations::Metrics metrics_;
   const std::unique_ptr<events::EventService> events_;
@@ -127,7 +127,7 @@ class Server {
   LiveLimits live_limits_;
   mcp::McpService service_;
   const std::unique_ptr<jobs::JobStore> job_store_;
-  // Whose answers are complete unless a request says otherwise: of the APIs besides MCP.
+  // Answers in full detail unless a request says otherwise: for the APIs other than MCP.
   std::vector<std::shared_ptr<Tool>> full_tools_;
   std::optional<jobs::JobRunner> job_runner_;
   std::optional<rest::JobService> job_service_;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Print what CI runs for a change, one word a line, by the files that it touches.
+"""Print what CI runs for a change, one word per line, according to the files that it touches.
 
     tools/change.py [BASE]
     tools/change.py --left-out WORD…
@@ -41,8 +41,8 @@ def is_before_head(commit: str | None) -> bool:
 def default_base() -> str | None:
     """Return the newest commit that passed and that HEAD was made from.
 
-    On a branch that is where it left the trunk; on the trunk, the commit in .ci/passed, which
-    whoever lands a change updates. None: not known.
+    On a branch, this is where it left the trunk; on the trunk, the commit in .ci/passed, which is
+    updated when a change lands. None: unknown.
     """
     head = git("rev-parse", "HEAD")
     for trunk in TRUNKS:
@@ -57,7 +57,7 @@ def default_base() -> str | None:
 
 
 def files_since(base: str) -> list[str] | None:
-    """Return the files that differ from `base` in HEAD, also those that are gone; None: unknown."""
+    """Return the files that differ from `base` in HEAD, including deleted ones; None: unknown."""
     found = git("diff", "--name-only", "--no-renames", "-z", base, "HEAD", "--")
     return None if found is None else [name for name in found.split("\0") if name]
 

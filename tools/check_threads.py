@@ -2,7 +2,7 @@
 error where the machine has no more threads and keeps signals from the new one. Everything else that
 starts one throws, and std::terminate is the end of the process.
 
-Tests and benchmarks may do as they like: there an exception is a failure like any other.
+Tests and benchmarks are exempt: there an exception is a failure like any other.
 """
 
 import re

@@ -2,9 +2,9 @@
 
     check_wheel.py [--for-others] [--not-of FOLDER]... WHEEL
 
-Nothing of the machine that built it may be in it: no path, test, source or debug symbol; and
-everything that is must be in order. --for-others: also what a published wheel has that one for this
-machine alone need not have. --not-of: a folder whose path no file may contain.
+It must contain nothing of the machine that built it: no path, test, source or debug symbol; and what
+it contains must be in order. --for-others: also checks the requirements of a published wheel, which
+one for this machine alone need not meet. --not-of: a folder whose path no file may contain.
 
 `./dev wheels` runs it, and tests/packaging calls its functions. Each returns what is wrong.
 """
@@ -30,7 +30,7 @@ from pathlib import Path
 MB = 1_000_000
 GREATEST_SIZE = 8 * MB
 SHARE = "belljar/_installation/share/belljar/"
-# What a wheel consists of: the first pattern that fits a file's name, and the compressed bytes of
+# What a wheel consists of: the first pattern that matches a file's name, and the compressed bytes of
 # its files when docs/packaging.md, "Size", was last written.
 PARTS = {
     "the command": (r"\.data/scripts/belljar$", 3_600_000),
@@ -86,7 +86,7 @@ def paths(archive: zipfile.ZipFile, folders: Iterable[Path]) -> list[str]:
 
 
 def byte_code(archive: zipfile.ZipFile) -> list[str]:
-    """Of each source below share/, valid without a time stamp: that changes with each unpacking."""
+    """Byte code of each source below share/, valid without a time stamp, which changes with each unpacking."""
     names = set(archive.namelist())
     compiled = {}
     for name in names:
@@ -116,7 +116,7 @@ def record(archive: zipfile.ZipFile) -> list[str]:
 
 
 def times(archive: zipfile.ZipFile, epoch: int) -> list[str]:
-    """Everything has one time, that of the commit: with others, each build differs."""
+    """Everything has one time, that of the commit: otherwise each build would differ."""
     # An archive has no odd seconds.
     wanted = time.gmtime(epoch - epoch % 2)[:6]
     return [
@@ -151,7 +151,7 @@ def read_elf(content: bytes, option: str) -> str:
 
 
 def requires(archive: zipfile.ZipFile) -> list[str]:
-    """A future Python must not take this version for one that it can use."""
+    """A future Python must not consider this version usable."""
     metadata = BytesParser().parsebytes(archive.read(f"{dist_info(archive)}/METADATA"))
     wanted = metadata["Requires-Python"] or ""
     return [] if "<" in wanted else [f"Requires-Python has no upper bound: {wanted!r}"]
@@ -161,7 +161,7 @@ def requires(archive: zipfile.ZipFile) -> list[str]:
 
 
 def libraries(archive: zipfile.ZipFile) -> list[str]:
-    """It brings no shared library, and needs only those of the C library."""
+    """It contains no shared library, and needs only those of the C library."""
     wrong = [
         f"{name}: is a library that the wheel brings"
         for name in archive.namelist()
@@ -209,7 +209,7 @@ def licences(archive: zipfile.ZipFile) -> list[str]:
 
 
 def size(archive: zipfile.ZipFile, got: int) -> list[str]:
-    """At most GREATEST_SIZE; beyond it, which of PARTS have grown, the most first."""
+    """At most GREATEST_SIZE; beyond it, which of PARTS have grown, the largest growth first."""
     if got <= GREATEST_SIZE:
         return []
     sizes = dict.fromkeys(PARTS, 0)

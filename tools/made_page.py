@@ -1,4 +1,4 @@
-"""Generated pages in docs/: written with --write, else compared with the expected text."""
+"""Generated pages in docs/: written with --write, otherwise compared with the expected text."""
 
 from __future__ import annotations
 

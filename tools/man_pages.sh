@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# man_pages.sh BELLJAR FOLDER: a page for the command and each of its own commands, made of their
-# --help by help2man: belljar.1, belljar-run.1, belljar-image-build.1, …
+# man_pages.sh BELLJAR FOLDER: a page for the command and each of its subcommands, generated from
+# their --help by help2man: belljar.1, belljar-run.1, belljar-image-build.1, …
 set -euo pipefail
 
 program=$1 folder=$2

@@ -73,7 +73,7 @@ def drop_later_modules(document: dict[str, Any], python: tuple[int, ...]) -> Non
 def read_profile(
     path: Path, python: tuple[int, ...] | None = sys.version_info[:2]
 ) -> dict[str, Any]:
-    """`python`: the minor version whose modules it has, or None for those of all."""
+    """`python`: the minor version whose modules it has, or None for those of all versions."""
     document: dict[str, Any] = {}
     for part in chain(path):
         read = read_toml(part)

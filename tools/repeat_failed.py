@@ -5,7 +5,7 @@ tools/sum_tests.py names; one that fails again has failed, unless it is in tests
 file whose process crashed, hung or was reported by a sanitizer has failed, whatever its tests say.
 Not for tests of attacks.
 
-The exit code is 0 if nothing is left that failed.
+The exit code is 0 if no failure is left.
 """
 
 import argparse
@@ -23,13 +23,13 @@ TIMEOUT = 300
 
 
 def quarantined(today: datetime.date) -> dict[str, str]:
-    """Name -> cause, of those whose time is not over."""
+    """Name -> cause, for those whose time is not over."""
     entries = tomllib.loads(QUARANTINE.read_text(encoding="utf-8")).get("test", [])
     return {each["name"]: each["cause"] for each in entries if each["until"] >= today}
 
 
 def programs_of(tree: Path) -> dict[str, Path]:
-    """Name of a test of ctest -> its program."""
+    """Name of a ctest test -> its program."""
     command = ["ctest", "--test-dir", tree, "--show-only=json-v1"]
     done = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=True)
     tests = json.loads(done.stdout)["tests"]
@@ -58,7 +58,7 @@ def replace_failures(case: ElementTree.Element, tag: str, message: str) -> None:
 
 
 def repeat(program: Path, report: Path, known: dict[str, str]) -> bool:
-    """Whether nothing that failed is left in the file's own report."""
+    """Whether no failure is left in the file's own report."""
     try:
         tree = ElementTree.parse(report)
     except (OSError, ElementTree.ParseError):  # it crashed

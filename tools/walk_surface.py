@@ -142,7 +142,7 @@ given_functions: tuple[object, ...] = ()
 
 
 def why_outside(value: object) -> str | None:
-    """What `value` is, if no guest may ever access it."""
+    """What kind of object `value` is, if no guest may ever access it."""
     if any(value is given for given in given_functions):
         return None
     if type(value) in OUTSIDE_TYPES:

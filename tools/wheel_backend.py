@@ -122,7 +122,7 @@ def version() -> str:
 
 
 def download(wheel_directory: str) -> str:
-    """pip's own settings decide from where: its configuration and PIP_… variables."""
+    """The source is up to pip's own settings: its configuration and PIP_… variables."""
     wanted = f"belljar-sandbox=={version()}"
     with tempfile.TemporaryDirectory() as folder:
         pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "download", "--quiet"]
@@ -155,7 +155,7 @@ def get_requires_for_build_wheel(config_settings: Settings = None) -> list[str]:
 def prepare_metadata_for_build_wheel(
     metadata_directory: str, config_settings: Settings = None
 ) -> str:
-    """The same for both: the published wheel has this version, and no other name."""
+    """Common to both: the published wheel has this version, and the same name."""
     settings = None if wants_published(config_settings) else config_settings
     return backend.prepare_metadata_for_build_wheel(metadata_directory, settings)
 

@@ -78,7 +78,7 @@ core::Result<void> Branches::Start(std::string name) {
     return UsersError("a branch's name has at most " + std::to_string(kMaxBranchName) +
                       " letters, digits and any of -_. instead of " + core::Quoted(name));
   }
-  if (Find(name)) return UsersError("there is a branch " + name + " already: %switch " + name);
+  if (Find(name)) return UsersError("there is a branch " + name + " already; use %switch " + name);
   if (all_.size() >= kMaxBranches) {
     return UsersError("there are " + std::to_string(kMaxBranches) + " branches, the maximum");
   }
@@ -95,7 +95,7 @@ core::Result<void> Branches::SwitchTo(const std::string& name) {
   const auto found =
       std::ranges::find_if(all_, [&](const auto& branch) { return branch->name == name; });
   if (found == all_.end()) {
-    return UsersError("there is no branch " + core::Quoted(name) + ": " + core::Joined(Names()) +
+    return UsersError("no branch " + core::Quoted(name) + ": " + core::Joined(Names()) +
                       host::Suggestion(name, Names()));
   }
   current_ = static_cast<size_t>(found - all_.begin());

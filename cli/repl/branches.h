@@ -21,7 +21,7 @@ struct Branch {
   uint64_t cells = 0;  // so far
 };
 
-// What a session begins with.
+// What a session starts with.
 struct SessionStart {
   outside::SessionOptions options;
   std::vector<host::InputFile> files;
@@ -29,7 +29,8 @@ struct SessionStart {
 
 class Branches {
  public:
-  // One session. `cancel_fd`, if readable, ends the wait for it; `sandbox` must outlive it.
+  // One session. `cancel_fd`, if readable, ends the wait for it; `sandbox` must outlive the
+  // session.
   static core::Result<Branches> Open(outside::Sandbox& sandbox, SessionStart start, int cancel_fd);
   Branches(Branches&&) = default;
   Branches& operator=(Branches&&) = delete;
@@ -39,11 +40,11 @@ class Branches {
   const std::vector<std::unique_ptr<Branch>>& all() const { return all_; }
   std::vector<std::string> Names() const;
 
-  // A branch of the current session as it is, which becomes the current one. An empty name: the
+  // Branches the current session as it is; the branch becomes the current one. An empty name: the
   // next free one.
   core::Result<void> Start(std::string name);
   core::Result<void> SwitchTo(const std::string& name);
-  // A new session instead of all of them.
+  // A new session that replaces all of them.
   core::Result<void> Reset(int cancel_fd);
 
  private:

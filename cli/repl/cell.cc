@@ -29,16 +29,16 @@ std::string UsageText(const host::Usage& usage) {
          ", memory " + WithThousands(usage.max_rss_bytes >> 20) + " MiB\n";
 }
 
-// What the prompt adds to what `belljar run` says.
+// What the prompt adds to the messages of `belljar run`.
 std::string SessionText(const host::Outcome& outcome) {
   std::string text;
   if (outcome.exit_code) {
-    text += "belljar: the cell has exited with " + std::to_string(*outcome.exit_code) +
-            ", and the session goes on; %quit ends it\n";
+    text += "belljar: the cell exited with " + std::to_string(*outcome.exit_code) +
+            "; the session continues, %quit ends it\n";
   }
   if (!outcome.session) return text;
   if (outcome.session->restored) {
-    text += "belljar: the cell is undone: the session is as it was before it\n";
+    text += "belljar: the cell was undone: the session is as it was before\n";
   }
   if (!outcome.session->note.empty()) {
     text += "belljar: " + PrintableLines(outcome.session->note) + "\n";

@@ -9,7 +9,7 @@
 
 namespace belljar::cli::repl {
 
-// Returns the cell's exit code. `is_timed`: as %time.
+// Returns the cell's exit code. `is_timed`: run by %time.
 int RunCell(Live& live, const CellText& text, bool is_timed);
 
 }  // namespace belljar::cli::repl

@@ -44,7 +44,7 @@ void CellText::Add(std::string_view line) {
   }
   const bool is_first = state() != State::kOpen;  // of a logical line
   if (is_first && !IsBlank(line)) {
-    // A decorator waits for what it decorates.
+    // A decorator needs the definition that follows.
     if (IsIndented(line) || line.front() == '@') is_block_ = true;
   }
   Scan(line);
@@ -59,11 +59,11 @@ void CellText::Scan(std::string_view line) {
     if (quote_.empty() && line[at] == '#') break;
     at = quote_.empty() ? ScanCode(line, at) : ScanString(line, at);
   }
-  // An ordinary string ends with its line, as an error that Python reports.
+  // An ordinary string ends with its line; Python reports the error.
   if (quote_.size() == 1 && !continued_) quote_.clear();
 }
 
-// Returns where to go on.
+// Returns where to continue.
 size_t CellText::ScanString(std::string_view line, size_t at) {
   if (line[at] == '\\') {
     if (at + 1 == line.size()) continued_ = true;

@@ -1,6 +1,6 @@
 // CellText: the lines of a cell as they are entered, and whether another one belongs to it.
 //
-// Decided by a rule, from brackets, strings and indentation: Python is only parsed in the sandbox.
+// Decided by brackets, strings and indentation: Python is parsed only in the sandbox.
 #ifndef BELLJAR_CLI_REPL_CELL_TEXT_H_
 #define BELLJAR_CLI_REPL_CELL_TEXT_H_
 
@@ -16,25 +16,25 @@ class CellText {
  public:
   enum class State {
     kComplete,  // it can run
-    kBlock,     // what is indented may go on: an empty line ends it
-    kOpen,      // in a bracket, a string, or after a backslash
+    kBlock,     // an indented block may continue: an empty line ends it
+    kOpen,      // inside a bracket or a string, or after a backslash
   };
 
-  // Lines beyond `limit` bytes in all are counted, but not kept.
+  // Lines beyond a total of `limit` bytes are counted, but not kept.
   explicit CellText(core::Bytes limit) : limit_(limit) {}
 
-  // `line` without its end.
+  // `line` without its line end.
   void Add(std::string_view line);
   void Clear() { *this = CellText(limit_); }
 
   bool is_empty() const { return lines_ == 0; }
-  // Each line with its end.
+  // Each line with its line end.
   const std::string& source() const { return source_; }
   State state() const;
   uint64_t size() const { return size_; }
   bool is_too_long() const { return size_ > limit_.count; }
 
-  // Whether the next line, after empty ones, goes on with a block: "    x = 1", "else:".
+  // Whether the next line, after empty ones, continues a block: "    x = 1", "else:".
   static bool GoesOn(std::string_view line);
 
  private:
@@ -46,14 +46,14 @@ class CellText {
   std::string source_;
   uint64_t size_ = 0;
   size_t lines_ = 0;
-  size_t brackets_ = 0;     // open ones
-  std::string quote_;       // what ends the string that is open; empty: none is
+  size_t brackets_ = 0;     // unclosed ones
+  std::string quote_;       // terminator of the open string; empty: no string is open
   bool continued_ = false;  // by a backslash
   bool is_block_ = false;
   char last_ = '\0';  // of the code of the line
 };
 
-// Whether it has nothing but white space.
+// Whether it is only white space.
 bool IsBlank(std::string_view line);
 
 }  // namespace belljar::cli::repl

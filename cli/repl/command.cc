@@ -74,7 +74,7 @@ core::Result<void> TakeImports(const ReplArguments& arguments, Plan& plan) {
 
 core::Result<void> TakeHistory(const ReplArguments& arguments, Plan& plan) {
   if (arguments.no_history && arguments.history) {
-    return UsersError("--history and --no-history exclude each other");
+    return UsersError("--history and --no-history are mutually exclusive");
   }
   if (arguments.no_history || (!arguments.history && !IsAtTerminal())) return {};
   const std::string path = arguments.history.value_or(DefaultHistoryPath());
@@ -89,7 +89,7 @@ core::Result<void> TakeHistory(const ReplArguments& arguments, Plan& plan) {
   return {};
 }
 
-// Creates a directory, so it is the last step.
+// Creates a directory, so this is the last step.
 core::Result<void> TakeOutput(const ReplArguments& arguments, Plan& plan) {
   if (!arguments.output) return {};
   core::Result<SaveDirectory> directory =
@@ -99,7 +99,7 @@ core::Result<void> TakeOutput(const ReplArguments& arguments, Plan& plan) {
   return {};
 }
 
-// Errors are user errors.
+// Errors are the user's.
 core::Result<Plan> Prepare(const ReplArguments& arguments,
                            const outside::ProfileCatalogue& catalogue) {
   Plan plan;
@@ -180,7 +180,7 @@ void AddFileOptions(CLI::App* parser, ReplArguments& arguments) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   AddText(parser, "--output", arguments.output, "DIR",
           "write all that cells produce into DIR, created if missing: figures, tables, files "
-          "(default: only figures, into the working directory)");
+          "(default: only figures, in the working directory)");
   AddFlag(parser, "--force", arguments.force, "overwrite existing files");
 }
 
@@ -188,12 +188,11 @@ void AddFileOptions(CLI::App* parser, ReplArguments& arguments) {
 
 Command MakeReplCommand(CLI::App& app) {
   auto arguments = std::make_shared<ReplArguments>();
-  CLI::App* parser =
-      AddCommand(app, "repl", "An interactive prompt over a live session that can be undone");
+  CLI::App* parser = AddCommand(app, "repl", "Interactive prompt with a live session and undo");
   AddFileOptions(parser, *arguments);
   parser
       ->add_option("--env", arguments->environment,
-                   "environment variable of the session; repeatable. It gets none of ours")
+                   "environment variable of the session; repeatable. None are inherited")
       ->type_name("NAME=VALUE")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -206,20 +205,20 @@ Command MakeReplCommand(CLI::App& app) {
             "language policy; full: disabled, the kernel layers alone contain the code");
   parser
       ->add_option("--checkpoints", arguments->checkpoints,
-                   "number of states that can be gone back to; the oldest go first")
+                   "number of checkpoints kept; the oldest go first")
       ->type_name("N")
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   AddText(parser, "--history", arguments->history, kFileType,
-          "file for the lines that are entered (default: ~/.local/state/belljar/history)");
-  AddFlag(parser, "--no-history", arguments->no_history, "keep no history");
+          "history file (default: ~/.local/state/belljar/history)");
+  AddFlag(parser, "--no-history", arguments->no_history, "do not keep a history");
   AddChoice(parser, "--color", arguments->colors, {"auto", "always", "never"},
-            "colours; auto: at a terminal, unless NO_COLOR is set");
+            "colours; auto: on a terminal, unless NO_COLOR is set");
   SetExamples(parser, {"belljar repl  # a prompt; %help lists its commands",
                        "belljar repl --profile data-science  # figures are saved as PNG files",
                        "belljar repl --profile filesystem --file a.csv  # a file to work on",
                        "belljar repl --output out  # keep figures, tables and files",
-                       "belljar repl --timeout 5 --memory 512m  # of each cell, of the session",
+                       "belljar repl --timeout 5 --memory 512m  # per cell, per session",
                        "belljar repl --container  # in a container, and without %undo",
                        "belljar repl < cells.py  # cells, separated by empty lines"});
   return {parser, [arguments] { return ExecuteRepl(*arguments); }};

@@ -18,7 +18,7 @@ namespace belljar::cli::repl {
 namespace {
 
 using Argument = std::string;
-using Text = core::Result<std::string>;  // the answer: complete lines
+using Text = core::Result<std::string>;  // the answer, in complete lines
 
 struct CommandRow {
   const char* name;
@@ -62,7 +62,7 @@ Text RollBack(Live& live, const Argument& checkpoint) {
 Text MakeCheckpoint(Live& live, const Argument& label) {
   core::Result<std::string> made = Current(live).Checkpoint(label);
   if (!made) return made.error();
-  return "checkpoint " + *made + "; %rollback " + *made + " goes back to it\n";
+  return "checkpoint " + *made + "; %rollback " + *made + " returns to it\n";
 }
 
 std::string ClockText(std::chrono::system_clock::time_point time) {
@@ -149,25 +149,25 @@ Text Reset(Live& live, const Argument&) {
 
 Text Help(Live& live, const Argument&);
 
-// %time and %quit are not run from here: one is a cell, the other an end.
+// %time and %quit are not run from here: one is a cell, the other ends the prompt.
 constexpr CommandRow kCommands[] = {
-    {"undo", "[N]", "go back to before the last cell, or the last N", Undo, Takes::kMaybe},
-    {"checkpoints", "", "the states that can be gone back to; *: the present one", ListCheckpoints},
-    {"checkpoint", "[LABEL]", "keep the present state, under a label", MakeCheckpoint,
+    {"undo", "[N]", "undo the last cell, or the last N", Undo, Takes::kMaybe},
+    {"checkpoints", "", "list the checkpoints; *: the current state", ListCheckpoints},
+    {"checkpoint", "[LABEL]", "keep the current state under a label", MakeCheckpoint,
      Takes::kMaybe},
-    {"rollback", "ID", "go back to a checkpoint", RollBack, Takes::kOne},
-    {"branch", "[NAME]", "start a branch of this session, and go on in it", StartBranch,
+    {"rollback", "ID", "roll back to a checkpoint", RollBack, Takes::kOne},
+    {"branch", "[NAME]", "branch this session and continue in the branch", StartBranch,
      Takes::kMaybe},
-    {"branches", "", "the branches and their cells; *: the current one", ListBranches},
-    {"switch", "NAME", "go on in another branch", Switch, Takes::kOne},
-    {"files", "", "the files of the session's workspace", ListFiles},
+    {"branches", "", "list the branches and their cells; *: the current one", ListBranches},
+    {"switch", "NAME", "continue in another branch", Switch, Takes::kOne},
+    {"files", "", "list the files in the session's workspace", ListFiles},
     {"get", "FILE", "save a file of the session here, or in --output", GetFile, Takes::kOne},
-    {"put", "FILE[:DST]", "copy a file of this machine into the session", PutFile, Takes::kOne},
+    {"put", "FILE[:DST]", "copy a local file into the session", PutFile, Takes::kOne},
     {"vars", "", "the variables", ListVariables},
-    {"time", "CODE", "run a cell and show what it took", nullptr, Takes::kOne},
-    {"reset", "", "a new session instead of this one and its branches", Reset},
+    {"time", "CODE", "run a cell and show time and memory", nullptr, Takes::kOne},
+    {"reset", "", "start a new session in place of this one and its branches", Reset},
     {"help", "", "this text", Help},
-    {"quit", "", "end, like Ctrl-D", nullptr},
+    {"quit", "", "end the prompt, like Ctrl-D", nullptr},
 };
 
 Text Help(Live&, const Argument&) {
@@ -179,8 +179,8 @@ Text Help(Live&, const Argument&) {
     text += usage + "  " + row.help + "\n";
   }
   return text +
-         "?NAME, NAME?          what a name is: its signature and documentation\n"
-         "Tab completes, Ctrl-R searches the history, Ctrl-C interrupts the cell that runs.\n";
+         "?NAME, NAME?          describe a name: its signature and documentation\n"
+         "Tab completes, Ctrl-R searches the history, Ctrl-C interrupts the running cell.\n";
 }
 
 std::string_view Trimmed(std::string_view text) {
@@ -243,7 +243,7 @@ core::Result<void> CheckArgument(const CommandRow& row, const std::string& argum
   return {};
 }
 
-// A command's failure is its user's, unless the session is lost.
+// A failed command is the user's error, unless the session is lost.
 CommandEnd FailCommand(Live& live, const core::Error& error) {
   const bool is_lost = !live.branches.current().session->closed().empty();
   live.printer.Message("belljar: " + PrintableLines(error.ToString()) + "\n");
@@ -259,7 +259,7 @@ CommandEnd AnswerWith(Live& live, const Text& text) {
   return {};
 }
 
-// What the argument of a command can be.
+// Possible arguments of a command.
 std::vector<std::string> ArgumentsOf(Live& live, const std::string& command) {
   std::vector<std::string> arguments;
   if (command == "switch") return live.branches.Names();
@@ -298,7 +298,7 @@ CommandEnd RunCommand(Live& live, std::string_view line) {
   const CommandRow* row = FindCommand(words.name);
   if (!row) {
     return FailCommand(
-        live, UsersError("there is no command %" + core::Printable(words.name) +
+        live, UsersError("unknown command %" + core::Printable(words.name) +
                          host::Suggestion(words.name, CommandNames()) + "; %help lists them"));
   }
   if (core::Result<void> checked = CheckArgument(*row, words.argument); !checked) {

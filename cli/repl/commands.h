@@ -11,10 +11,10 @@
 
 namespace belljar::cli::repl {
 
-// Whether a line that begins a cell is a command: "%undo", "?name", "name?".
+// Whether a line that starts a cell is a command: "%undo", "?name", "name?".
 bool IsCommand(std::string_view line);
 
-// The CODE of "%time CODE", which is a cell; nullopt: it is another command.
+// The CODE of "%time CODE", which is a cell; nullopt: another command.
 std::optional<std::string> TimedCode(std::string_view line);
 
 struct CommandEnd {

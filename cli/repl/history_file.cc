@@ -19,12 +19,12 @@ namespace fs = std::filesystem;
 constexpr size_t kMaxBytes = size_t{4} << 20;
 constexpr size_t kMaxLine = size_t{64} << 10;
 
-// Only what could have been typed.
+// Only what can be typed.
 bool IsEntered(std::string_view line) {
   return !line.empty() && line.size() <= kMaxLine && !core::HasControls(line);
 }
 
-// Directories that are missing, for this user only.
+// Creates missing directories, accessible to this user only.
 void MakeParents(const fs::path& path) {
   if (path.empty() || path == path.root_path()) return;
   std::error_code error;
@@ -55,7 +55,7 @@ core::Result<HistoryFile> HistoryFile::Open(const std::string& path) {
   struct stat status;
   if (fstat(file.fd_.get(), &status) != 0) return core::SystemError(what);
   if (!S_ISREG(status.st_mode)) return core::MakeError(what, "it is not a regular file");
-  // Also of one that was there: what is typed may be secret.
+  // Even for an existing file: what is typed may be secret.
   if ((status.st_mode & 077) != 0) (void)fchmod(file.fd_.get(), 0600);
   std::string text;
   if (static_cast<size_t>(status.st_size) <= kMaxBytes) {
@@ -63,7 +63,7 @@ core::Result<HistoryFile> HistoryFile::Open(const std::string& path) {
     if (!read) return core::SystemErrorOf(read.error().error_number, what);
     text = std::move(*read);
   } else {
-    // Somewhere in a line, which is then lost.
+    // Probably in the middle of a line, which is dropped.
     text.resize(kMaxBytes / 2);
     const ssize_t count = pread(file.fd_.get(), text.data(), text.size(),
                                 status.st_size - static_cast<off_t>(text.size()));

@@ -16,10 +16,10 @@
 namespace belljar::cli::repl {
 namespace {
 
-// Lines of standard input, as they come.
+// Lines of standard input, as they arrive.
 class InputLines {
  public:
-  // What of a line is beyond `limit` bytes is dropped.
+  // Drops what exceeds `limit` bytes of a line.
   InputLines(int cancel_fd, core::Bytes limit)
       : cancel_fd_(cancel_fd), limit_(static_cast<size_t>(limit.count)) {}
 
@@ -127,7 +127,7 @@ void InputLoop::Take(const std::string& line) {
   if (begins) RunTheCell();
   if (is_over()) return;
   if (cell_.is_empty()) return TakeAsFirst(line);
-  // So that the numbers of lines are those of the input.
+  // Keeps line numbers those of the input.
   for (; blanks_ > 0; --blanks_) cell_.Add("");
   cell_.Add(line);
 }
@@ -142,7 +142,7 @@ int InputLoop::Run() {
   if (!is_over()) RunTheCell();
   if (live_.interruption.signal() != 0) return ExitOfSignal(live_.interruption.signal());
   if (live_.printer.error()) return ExitAfterOutput(*live_.printer.error(), code_);
-  // By its last cell, or by a failure of ours, which has said so.
+  // The exit code of the last cell, or of a failure of ours, which has been reported.
   const bool has_ended = !live_.branches.current().session->closed().empty();
   return has_ended && code_ == kExitOk ? kExitFailure : code_;
 }

@@ -16,8 +16,8 @@ namespace {
 constexpr unsigned char kCtrlC = 0x03;
 constexpr unsigned char kCtrlZ = 0x1a;
 constexpr size_t kMaxTypedAhead = 4096;
-// If nothing stops us: an orphaned process group ignores SIGTSTP.
-constexpr int kStopsWithin = 200;  // ms
+// Timeout for being stopped: an orphaned process group ignores SIGTSTP.
+constexpr int kStopTimeout = 200;  // ms
 
 // Global, because a signal handler receives nothing but the signal number.
 std::atomic<int> changes_fd{-1};
@@ -80,7 +80,7 @@ int Keyboard::Next() {
 
 void Keyboard::Suspend() {
   (void)TakeEvent(changes_.get());
-  // For the shell, and for whoever types to it.
+  // Restores what the shell and its user expect.
   termios ours;
   if (tcgetattr(STDIN_FILENO, &ours) != 0) return;
   termios plain = ours;
@@ -90,7 +90,7 @@ void Keyboard::Suspend() {
   (void)kill(0, SIGTSTP);
   // The signal may be delivered a moment later, to another thread.
   pollfd polled{changes_.get(), POLLIN, 0};
-  (void)poll(&polled, 1, kStopsWithin);
+  (void)poll(&polled, 1, kStopTimeout);
   (void)tcsetattr(STDIN_FILENO, TCSADRAIN, &ours);
 }
 

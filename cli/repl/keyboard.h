@@ -4,10 +4,10 @@
 //   keyboard.Next();                              // for the line editor
 //   { const Keyboard::Watch watch(keyboard); … }  // Ctrl-C raises SIGINT on `interruption`
 //
-// The terminal itself must not make signals of keys: those go to the whole process group, and so
-// also to what started this program. So the line editor leaves the terminal in a mode in which
-// Ctrl-C and Ctrl-Z are characters like others, and while a cell runs a thread reads them. What
-// else is typed then is kept for the next line.
+// The terminal itself must not turn keys into signals: those go to the whole process group, and so
+// also to the program that started this one. So the line editor leaves the terminal in a mode in
+// which Ctrl-C and Ctrl-Z are ordinary characters, and while a cell runs a thread reads them. Other
+// input is kept for the next line.
 #ifndef BELLJAR_CLI_REPL_KEYBOARD_H_
 #define BELLJAR_CLI_REPL_KEYBOARD_H_
 
@@ -24,7 +24,8 @@ class Keyboard {
  public:
   static constexpr int kInterrupted = -1;  // Ctrl-C, or a signal that ends the process
   static constexpr int kEnd = -2;          // the terminal is gone
-  static constexpr int kChanged = -3;      // the terminal's size, or we have been stopped meanwhile
+  // the terminal was resized, or we were stopped in between
+  static constexpr int kChanged = -3;
 
   // At most one per process at a time. `interruption` must outlive it.
   explicit Keyboard(Interruption& interruption);
@@ -44,7 +45,7 @@ class Keyboard {
     ~Watch();
     Watch(const Watch&) = delete;
 
-    // Why they do not: nothing could stop a cell.
+    // Why they do not work: nothing could stop a cell.
     const std::optional<core::Error>& error() const { return error_; }
 
    private:

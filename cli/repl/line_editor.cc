@@ -17,7 +17,7 @@
 namespace belljar::cli::repl {
 namespace {
 
-constexpr char kInvisible = '\1';  // around what takes no column of a prompt
+constexpr char kInvisible = '\1';  // around what takes up no column of a prompt
 constexpr size_t kIndent = 4;
 constexpr size_t kGap = 2;  // between columns
 
@@ -26,13 +26,14 @@ size_t CodePoints(std::string_view text) {
       text, [](char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }));
 }
 
-// libedit counts columns as the locale does. Terminals are UTF-8, also in a shell without a locale.
+// libedit counts columns according to the locale. Terminals use UTF-8, even in a shell without a
+// locale.
 void UseUtf8() {
   if (setlocale(LC_CTYPE, "") && nl_langinfo(CODESET) == std::string_view("UTF-8")) return;
   (void)setlocale(LC_CTYPE, "C.UTF-8");
 }
 
-// Marks colours as what takes no column.
+// Marks colours as taking no column.
 std::string Marked(const std::string& prompt) {
   std::string marked;
   for (size_t at = 0; at < prompt.size();) {
@@ -76,7 +77,7 @@ std::string InColumns(const std::vector<std::string>& texts) {
   return shown;
 }
 
-// The number of bytes of the character that begins with `lead`; 0: none does.
+// The number of bytes of the character that begins with `lead`; 0: not a first byte.
 size_t LengthAfter(unsigned char lead) {
   if (lead < 0x80) return 1;
   if (lead >= 0xc2 && lead < 0xe0) return 2;
@@ -113,7 +114,7 @@ class LineEditor::Terminal {
   EditLine* editor_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
-  std::string last_;  // line that was remembered
+  std::string last_;  // the last line added to the history
   bool is_interrupted_ = false;
 };
 
@@ -146,7 +147,7 @@ bool LineEditor::Terminal::Start() {
   (void)el_source(editor_, nullptr);
   el_set(editor_, EL_BIND, "^I", "belljar-complete", nullptr);
   el_wset(editor_, EL_GETCFN, &Terminal::ReadCharacter);
-  // -d: while a line is edited; -x: between two of them.
+  // -d: while a line is edited; -x: between lines.
   el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
   el_set(editor_, EL_SETTY, "-x", "-isig", "-icanon", "-echo", nullptr);
   return true;
@@ -210,7 +211,7 @@ int LineEditor::Terminal::NextCharacter(wchar_t& character) {
   return 1;
 }
 
-// The terminal may have another size, and after a stop any mode.
+// The terminal may have been resized, and after a stop it may be in any mode.
 void LineEditor::Terminal::Changed() {
   el_resize(editor_);
   el_set(editor_, EL_PREP_TERM, 0);

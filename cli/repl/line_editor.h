@@ -1,7 +1,7 @@
 // LineEditor: one line from the terminal, with editing, history and completion: libedit
 // (https://www.thrysoee.dk/editline/), which also reads the user's ~/.editrc.
 //
-// While it exists, the terminal makes no signals of keys (keyboard.h).
+// While it exists, the terminal turns no keys into signals (keyboard.h).
 #ifndef BELLJAR_CLI_REPL_LINE_EDITOR_H_
 #define BELLJAR_CLI_REPL_LINE_EDITOR_H_
 
@@ -18,7 +18,7 @@
 
 namespace belljar::cli::repl {
 
-// How the line could go on: one of `texts` instead of what is between `start`, in bytes, and the
+// How the line could continue: one of `texts` replaces what is between `start`, in bytes, and the
 // cursor. They are safe to display and to insert.
 struct Completions {
   size_t start = 0;
@@ -35,14 +35,14 @@ struct EnteredLine {
 
 class LineEditor {
  public:
-  // `keyboard` must outlive it. Without a history, lines are only remembered until the end.
+  // `keyboard` must outlive it. Without a history file, lines are only remembered until the end.
   static core::Result<std::unique_ptr<LineEditor>> Open(Keyboard& keyboard,
                                                         std::optional<HistoryFile> history,
                                                         Completer completer);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
 
-  // `prompt` may have colours (SGR sequences).
+  // `prompt` may contain colours (SGR sequences).
   EnteredLine Read(const std::string& prompt);
 
  private:

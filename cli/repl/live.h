@@ -1,4 +1,4 @@
-// Live: what the parts of a prompt work on.
+// Live: the state shared by the parts of a prompt.
 #ifndef BELLJAR_CLI_REPL_LIVE_H_
 #define BELLJAR_CLI_REPL_LIVE_H_
 
@@ -19,7 +19,7 @@ struct Live {
   Printer& printer;
   Saver& saver;
   Branches& branches;
-  host::Request request;  // of each cell, but for its source and its name
+  host::Request request;  // for each cell, except for its source and its name
   bool is_interactive = false;
 };
 

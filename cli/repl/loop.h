@@ -9,7 +9,7 @@
 
 namespace belljar::cli::repl {
 
-// Prompts until %quit or Ctrl-D. Returns the exit code. Ctrl-C is noted by `live.interruption`,
+// Prompts until %quit or Ctrl-D. Returns the exit code. Ctrl-C is recorded by `live.interruption`,
 // which must be of Kind::kRepeated.
 int RunAtTerminal(Live& live, std::optional<HistoryFile> history);
 

@@ -36,7 +36,7 @@ void Printer::Result(std::string_view title, std::string_view text) {
 }
 
 void Printer::Report(std::string_view text) {
-  // Colours are ours, so they come last: there are no escape sequences left then.
+  // Colours are added last: the text contains no escape sequences by then.
   const std::string shown = ForTerminal(text, err_is_terminal_ || err_has_colors_);
   Say(err_has_colors_ ? ColoredReport(shown) : shown);
 }

@@ -1,5 +1,5 @@
-// Printer: what the prompt shows. Results and the guest's output go to standard output, messages to
-// standard error, each with colours and escaped control characters where it is a terminal.
+// Printer: what the prompt displays. Results and the guest's output go to standard output, messages
+// to standard error; on a terminal, coloured and with control characters escaped.
 #ifndef BELLJAR_CLI_REPL_PRINTER_H_
 #define BELLJAR_CLI_REPL_PRINTER_H_
 
@@ -21,12 +21,12 @@ class Printer {
   // `colors`: "auto", "always" or "never". `interruption` must outlive it.
   Printer(Interruption& interruption, std::string_view colors);
 
-  // Ours, complete lines. Text in it that is not ours must be printable already.
+  // Our own text, in complete lines. Parts of it that are not ours must already be printable.
   void Answer(std::string_view text);
   void Message(std::string_view text);
   // "belljar: error: …" with what the user can do.
   void Failure(const core::Error& error);
-  // From the guest: a result after `title`, which is ours; and what OutcomeText says of a cell.
+  // From the guest: a result after `title`, which is ours; and OutcomeText of a cell.
   void Result(std::string_view title, std::string_view text);
   void Report(std::string_view text);
 
@@ -63,7 +63,7 @@ class Printer {
   std::optional<core::Error> error_;
 };
 
-// A text from the guest of several lines, printable.
+// A text of several lines from the guest, made printable.
 std::string PrintableLines(std::string_view text);
 
 }  // namespace belljar::cli::repl

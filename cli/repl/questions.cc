@@ -18,7 +18,7 @@ constexpr size_t kMaxCompletions = 200;
 constexpr size_t kMaxCompletion = 200;  // bytes
 constexpr size_t kNameWidth = 30;
 constexpr size_t kReprWidth = 100;
-// A prompt that does not answer to Tab is worse than one that does not complete.
+// A prompt that does not react to Tab is worse than one without completions.
 constexpr outside::Patience kBriefly{true, std::chrono::milliseconds(2000)};
 
 bool IsLead(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
@@ -27,7 +27,7 @@ size_t CharactersIn(std::string_view text) {
   return static_cast<size_t>(std::ranges::count_if(text, IsLead));
 }
 
-// The offset in bytes of the character `count`; npos: there are fewer.
+// The byte offset of character `count`; npos: there are fewer.
 size_t OffsetOf(std::string_view text, size_t count) {
   for (size_t at = 0; at < text.size(); ++at) {
     if (IsLead(text[at]) && count-- == 0) return at;
@@ -103,8 +103,8 @@ Completions CompleteCode(Live& live, const std::string& above, std::string_view 
     const std::string text = TextAt(each, "text");
     const std::optional<size_t> begin = NumberAt(each, "start");
     if (!begin || *begin < offset || *begin > cursor || NumberAt(each, "end") != cursor) continue;
-    if (start && *start != *begin) continue;  // a list has one place
-    // Names are the guest's, and what is inserted is typed, as it were.
+    if (start && *start != *begin) continue;  // all candidates start at one place
+    // Names are the guest's, and insertion is like typing.
     if (text.empty() || text.size() > kMaxCompletion || core::Printable(text) != text) continue;
     start = begin;
     completions.texts.push_back(text);
@@ -119,7 +119,7 @@ core::Result<std::string> Inspect(Live& live, const std::string& name) {
       Ask(live, {Question::Kind::kInspect, name, std::nullopt}, outside::Patience{});
   if (!answer) return answer.error();
   const std::string text = PrintableLines(TextAt(*answer, "text"));
-  if (text.empty()) return core::Printable(name) + " is not known here\n";
+  if (text.empty()) return core::Printable(name) + " is not defined here\n";
   return text.ends_with('\n') ? text : text + "\n";
 }
 

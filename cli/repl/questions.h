@@ -1,5 +1,6 @@
-// What the prompt asks the session between cells: completions, what a name is, the variables. The
-// answers come from the sandbox, so they are hostile; what is returned here is printable.
+// What the prompt asks the session between cells: completions, information on a name, the
+// variables. Answers come from the sandbox, so they are hostile; what is returned here is
+// printable.
 #ifndef BELLJAR_CLI_REPL_QUESTIONS_H_
 #define BELLJAR_CLI_REPL_QUESTIONS_H_
 
@@ -13,13 +14,13 @@
 namespace belljar::cli::repl {
 
 // Completions for the Python code `before`, the part of a line up to the cursor, after the lines
-// `above` of its cell. None if the session cannot say.
+// `above` of its cell. Empty if the session cannot answer.
 Completions CompleteCode(Live& live, const std::string& above, std::string_view before);
 
-// What is known of a name: complete lines.
+// Information on a name, in complete lines.
 core::Result<std::string> Inspect(Live& live, const std::string& name);
 
-// A table of the variables: complete lines.
+// A table of the variables, in complete lines.
 core::Result<std::string> VariablesText(Live& live);
 
 }  // namespace belljar::cli::repl

@@ -19,7 +19,7 @@ bool IsFigure(const host::Artifact& artifact) {
          (artifact.media_type.starts_with("image/") || artifact.media_type == "text/html");
 }
 
-// New and changed files that stay in the session.
+// New and changed files that remain in the session.
 std::string FilesText(const std::vector<std::string>& names) {
   if (names.empty()) return "";
   std::string text = "belljar: in the session's workspace:";
@@ -53,7 +53,8 @@ std::string Saver::FreeName(const host::Artifact& artifact, uint64_t cell) const
   const std::string name = "cell-" + std::to_string(cell) + "-" + artifact.name;
   const size_t dot = name.find_first_of('.');
   std::string free = name;
-  // Of an earlier session. Whoever else creates it meanwhile wins: nothing is overwritten.
+  // The name is taken by an earlier session. If someone else creates the file first, it is kept:
+  // nothing is overwritten.
   for (int number = 2; number < 1000 && faccessat(directory_->fd.get(), free.c_str(), F_OK,
                                                   AT_SYMLINK_NOFOLLOW) == 0;
        ++number) {

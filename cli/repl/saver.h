@@ -1,8 +1,8 @@
-// Saver: files on this machine from what cells produce.
+// Saver: saves what cells produce as files on this machine.
 //
-// Figures are saved as "cell-3-figure-1.png": the guest may have chosen the rest of a name, and
-// with such a beginning it is nothing that another program would load. Everything, under its own
-// name, is saved only where the user has named a directory for it.
+// Figures are saved as "cell-3-figure-1.png": the guest may have chosen the rest of the name, and
+// with this prefix no other program would load it. Files under their own names are saved only if
+// the user has named a directory for them.
 #ifndef BELLJAR_CLI_REPL_SAVER_H_
 #define BELLJAR_CLI_REPL_SAVER_H_
 
@@ -19,14 +19,14 @@ namespace belljar::cli::repl {
 
 class Saver {
  public:
-  // Without a directory figures are saved in the working directory, which is opened when needed.
+  // Without a directory, figures are saved in the working directory, which is opened when needed.
   Saver(std::optional<SaveDirectory> directory, bool force);
 
   struct Report {
     std::string text;                  // for standard error, complete lines
     std::optional<core::Error> error;  // the first one
   };
-  // Takes the artifacts of `outcome`, the cell `cell`.
+  // Saves the artifacts of `outcome`, the outcome of cell number `cell`.
   Report Save(host::Outcome& outcome, uint64_t cell);
 
   // Saves a file of the session. Returns the message for the user.
@@ -41,7 +41,7 @@ class Saver {
   const bool saves_all_;
   const bool force_;
   std::optional<SaveDirectory> directory_;
-  std::set<std::string> saved_;  // by us, so that a file that changes is saved again
+  std::set<std::string> saved_;  // saved by us, so that a file that changes is saved again
 };
 
 }  // namespace belljar::cli::repl

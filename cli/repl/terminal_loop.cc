@@ -16,7 +16,7 @@
 namespace belljar::cli::repl {
 namespace {
 
-// As people end Python's own.
+// The ways to leave Python's own prompt.
 bool IsFarewell(std::string_view line) {
   return line == "exit" || line == "quit" || line == "exit()" || line == "quit()";
 }
@@ -73,7 +73,7 @@ void TerminalLoop::RunTheCell() {
   cell_.Clear();
 }
 
-// Whether the line begins a cell; else it was a command.
+// Whether the line begins a cell; otherwise it was a command.
 bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
   is_timed_ = false;
   if (std::optional<std::string> code = TimedCode(line)) {
@@ -93,7 +93,7 @@ bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
   return true;
 }
 
-// The exit code, if this is the end.
+// The exit code, if the prompt ends here.
 std::optional<int> TerminalLoop::TakeLine(const std::string& line) {
   const Keyboard::Watch watch(keyboard_);
   if (watch.error()) {

@@ -137,7 +137,7 @@ core::Result<Job> Prepare(const Options& options, const Settings& settings,
   return job;
 }
 
-void SayNotes(const std::vector<std::string>& notes, bool quiet) {
+void PrintNotes(const std::vector<std::string>& notes, bool quiet) {
   for (const std::string& note : notes) {
     if (!quiet) Say("belljar validate: note: " + note + "\n");
   }
@@ -162,7 +162,7 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
   validate::ParallelChecks checks(targets, checker, jobs);
   for (const validate::Target& target : targets) {
     core::Result<validate::Judgement> judgement = checks.Next();
-    // What it ended is not our failure.
+    // Checks ended by an interruption are not failures of ours.
     if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
     if (!judgement) {
       progress.Clear();
@@ -196,7 +196,7 @@ int Execute(const Options& options) {
   std::vector<std::string> notes;
   const core::Result<Settings> settings = validate::ResolveSettings(options, working_folder, notes);
   if (!settings) return UsageError("validate", settings.error().ToString());
-  SayNotes(notes, options.quiet);
+  PrintNotes(notes, options.quiet);
   if (options.show_config) return Answer(validate::ShowSettings(*settings), kExitOk);
   // From here on an interruption ends the search and the checks. Before, while a list of files is
   // read from standard input, it ends the process.
@@ -208,9 +208,9 @@ int Execute(const Options& options) {
   const validate::FoundFiles found =
       validate::FindFiles(job->search, [&] { return interruption.signal() != 0; });
   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
-  SayNotes(found.notes, options.quiet);
+  PrintNotes(found.notes, options.quiet);
   if (options.show_files) return ShowFiles(found.targets);
-  if (found.targets.empty()) SayNotes({"no files to check"}, options.quiet);
+  if (found.targets.empty()) PrintNotes({"no files to check"}, options.quiet);
   return CheckAll(found.targets, std::move(*job), interruption);
 }
 

@@ -8,7 +8,7 @@
 namespace belljar::cli::validate {
 
 IgnoreComments::IgnoreComments(const std::vector<host::Comment>& comments) {
-  // The texts are short: the reader of the worker's report bounds them.
+  // The texts are short: the reader of the worker's report limits them.
   static const std::regex kForm(R"(#\s*belljar:\s*ignore\s*\[([^\]]*)\].*)");
   static const std::regex kRule(R"(\s*(BJ[0-9]{3})\s*)");
   for (const host::Comment& comment : comments) {

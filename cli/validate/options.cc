@@ -107,9 +107,8 @@ void AddJudgingOptions(CLI::App* parser, Options& options) {
           "accept all current findings: write them to FILE");
   AddText(parser, "--config", options.config, kFileType,
           "the configuration (default: belljar.toml or pyproject.toml, here or above)");
-  parser->add_flag(
-      "--isolated", options.isolated,
-      "disregard configuration and ignore files found with the code; for untrusted code");
+  parser->add_flag("--isolated", options.isolated,
+                   "ignore configuration and ignore files found with the code; for untrusted code");
 }
 
 void AddShowOptions(CLI::App* parser, Options& options) {

@@ -32,7 +32,7 @@ struct Options {
   bool show_config = false;
   bool show_files = false;
   std::string format = kTextFormat;
-  const CLI::Option* format_option = nullptr;  // to tell whether it was given
+  const CLI::Option* format_option = nullptr;  // to see whether it was given
   std::optional<std::string> output;
   std::optional<std::string> jobs;
   bool quiet = false;

@@ -6,13 +6,13 @@
 namespace belljar::cli::validate {
 namespace {
 
-constexpr size_t kAheadForEachJob = 32;
+constexpr size_t kReadAheadPerJob = 32;
 
 }  // namespace
 
 ParallelChecks::ParallelChecks(const std::vector<Target>& targets, const FileChecker& checker,
                                size_t jobs)
-    : targets_(targets), checker_(checker), ahead_(jobs * kAheadForEachJob) {
+    : targets_(targets), checker_(checker), ahead_(jobs * kReadAheadPerJob) {
   while (threads_.size() < std::min(jobs, targets.size())) {
     core::Thread thread;
     if (!thread.Start("check files", [this] { Work(); })) break;

@@ -1,6 +1,6 @@
 // RuleSelection: decides which rules are reported, per file.
 //
-// Rules are named by an id or a prefix of it: "BJ301", "BJ3", "BJ". Findings that a source could
+// Rules are named by an id or a prefix of one: "BJ301", "BJ3", "BJ". Findings that a source could
 // not be checked at all (BJ001 to BJ099: not Python, too long, too deeply nested) are always
 // reported: a user who selects only BJ2 must learn that BJ2 was not checked. Use `exclude` for
 // files that should not be checked.

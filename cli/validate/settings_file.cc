@@ -253,7 +253,7 @@ bool IsConfiguration(const std::string& path) {
   return !IsProjectFile(path) || ParseFile(path)["tool"]["belljar"];
 }
 
-// Of two configurations in a folder only the first is read, which the user should know.
+// If a folder has two configuration files, only the first is read; the user should know.
 void NoteUnreadProject(const std::string& path, Strings& notes) {
   const core::Result<bool> has_section = Translate(path, [&] { return IsConfiguration(path); });
   if (has_section && *has_section) {

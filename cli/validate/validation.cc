@@ -118,7 +118,7 @@ int Validation::WriteNewBaseline() {
   return kExitOk;
 }
 
-void Validation::SayStatistics() const {
+void Validation::PrintStatistics() const {
   if (!options_.statistics) return;
   std::vector<std::pair<size_t, std::string>> rows;
   for (const auto& [rule, counted] : by_rule_) {
@@ -158,7 +158,7 @@ int Validation::Finish() {
     Say("belljar validate: note: stale findings in the baseline: " +
         WithThousands(options_.baseline->stale()) + "; regenerate it with --write-baseline\n");
   }
-  SayStatistics();
+  PrintStatistics();
   if (is_text && !options_.quiet) Say(rest);  // a summary for the user
   return ExitCode();
 }

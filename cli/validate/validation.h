@@ -46,7 +46,7 @@ class Validation {
   int Print(const std::string& text);
   int WriteNewBaseline();
   int ExitCode() const;
-  void SayStatistics() const;
+  void PrintStatistics() const;
   void Note(const std::string& text);
 
   ValidationOptions options_;

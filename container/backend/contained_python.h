@@ -1,5 +1,5 @@
-// ContainedPython: the Python of one session, in a container that is its alone. The guest in it
-// keeps the worker (inside/guest.h); the container is destroyed with this object.
+// ContainedPython: the Python of one session, in a container of its own. The guest in it keeps the
+// worker (inside/guest.h); the container is destroyed with this object.
 #ifndef BELLJAR_CONTAINER_BACKEND_CONTAINED_PYTHON_H_
 #define BELLJAR_CONTAINER_BACKEND_CONTAINED_PYTHON_H_
 
@@ -19,7 +19,7 @@ namespace belljar::container::backend {
 
 class ContainedPython final : public outside::LivePython {
  public:
-  // Of the backend, which outlives this object.
+  // Belongs to the backend, which outlives this object.
   struct Host {
     std::function<core::Result<host::Outcome>(const PooledContainer&, const host::Request&,
                                               const outside::RunOptions&)>

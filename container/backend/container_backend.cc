@@ -14,12 +14,12 @@
 namespace belljar::container::backend {
 namespace {
 
-// For the engine to report how a container that is already gone has ended.
+// Time for the engine to report how a container that is already gone has ended.
 constexpr std::chrono::seconds kExitTimeout{5};
-// Containers that died between being taken and receiving a request.
-constexpr int kMaxDeadInARow = 3;
+// Maximum number of containers in a row that died between being taken and receiving a request.
+constexpr int kMaxConsecutiveDeaths = 3;
 
-// The program has not run: the guest has not received the whole request.
+// The program did not run: the guest did not receive the whole request.
 bool HasDiedBefore(const core::Result<host::Outcome>& outcome) {
   return !outcome && outcome.error().error_number == EPIPE;
 }
@@ -57,7 +57,7 @@ core::Result<host::Outcome> ContainerBackend::Run(const host::Request& request,
     core::Result<host::Outcome> outcome = RunIn(*container, request, options);
     const bool has_died = HasDiedBefore(outcome);
     Leave(std::move(*container), options.deferred);
-    if (!has_died || tries == kMaxDeadInARow) return outcome;
+    if (!has_died || tries == kMaxConsecutiveDeaths) return outcome;
   }
 }
 
@@ -69,7 +69,8 @@ core::Result<PooledContainer> ContainerBackend::TakeForSession(
     const core::Result<void> opened = container->guest->OpenSession(options.limits, wait);
     if (opened) return container;
     pool_->Retire(std::move(*container));
-    if (opened.error().error_number != EPIPE || tries == kMaxDeadInARow) return opened.error();
+    if (opened.error().error_number != EPIPE || tries == kMaxConsecutiveDeaths)
+      return opened.error();
   }
 }
 
@@ -80,7 +81,7 @@ core::Result<std::shared_ptr<outside::Session>> ContainerBackend::OpenSession(
                            "in a container it has no network: choose a profile without one, or "
                            "open it without a container");
   }
-  // Until its container has been given back.
+  // Waits until its container has been returned.
   std::optional<outside::OpenedSessions::Use> use = sessions_->BeginUse();
   if (!use) return core::MakeError("open a session", "the sandbox is closing");
   const auto kept_use = std::make_shared<const outside::OpenedSessions::Use>(std::move(*use));
@@ -146,7 +147,7 @@ void ContainerBackend::SetOutOfMemory(host::Outcome& outcome) const {
   host::SetStopped(
       outcome, host::Status::kMemoryLimit, "MemoryLimit",
       "the container was stopped at " + options_.pool.spec.memory.ToString() + " of memory",
-      "use less memory at a time; files that are in memory count");
+      "use less memory at a time; files in memory count, too");
 }
 
 void ContainerBackend::Leave(PooledContainer container, host::DeferredTasks* deferred) {

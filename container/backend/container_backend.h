@@ -1,5 +1,5 @@
 // ContainerBackend: runs each request in its own container, which is destroyed after the run. A
-// session has one to itself.
+// session has a container to itself.
 //
 //   caller ──request──▶ ContainerPool: a waiting container, else one started for the request
 //          ──request──▶ GuestConnection ──▶ belljar-guest in the container: the engine itself
@@ -22,22 +22,22 @@ namespace belljar::container::backend {
 struct ContainerBackendOptions {
   ContainerPoolOptions pool;
   host::ContainerReport report;  // engine, runtime, image: the same in every outcome
-  // If the profile has an egress proxy, else null: the service in pool.terms.
+  // The service in pool.terms if the profile has an egress proxy, otherwise null.
   std::shared_ptr<egress::EgressService> egress_service;
 };
 
 class ContainerBackend : public outside::Backend {
  public:
-  // Precondition of its destruction: no run or call of a session is in progress, and the deferred
-  // tasks have run.
+  // Precondition of destruction: no run or call of a session is in progress, and the deferred tasks
+  // have run.
   static core::Result<std::unique_ptr<ContainerBackend>> Start(ContainerBackendOptions options);
   ~ContainerBackend() override { sessions_->CloseAll(); }
 
   core::Result<host::Outcome> Run(const host::Request& request,
                                   const outside::RunOptions& options) override;
 
-  // In a container of its own, until it is closed: without checkpoints, since a container's
-  // profile of system calls, or its kernel, has not what copies of a process need.
+  // In a container of its own, until it is closed: without checkpoints, since a container's seccomp
+  // profile, or its kernel, lacks what copies of a process need.
   core::Result<std::shared_ptr<outside::Session>> OpenSession(
       const outside::SessionOptions& options, const outside::RunOptions& run) override;
 

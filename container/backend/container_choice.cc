@@ -46,7 +46,7 @@ core::Result<Reached> ReachRunsc(const ContainerSelection& selection) {
       selection.folder.empty() ? runsc::DefaultRunscFolder() : selection.folder;
   if (folder.empty()) {
     return core::MakeError("find a folder for runsc's images",
-                           "this user has no HOME: name a folder, or set XDG_CACHE_HOME");
+                           "HOME is not set: name a folder, or set XDG_CACHE_HOME");
   }
   auto engine = std::make_shared<runsc::RunscEngine>(
       runsc::RunscEngineOptions{.folder = folder, .rootless = geteuid() != 0});
@@ -108,7 +108,7 @@ core::Result<void> CheckSelection(const ContainerSelection& selection) {
   if (selection.runtime == "runc" && selection.require_gvisor) {
     return core::MakeError(
         "choose a runtime",
-        "gVisor is required, and runc is not gVisor: choose runsc, or leave the runtime out");
+        "gVisor is required, and runc is not gVisor: choose runsc, or omit the runtime");
   }
   return {};
 }
@@ -210,7 +210,7 @@ core::Error AllOf(std::vector<core::Error> reasons) {
   return core::MakeError(kChoose, text);
 }
 
-// Of the engines that answer, the first that `choose` accepts.
+// The first answering engine that `choose` accepts.
 template <typename Choice, typename Choose>
 core::Result<Choice> FirstOf(const ContainerSelection& selection, const Choose& choose) {
   if (core::Result<void> checked = CheckSelection(selection); !checked) return checked.error();

@@ -14,7 +14,7 @@ constexpr core::Bytes kInterpreter = core::Bytes::Mebi(256);
 constexpr core::Bytes kPackages = core::Bytes::Mebi(512);
 // In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReport = core::Bytes::Mebi(1);
-// In a profile without files for programs: for libraries that need a temporary file.
+// In a profile without files for programs: space for libraries that need a temporary file.
 constexpr core::Bytes kPlainTemporary = core::Bytes::Mebi(16);
 // One for the program, and one for the guest, which forwards its output.
 constexpr double kProcessors = 2;

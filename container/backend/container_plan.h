@@ -14,8 +14,8 @@
 namespace belljar::container::backend {
 
 // For the whole container, so that a run that uses the profile's maximum is never killed because of
-// the engine's own memory: the program's memory; twice the output that it may produce (the original
-// and the guest's copy); the folders, full; the interpreter, the guest, and gVisor.
+// the engine's own memory: the program's memory; twice its maximum output (the original and the
+// guest's copy); full folders; the interpreter, the guest, and gVisor.
 core::Bytes MemoryOfContainer(const core::Profile& profile);
 
 // Without labels. `memory`: nullopt for MemoryOfContainer.

@@ -16,10 +16,10 @@ using std::chrono::milliseconds;
 // Engines do not start more containers in parallel any faster, and each start needs a CPU.
 constexpr size_t kCrew = 4;
 // A single failure may be temporary.
-constexpr int kFailuresToGiveUp = 2;
+constexpr int kMaxFailures = 2;
 constexpr std::chrono::seconds kRemoveAgain{5};
-// A start competes for the CPU with a run that somebody waits for: a short run ends before its
-// container is replaced.
+// Delay before a replacement: a start competes for the CPU with a run that a caller is waiting for,
+// and a short run ends before that.
 constexpr milliseconds kRefillDelay{30};
 constexpr size_t kShownErrors = 400;  // bytes
 constexpr char kStart[] = "start a pool of containers";
@@ -123,7 +123,7 @@ std::optional<PooledContainer> ContainerPool::TakeWaiting() {
       container.warm = true;
       return container;
     }
-    // Killed while it waited; callers are not affected.
+    // Killed while waiting; callers are not affected.
     RemoveLater(std::move(container.id));
   }
   return std::nullopt;
@@ -224,7 +224,7 @@ void ContainerPool::RemoveAgain(core::Deadline now) {
 
 std::vector<pollfd> ContainerPool::Watched() const {
   std::vector<pollfd> watched = {{wake_.fd(), POLLIN, 0}};
-  // One that is taken in the meantime may wake the keeper by its messages, which is harmless.
+  // One taken in the meantime may wake the keeper with its messages, which is harmless.
   for (const PooledContainer& container : ready_) {
     watched.push_back({container.guest->fd(), POLLIN, 0});
   }
@@ -315,7 +315,7 @@ void ContainerPool::Deliver(PooledContainer container) {
 void ContainerPool::StartFailed(const core::Error& error) {
   if (closing_) return;
   start_backoff_.Fail(core::Clock::now());
-  if (++failures_in_a_row_ < kFailuresToGiveUp) return;
+  if (++failures_in_a_row_ < kMaxFailures) return;
   failure_ = error;
   // ETIMEDOUT would tell a waiting taker that waiting longer might help.
   if (error.error_number == ETIMEDOUT) failure_->error_number = 0;

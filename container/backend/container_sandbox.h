@@ -21,7 +21,7 @@ namespace belljar::container::backend {
 
 struct ContainerOptions {
   ContainerSelection selection;
-  // Started containers that wait, each with a loaded interpreter; 0: every run starts its own.
+  // Started, waiting containers, each with a loaded interpreter; 0: every run starts its own.
   size_t spares = 1;
   // Maximum number of containers at a time, including waiting ones. A run that needs one more
   // waits, up to its RunOptions::queue_timeout.
@@ -34,9 +34,9 @@ struct ContainerOptions {
   std::string instance;
 };
 
-// Checks the engine, removes leftovers of an earlier crash, and begins to start spares; returns
-// before the first is ready. Of `sandbox` only what concerns the guest is used: profile, isolation,
-// language, network.
+// Checks the engine, removes leftovers of an earlier crash, and starts to create spares; returns
+// before the first is ready. Only the parts of `sandbox` that concern the guest are used: profile,
+// isolation, language, network.
 core::Result<std::unique_ptr<outside::Sandbox>> OpenContainerSandbox(
     outside::SandboxOptions sandbox, ContainerOptions options);
 

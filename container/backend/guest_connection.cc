@@ -9,7 +9,7 @@
 namespace belljar::container::backend {
 namespace {
 
-// Between asking a guest to end and killing it.
+// Time between asking a guest to end and killing it.
 constexpr std::chrono::seconds kCancelGrace{2};
 
 // Indexes into the watched descriptors; the cancellation comes first.
@@ -70,18 +70,18 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   if (session_ && HasEnded()) return core::MakeError(kAskSession, "its container has ended");
   if (core::Result<void> opened = OpenEgress(request); !opened) return opened.error();
   streamed_stdout_ = streamed_stderr_ = 0;
-  // Until it is known to be otherwise.
+  // Assumed until known otherwise.
   is_broken_ = session_.has_value();
   GuestReader::EgressFrames egress;
   if (egress_) egress = [this](const wire::Frame& frame) { return egress_->Take(frame); };
   calls_.emplace(request, options.call);
   reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(egress),
                   &*calls_);
-  // Half a request would be the end of a session.
+  // Half a request would end a session.
   const outside::Wait sending = session_ ? outside::Wait{wait.deadline, options.kill_fd} : wait;
   if (core::Result<void> sent = SendRequest(request, sending); !sent) {
     if (sent.error().error_number == EPIPE && HasReportedEnd()) return *reader_->failure();
-    // Cancelled before it began; any other error is the machine's.
+    // Cancelled before it began; any other error is this machine's.
     if (sent.error().error_number != ECANCELED) return sent.error();
     end_ = End::kCancelled;
     return Ended(request);
@@ -127,7 +127,7 @@ core::Result<void> GuestConnection::SendRequest(const host::Request& request,
 core::Result<void> GuestConnection::SendOrder(wire::FrameKind kind, std::string_view text,
                                               const std::vector<std::string_view>& content,
                                               const outside::Wait& wait) {
-  // Of the cell before: a cancellation or an answer that came too late.
+  // Left over from the previous cell: a cancellation, or an answer that came too late.
   core::Result<void> sent = channel_.SendFrames(outbox_, wait);
   outbox_.clear();
   answering_ = 0;
@@ -138,7 +138,7 @@ core::Result<void> GuestConnection::SendOrder(wire::FrameKind kind, std::string_
   if (sent || sent.error().error_number == ECANCELED) return sent;
   const bool is_late = sent.error().error_number == ETIMEDOUT;
   return core::SystemErrorOf(sent.error().error_number, "send a request to a container",
-                             is_late ? "it does not read it" : "it has ended");
+                             is_late ? "the container does not read it" : "it has ended");
 }
 
 // --- sessions ------------------------------------------------------------------------------------
@@ -168,7 +168,7 @@ core::Result<wire::Reply> GuestConnection::Inquire(const wire::Inquiry& inquiry,
   return std::move(reader_->reply());
 }
 
-// Until the guest is ready for the next order, or says that its session has ended.
+// Waits until the guest is ready for the next order, or says that its session has ended.
 core::Result<void> GuestConnection::AwaitSettled(const outside::Wait& wait) {
   while (reader_->stage() != GuestReader::Stage::kWaiting) {
     if (reader_->failure()) return *reader_->failure();
@@ -184,7 +184,7 @@ core::Result<void> GuestConnection::AwaitSettled(const outside::Wait& wait) {
   return {};
 }
 
-// A guest that waits sends nothing.
+// A waiting guest sends nothing.
 bool GuestConnection::HasEnded() const {
   return is_broken_ || reader_->stage() != GuestReader::Stage::kWaiting ||
          IsReadable(channel_.fd());
@@ -192,7 +192,7 @@ bool GuestConnection::HasEnded() const {
 
 // --- the end of a run ----------------------------------------------------------------------------
 
-// For a guest that ended before it had the whole request. What it sent before is still there.
+// For a guest that ended before it had the whole request. What it sent before can still be read.
 bool GuestConnection::HasReportedEnd() {
   std::optional<End> end;
   for (;;) {
@@ -223,7 +223,7 @@ GuestConnection::End GuestConnection::Watch(outside::Wait wait,
       const core::Deadline asked = core::Clock::now();
       if (!cancelled && asked < last_call && AnswerCall()) {
         interrupts.CheckSoon();
-        // The clock of a cell stands still meanwhile.
+        // The clock of a cell is stopped meanwhile.
         if (session_) {
           last_call += core::Clock::now() - asked;
           wait.deadline += core::Clock::now() - asked;
@@ -233,7 +233,7 @@ GuestConnection::End GuestConnection::Watch(outside::Wait wait,
       }
     } else if (is_interrupted || came.error().error_number == ECANCELED) {
       cancelled = true;
-      // A guest that cannot be told is killed anyway.
+      // A guest that cannot be notified is killed anyway.
       const auto grace = kCancelGrace + (session_ ? options.interrupt_grace : kCancelGrace.zero());
       wait = {std::min(wait.deadline, core::Clock::now() + grace)};
       outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kCancel, 0);
@@ -262,18 +262,18 @@ core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait,
               {outbox_.empty() ? -1 : channel_.out_fd(), POLLOUT, 0},
               {may_interrupt ? options.interrupt_fd : -1, POLLIN, 0},
               {options.kill_fd, POLLIN, 0}};
-  if (egress_) egress_->Watch(outbox_.size() < wire::EgressTraffic::kEnoughToSend, watched_);
+  if (egress_) egress_->Watch(outbox_.size() < wire::EgressTraffic::kSendThreshold, watched_);
   return outside::WaitForAny(watched_, wait);
 }
 
-// May take any time; the guest's clock keeps running, and its messages are kept. False: there is no
-// call.
+// May take any amount of time; the guest's clock keeps running, and its messages are kept. False:
+// there is no call.
 bool GuestConnection::AnswerCall() {
   const std::optional<GuestReader::Call> call = reader_->TakeCall();
   if (!call) return false;
   std::string answer = calls_->Answer(call->name, call->arguments);
   if (answer.empty() && session_) answer = outside::FunctionCalls::Interrupted();
-  // Without an answer the guest waits to be cancelled.
+  // Without an answer, the guest waits to be cancelled.
   if (answer.empty()) return true;
   outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kAnswer, answer.size()) + answer;
   answering_ = outbox_.size();
@@ -309,7 +309,7 @@ std::optional<GuestConnection::End> GuestConnection::Take(const std::string& byt
   return reader_->failure() && !reader_->has_outcome() ? End::kFailure : End::kOutcome;
 }
 
-// Of a session, which says no more.
+// A session that sends nothing more.
 GuestConnection::End GuestConnection::OutcomeOfLast() {
   has_hung_up_ = true;
   return End::kOutcome;
@@ -326,7 +326,7 @@ void GuestConnection::Stream(const outside::RunOptions& options) {
   pass(outcome.stderr_stream.text, streamed_stderr_, options.sink->on_stderr);
 }
 
-// The outcome if the guest has not sent one. Its output is kept as far as it arrived.
+// The outcome if the guest has not sent one. Output that has arrived is kept.
 host::Outcome GuestConnection::Ended(const host::Request& request) {
   host::Outcome outcome;
   outcome.limits = request.limits;

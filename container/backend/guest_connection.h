@@ -11,9 +11,9 @@
 //   while (!guest.HasEnded()) guest.Run(request, options) …     cells; or guest.Inquire(…)
 //
 // Run always ends, whatever the guest does: at the latest shortly after the request's timeout or
-// the cancellation, or shortly after a function of the caller that is running then. If the program
-// had an outcome, it says how the run ended. end() is for the owner of the container, who knows
-// more (for example that it was killed for lack of memory).
+// the cancellation, or after a function of the caller that is running at that time. If there is an
+// outcome, it says how the run ended. end() is for the owner of the container, who knows more (for
+// example that it was killed for lack of memory).
 #ifndef BELLJAR_CONTAINER_BACKEND_GUEST_CONNECTION_H_
 #define BELLJAR_CONTAINER_BACKEND_GUEST_CONNECTION_H_
 
@@ -59,8 +59,8 @@ class GuestConnection {
   enum class End {
     kOutcome,    // complete, from the guest
     kFailure,    // its machine failed
-    kTimeout,    // it had not ended the run in time
-    kCancelled,  // it had not ended the run after being cancelled
+    kTimeout,    // it did not end the run in time
+    kCancelled,  // it did not end the run after being cancelled
     kClosed,     // the channel closed early
     kFault,      // it sent invalid data
   };
@@ -71,7 +71,7 @@ class GuestConnection {
   // with it.
   core::Result<void> AwaitReady(const outside::Wait& wait);
 
-  // Readable while it waits: it has died, or is misbehaving.
+  // Readable while it waits: it has died or misbehaves.
   int fd() const { return channel_.fd(); }
 
   // Precondition: AwaitReady, and `request` has been checked against the profile. The sink and the
@@ -79,11 +79,11 @@ class GuestConnection {
   // (Narrower); check them beforehand to avoid using up a container.
   core::Result<host::Outcome> Run(const host::Request& request, const outside::RunOptions& options);
 
-  // Precondition: AwaitReady, and no Run. EPIPE: the guest had ended before.
+  // Precondition: AwaitReady, and no Run. EPIPE: the guest ended before.
   core::Result<void> OpenSession(const core::Limits& limits, const outside::Wait& wait);
   // In a session. `kill_fd`, once readable, ends it.
   core::Result<wire::Reply> Inquire(const wire::Inquiry& inquiry, int kill_fd);
-  // Of a session: nothing more can be asked of it.
+  // Sessions only: whether no further request is possible.
   bool HasEnded() const;
 
   // After Run.

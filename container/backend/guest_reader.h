@@ -45,7 +45,7 @@ class GuestReader {
     kRunning,    // expects output, calls, and the outcome
     kContent,    // expects the content of the outcome's artifacts
     kEnded,      // expects nothing more
-    // Of a session.
+    // Sessions only.
     kReplying,      // expects the reply to an inquiry
     kReplyContent,  // expects the content of the reply
     kSettling,      // expects ready, or the session's end

@@ -7,9 +7,9 @@
 //   … write to container->input, read from container->output …
 //   (*engine)->Remove(container->id);
 //
-// Only a container's labels tell who owns it. Whoever starts one removes it, and uses List to find
-// leftovers of an earlier crash. Called on the host. All members can be called from any thread,
-// concurrently, and return within the engine's timeouts, whatever the daemon does.
+// A container's owner is only known from its labels. Whoever starts one removes it, and uses List
+// to find leftovers of an earlier crash. Called on the host. All members can be called from any
+// thread, concurrently, and return within the engine's timeouts, whatever the daemon does.
 #ifndef BELLJAR_CONTAINER_ENGINES_CONTAINER_ENGINE_H_
 #define BELLJAR_CONTAINER_ENGINES_CONTAINER_ENGINE_H_
 
@@ -80,7 +80,7 @@ struct ContainerSpec {
   uint64_t pids = 128;
   uint64_t open_files = 1024;
   // The engine removes it when it ends, so that nothing is left if its owner was killed. Docker
-  // only: nobody would do it for standalone runsc, and Podman could not report afterwards how it
+  // only: nothing would do it for standalone runsc, and Podman could not report afterwards how it
   // ended.
   bool leaves_nothing = false;
   // In place of the engine's own seccomp profile, which may be stricter, one in Docker's JSON

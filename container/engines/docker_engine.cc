@@ -21,7 +21,7 @@ using std::chrono::milliseconds;
 constexpr size_t kLongAnswer = 8 << 20;  // for a list; one container takes about 1 KiB
 // The kernel's notification of a kill may come after that of the death: about 0.1 s was observed,
 // and more than 0.5 s on a loaded machine.
-constexpr milliseconds kNoticeOfKill{1500};
+constexpr milliseconds kKillNoticeTimeout{1500};
 
 core::Error Refused(const std::string& operation, const EngineAnswer& answer,
                     std::string advice = {}) {
@@ -381,7 +381,7 @@ core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
   } else if (state->status != 404) {
     return Refused(operation, *state);
   }
-  core::Result<EngineAnswer> events = EventsOf(id, "oom", kNoticeOfKill);
+  core::Result<EngineAnswer> events = EventsOf(id, "oom", kKillNoticeTimeout);
   if (!events) return events.error();
   // An engine without such events (Podman) reports it in the state.
   return events->status == 200 && events->body.find_first_not_of(" \r\n") != std::string::npos;

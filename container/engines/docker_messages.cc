@@ -171,14 +171,14 @@ core::Result<EngineVersion> ReadVersion(std::string_view answer) {
   const std::optional<int> newest = MinorOf(Text(*object, "ApiVersion"));
   if (!newest) return NotUnderstood("no ApiVersion");
   const int oldest = MinorOf(Text(*object, "MinAPIVersion")).value_or(0);
-  version.api = std::min(*newest, kNewestDockerApi);
-  if (version.api < std::max(oldest, kOldestDockerApi)) {
+  version.api = std::min(*newest, kMaxDockerApi);
+  if (version.api < std::max(oldest, kMinDockerApi)) {
     return core::MakeError(
         "negotiate an API version with the container engine",
         version.name + " " + version.version + " speaks 1." + std::to_string(oldest) + " to 1." +
-            std::to_string(*newest) + ", Belljar 1." + std::to_string(kOldestDockerApi) + " to 1." +
-            std::to_string(kNewestDockerApi) +
-            (*newest < kOldestDockerApi ? ": use a newer engine" : ": use a newer Belljar"));
+            std::to_string(*newest) + ", Belljar 1." + std::to_string(kMinDockerApi) + " to 1." +
+            std::to_string(kMaxDockerApi) +
+            (*newest < kMinDockerApi ? ": use a newer engine" : ": use a newer Belljar"));
   }
   return version;
 }
@@ -230,7 +230,7 @@ core::Result<int> ReadExitCode(std::string_view answer) {
 core::Result<int> ReadExitEvent(std::string_view answer) {
   const std::string_view line = answer.substr(0, answer.find('\n'));
   if (line.find_first_not_of(" \r") == line.npos) {
-    return core::MakeError("find the end of a container", "the engine does not know of it");
+    return core::MakeError("find the end of a container", "the engine does not know it");
   }
   core::Result<Json> object = ReadObject(line);
   if (!object) return object.error();

@@ -17,8 +17,8 @@ namespace belljar::container::engines {
 
 // The API versions that this was written for. Docker 19.03 and Podman 3 support the oldest, and
 // later engines still support the newest.
-inline constexpr int kOldestDockerApi = 40;  // 1.40
-inline constexpr int kNewestDockerApi = 44;  // 1.44
+inline constexpr int kMinDockerApi = 40;  // 1.40
+inline constexpr int kMaxDockerApi = 44;  // 1.44
 
 // The body of POST /containers/create.
 std::string CreateBody(const ContainerSpec& spec, bool for_podman = false);

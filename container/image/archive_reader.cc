@@ -15,7 +15,7 @@ namespace belljar::container::image {
 namespace {
 
 // For a document; the layer is larger and is not kept in memory.
-constexpr uint64_t kLargestDocument = uint64_t{1} << 20;
+constexpr uint64_t kMaxDocument = uint64_t{1} << 20;
 // Ours has eight, two of them folders; each may be kept in memory.
 constexpr size_t kMaxArchiveEntries = 64;
 constexpr size_t kNamedDifferences = 10;
@@ -77,7 +77,7 @@ class Inspector {
         },
         .bytes = [&](std::string_view bytes) -> core::Result<void> {
           digest->Add(bytes);
-          if (file->size <= kLargestDocument) file->text += bytes;
+          if (file->size <= kMaxDocument) file->text += bytes;
           return {};
         }};
     const core::Result<TarSummary> read = ReadTar(fd_, 0, size_, visitor);
@@ -98,12 +98,12 @@ class Inspector {
                      " has another digest: sha256:" + file.digest);
       }
       if (!is_blob && path != kIndexName && path != kLayoutName && path != kDockerName) {
-        return Fault("nothing like " + core::Quoted(path) + " belongs into one");
+        return Fault("nothing like " + core::Quoted(path) + " belongs in one");
       }
     }
     for (const std::string& folder : folders_) {
       if (folder != "blobs" && folder != kBlobFolder) {
-        return Fault("nothing like " + core::Quoted(folder) + " belongs into one");
+        return Fault("nothing like " + core::Quoted(folder) + " belongs in one");
       }
     }
     return {};
@@ -112,7 +112,7 @@ class Inspector {
   // The file with that digest and size; the size in a descriptor may differ from that of the file.
   core::Result<const FoundFile*> Find(const Blob& blob, const std::string& what) {
     const auto found = files_.find(BlobPath(blob));
-    if (found == files_.end()) return Fault("its " + what + " is not there: " + BlobPath(blob));
+    if (found == files_.end()) return Fault("its " + what + " is missing: " + BlobPath(blob));
     if (found->second.size != blob.size) {
       return Fault("its " + what + " has " + std::to_string(found->second.size) +
                    " bytes and not " + std::to_string(blob.size));

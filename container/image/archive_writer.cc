@@ -27,7 +27,7 @@ class Scratch {
     // Not mkostemp: applying its mode would require the umask, which can only be read by setting
     // it, for all threads of a server.
     core::UniqueFd fd(open(name.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-    if (!fd) return core::SystemError("make a file beside " + core::Quoted(path));
+    if (!fd) return core::SystemError("create a file next to " + core::Quoted(path));
     return Scratch(std::move(fd), std::move(name));
   }
   Scratch(Scratch&& other) noexcept
@@ -92,7 +92,7 @@ core::Error AtPath(core::Error error, const std::string& path) {
   if (error.error_number == 0) return error;
   error.operation += ", for " + core::Quoted(path);
   if (error.error_number == ENOSPC || error.error_number == EDQUOT) {
-    error.detail = "while it is written it takes twice its size there";
+    error.detail = "writing it takes twice its size there";
   }
   return error;
 }
@@ -111,7 +111,7 @@ core::Result<ImageFacts> WriteImage(const ImageFiles& files, ImageIdentity ident
                                     const std::string& path, const ImageProgress& progress) {
   std::error_code code;
   if (fs::exists(path, code) && !fs::is_regular_file(path, code)) {
-    return core::MakeError("write " + core::Quoted(path), "it is there, and no file");
+    return core::MakeError("write " + core::Quoted(path), "it exists and is not a file");
   }
   // The layer's digest precedes it in the archive.
   core::Result<Scratch> layer_file = Scratch::Create(path);

@@ -27,7 +27,7 @@ std::string StandardLibraryOf(const outside::Installation& installation) {
   return installation.interpreter.empty() ? BELLJAR_PYTHON_STDLIB : installation.StandardLibrary();
 }
 
-// The program that a zygote executes, whatever is loaded into it.
+// The program that a zygote executes, regardless of what is loaded into it.
 const std::string& ZygoteProgram(const outside::Installation& installation) {
   return installation.interpreter.empty() ? installation.zygote : installation.interpreter;
 }
@@ -229,7 +229,7 @@ class Collection {
     const std::string& program = ZygoteProgram(request_.installation);
     core::Result<std::optional<ElfFile>> zygote = ReadElfFile(program);
     if (!zygote) return zygote.error();
-    if (!*zygote) return Failure(program + " is no program");
+    if (!*zygote) return Failure(program + " is not a program");
     files_.architecture = ArchitectureName((*zygote)->kind);
     if (files_.architecture.empty())
       return Failure("OCI images have no name for this architecture");

@@ -46,7 +46,7 @@ struct LinkedLibraries {
 };
 
 // The libraries that `objects` (paths; files that are not ELF are skipped) need, recursively,
-// except files that are among `objects`. `strangers` are real paths of untrusted folders: objects
+// except files that are among `objects`. `untrusted` are real paths of untrusted folders: objects
 // in one get files in that folder, and this machine's libraries by name, but nothing that they name
 // by path.
 core::Result<LinkedLibraries> FindLinkedLibraries(const std::vector<std::string>& objects,

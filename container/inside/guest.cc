@@ -27,8 +27,8 @@ namespace {
 
 // A host that reads nothing for this long is gone.
 constexpr std::chrono::seconds kReportTimeout{20};
-constexpr std::chrono::milliseconds kGoneCheck{50};
-// To start an interpreter, with packages, on a busy machine.
+constexpr std::chrono::milliseconds kGoneCheckInterval{50};
+// Time to start an interpreter, with packages, on a busy machine.
 constexpr std::chrono::seconds kReadyTimeout{120};
 
 outside::Wait Sending() { return {core::Clock::now() + kReportTimeout}; }
@@ -130,7 +130,7 @@ core::Result<void> SendOutcome(const wire::Channel& channel, const HostListener&
   return sent;
 }
 
-// A failure is part of the reply: the session goes on.
+// A failure is part of the reply: the session continues.
 wire::Reply ReplyOf(outside::Session& session, const wire::Inquiry& inquiry) {
   using Kind = wire::Inquiry::Kind;
   wire::Reply reply;
@@ -196,7 +196,7 @@ class Service {
     const core::Deadline deadline = core::Clock::now() + kReadyTimeout;
     for (;;) {
       core::Result<void> ready =
-          sandbox.WaitForSpare(std::min(deadline, core::Clock::now() + kGoneCheck));
+          sandbox.WaitForSpare(std::min(deadline, core::Clock::now() + kGoneCheckInterval));
       if (ready || ready.error().error_number != ETIMEDOUT) return ready;
       if (host_.gone()) return Gone();
       if (core::Clock::now() >= deadline) return ready;
@@ -214,8 +214,8 @@ class Service {
     run.sink = &output.sink();
     run.cancel_fd = host_.cancel_fd();
     run.kill_fd = host_.gone_fd();
-    // The engine's own clock starts slightly later, and ends the run. That of a cell stands still
-    // during a call.
+    // The engine's own clock starts slightly later, and ends the run. The clock of a cell is
+    // stopped during a call.
     const core::Deadline end =
         is_cell ? core::Deadline::max() : core::Clock::now() + request.limits.timeout;
     if (!request.functions.empty()) {

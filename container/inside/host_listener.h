@@ -26,23 +26,23 @@ class HostListener {
                                                            EgressRelay& egress);
   ~HostListener();
 
-  // Blocks. nullopt: the host has gone, or sent something other than an order (fault). A
-  // cancellation and answers of the order before are void from then on.
+  // Blocks. nullopt: the host is gone, or sent something other than an order (fault). From then on,
+  // a cancellation and answers belonging to the previous order are void.
   std::optional<HostReader::Order> AwaitOrder();
   // In a session, before telling the host that it may send the next order.
   void ExpectOrder();
 
-  // Call before sending a call, so that its answer is accepted. False: nothing may be called, since
-  // the host has cancelled or gone, or still owes an answer.
+  // Call before sending a call, so that its answer is accepted. Returns false if nothing may be
+  // called, since the host has cancelled or is gone, or still owes an answer.
   bool ExpectAnswer();
-  // Blocks. nullopt: it has not arrived in time, or the host has cancelled or gone.
+  // Blocks. nullopt: it has not arrived in time, or the host has cancelled or is gone.
   std::optional<std::string> AwaitAnswer(core::Deadline deadline);
   // The host is in a function call, however long that takes, and does not read.
   bool owes_answer() const;
 
-  // Readable once the host has cancelled or gone, and stays so.
+  // Readable once the host has cancelled or is gone, and stays readable.
   int cancel_fd() const { return cancel_.get(); }
-  // The same once it has gone.
+  // Likewise once it is gone.
   int gone_fd() const { return gone_event_.get(); }
   // Nothing more will arrive, and nobody reads what is sent.
   bool gone() const;

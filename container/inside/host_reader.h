@@ -28,7 +28,7 @@ class HostReader {
   // Set before the first Take. An error is a fault; empty: no egress proxy.
   using EgressFrames = std::function<core::Result<void>(const wire::Frame&)>;
   void TakeEgressBy(EgressFrames egress) { egress_ = std::move(egress); }
-  // The same for answers, which only come if the request has functions.
+  // Likewise for answers, which only come if the request has functions.
   using Answers = std::function<core::Result<void>(std::string answer)>;
   void TakeAnswersBy(Answers answers) { answers_ = std::move(answers); }
 
@@ -44,7 +44,8 @@ class HostReader {
     core::Limits limits;  // of the session
     wire::Inquiry inquiry;
   };
-  // Each once. There is another one only in a session; whoever takes them knows whether it is due.
+  // Each is returned once. Another one only follows in a session; the caller knows whether it is
+  // due.
   std::optional<Order> TakeOrder();
   bool has_order() const { return !orders_.empty(); }
   // The last request.
@@ -62,7 +63,7 @@ class HostReader {
   bool is_session_ = false;
   wire::FrameDecoder frames_;
   Order order_;               // that is arriving
-  std::deque<Order> orders_;  // complete, and not taken
+  std::deque<Order> orders_;  // complete, but not taken yet
   wire::Content content_;
   EgressFrames egress_;
   Answers answers_;

@@ -36,7 +36,7 @@ void ExplainOomKill(host::Outcome& outcome) {
   if (outcome.kill_cause != host::KillCause::kSigkill || !HasKilled()) return;
   host::SetStopped(outcome, host::Status::kMemoryLimit, "MemoryLimit",
                    "stopped because its container ran out of memory",
-                   "use less memory at a time; files that are in memory count");
+                   "use less memory at a time; files in memory count, too");
 }
 
 }  // namespace belljar::container::inside

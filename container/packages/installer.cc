@@ -21,7 +21,7 @@ using nlohmann::json;
 
 constexpr char kInstall[] = "install packages";
 constexpr char kArchiveName[] = "packages.tar.z";  // as in install.py
-constexpr size_t kLargestProgram = size_t{1} << 20;
+constexpr size_t kMaxProgram = size_t{1} << 20;
 constexpr size_t kMaxFault = 1000;
 constexpr std::chrono::seconds kConnectTimeout{15};
 
@@ -60,7 +60,7 @@ const host::Artifact* FindArchive(const host::Outcome& outcome) {
   return nullptr;
 }
 
-bool HasReachedSomebody(const host::Outcome& outcome) {
+bool HasReachedAnyone(const host::Outcome& outcome) {
   return std::any_of(
       outcome.network.begin(), outcome.network.end(),
       [](const host::NetworkEvent& each) { return each.allowed && each.received > 0; });
@@ -94,7 +94,7 @@ core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installati
 
 core::Result<host::Request> Installer::MakeRequest(const PackageQuestion& question) const {
   core::Result<std::string> program =
-      core::ReadFile(InstallerFile(installation_, "install.py"), kLargestProgram);
+      core::ReadFile(InstallerFile(installation_, "install.py"), kMaxProgram);
   if (!program) return program.error();
   const core::Result<core::Profile> profile =
       profiles::LoadProfile(InstallerProfileFile(installation_), installation_.profiles);
@@ -151,25 +151,25 @@ core::Result<PackageLock> Installer::Take(const PackageQuestion& question,
 core::Error Installer::Explain(const std::string& kind, const std::string& what,
                                const host::Outcome& outcome) const {
   if (kind == "space") {
-    return Failure("with what they depend on they are more than " + bounds_.tree.size.ToString() +
+    return Failure("with their dependencies they exceed " + bounds_.tree.size.ToString() +
                    ", or more than 64m compressed; ask for fewer. The operator sets "
                    "the former");
   }
   if (kind == "no-pip") {
     return Failure(
-        "there is no pip to run (" + core::Printable(what) +
+        "pip is missing (" + core::Printable(what) +
         "); on Debian it is in the package python3-pip-whl. Then rebuild the installer's image");
   }
   if (kind == "path") {
-    return Failure("a package has a file that cannot be taken over: " + core::Quoted(what));
+    return Failure("a package has a file that cannot be installed: " + core::Quoted(what));
   }
   for (const host::NetworkEvent& event : outcome.network) {
-    if (!event.allowed && HasReachedSomebody(outcome)) {
+    if (!event.allowed && HasReachedAnyone(outcome)) {
       return Failure("the index leads to " + NameOf(event) + ": " + core::Printable(event.detail) +
                      ". An operator who trusts that host adds it to the package hosts");
     }
   }
-  if (!HasReachedSomebody(outcome)) {
+  if (!HasReachedAnyone(outcome)) {
     const std::string why =
         outcome.network.empty()
             ? "no connection was made; pip says: " + core::Printable(index_.WithoutAccount(what))
@@ -195,8 +195,8 @@ core::Error Installer::ExplainEnd(const host::Outcome& outcome) const {
     case host::Status::kCpuLimit:
       return core::SystemErrorOf(
           ETIMEDOUT, kInstall,
-          "it was not done within " + core::FormatDuration(outcome.limits.timeout) +
-              "; ask for fewer, try again later, or let the operator give more");
+          "it did not finish within " + core::FormatDuration(outcome.limits.timeout) +
+              "; ask for fewer, try again later, or ask the operator for more");
     case host::Status::kMemoryLimit: return Explain("space", "", outcome);
     default: break;
   }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr char kLockName[] = "lock.json";
 constexpr char kSiteName[] = "site";
-constexpr size_t kLargestLock = size_t{4} << 20;
+constexpr size_t kMaxLockFile = size_t{4} << 20;
 
 core::Error Damaged(const std::string& folder, const std::string& what) {
   return core::MakeError(
@@ -76,7 +76,7 @@ core::Result<PackageCache> PackageCache::Open(const std::string& folder) {
   if (!S_ISDIR(status.st_mode)) return core::SystemErrorOf(ENOTDIR, operation);
   if (status.st_uid != geteuid() || (status.st_mode & (S_IWGRP | S_IWOTH)) != 0) {
     return core::MakeError(operation,
-                           "others may write to it, and what is there is run: chmod go-w it, "
+                           "others may write to it, and its content is executed: chmod go-w it, "
                            "or name a folder of this user's own");
   }
   if (access(folder.c_str(), W_OK) != 0) {
@@ -90,7 +90,7 @@ core::Result<std::optional<CachedPackages>> PackageCache::Find(
   const std::string folder = folder_ + "/" + question.Key();
   std::error_code code;
   if (!fs::exists(fs::symlink_status(folder, code))) return std::optional<CachedPackages>();
-  const core::Result<std::string> text = core::ReadFile(folder + "/" + kLockName, kLargestLock);
+  const core::Result<std::string> text = core::ReadFile(folder + "/" + kLockName, kMaxLockFile);
   if (!text) return Damaged(folder, text.error().ToString());
   core::Result<PackageLock> lock = PackageLockFromText(*text);
   if (!lock) return Damaged(folder, "lock.json: " + lock.error().detail);
@@ -140,7 +140,7 @@ core::Result<void> CheckTree(const CachedPackages& packages) {
   }
   if (*tree != packages.lock.tree) {
     return Damaged(fs::path(packages.site).parent_path(),
-                   "they are not as they were installed: their digest is another");
+                   "they were modified after installation: their digest differs");
   }
   return {};
 }

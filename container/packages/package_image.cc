@@ -15,7 +15,7 @@
 namespace belljar::container::packages {
 namespace {
 
-constexpr auto kNobodyLooks = [](uint64_t, uint64_t) {};
+constexpr auto kNoProgress = [](uint64_t, uint64_t) {};
 
 // A temporary file, removed with its owner.
 class ScratchFile {
@@ -54,7 +54,7 @@ core::Result<ImageMark> EnsureImage(engines::ContainerEngine& engine,
                                     const LockWait& wait) {
   const core::Result<image::ImageFiles> files = image::CollectImageFiles(request);
   if (!files) return files.error();
-  const core::Result<image::ImageListing> listing = image::ListFiles(*files, kNobodyLooks);
+  const core::Result<image::ImageListing> listing = image::ListFiles(*files, kNoProgress);
   if (!listing) return listing.error();
   const image::ImageIdentity identity{.version = host::kBelljarVersion,
                                       .profile = request.profile.name,
@@ -76,7 +76,7 @@ core::Result<ImageMark> EnsureImage(engines::ContainerEngine& engine,
   const core::Result<ScratchFile> archive = ScratchFile::Create(folder);
   if (!archive) return archive.error();
   const core::Result<image::ImageFacts> facts =
-      image::WriteImage(*files, identity, archive->path(), kNobodyLooks);
+      image::WriteImage(*files, identity, archive->path(), kNoProgress);
   if (!facts) return facts.error();
   const core::UniqueFd tar(open(archive->path().c_str(), O_RDONLY | O_CLOEXEC));
   if (!tar) return core::SystemError("open " + archive->path());

@@ -21,7 +21,7 @@ struct PackageSource {
 
 class PackageIndex {
  public:
-  // An error is the operator's, and says what to write.
+  // Reports configuration errors; the detail gives the fix.
   static core::Result<PackageIndex> Parse(const PackageSource& source);
 
   // Only for pip: may contain a name and a password.

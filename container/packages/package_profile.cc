@@ -73,7 +73,7 @@ std::string PackageProfileText(const core::Profile& base, const PackageLock& loc
     open.emplace(core::TopLevelName(module));
     modules.push_back(module);
   }
-  return "# Made for one set of packages; do not edit.\n"
+  return "# Generated for one set of packages; do not edit.\n"
          "schema = 1\n"
          "name = \"" +
          PackageProfileName(base.name, lock) +
@@ -84,11 +84,11 @@ std::string PackageProfileText(const core::Profile& base, const PackageLock& loc
          "summary = \"Installed packages on top of " +
          base.name +
          ".\"\n"
-         "attack_surface = [\"Packages of an index, which nobody has reviewed: what they do is "
-         "held by the kernel's layers and the container, not by the language policy.\"]\n\n"
+         "attack_surface = [\"Packages of an index, which nobody has reviewed: their actions are "
+         "contained by the kernel's layers and the container, not by the language policy.\"]\n\n"
          "[modules]\n\n"
          "[imports]\n"
-         "why = \"what was asked for, and what that depends on\"\n"
+         "why = \"the requested packages and their dependencies\"\n"
          "internal = []\n"
          "open = " +
          ListOf(open) +

@@ -148,9 +148,9 @@ std::string NormalizedPackageName(std::string_view name) {
 core::Result<std::vector<PackageRequirement>> ParseRequirements(
     const std::vector<std::string>& texts) {
   if (texts.empty())
-    return core::MakeError("packages", "the list is empty: name one, or leave it out");
+    return core::MakeError("packages", "the list is empty: name one, or omit the list");
   if (texts.size() > kMaxRequirements) {
-    return core::MakeError("packages", std::to_string(texts.size()) + " are more than the " +
+    return core::MakeError("packages", std::to_string(texts.size()) + " exceed the " +
                                            std::to_string(kMaxRequirements) +
                                            " that a call may name");
   }

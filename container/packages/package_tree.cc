@@ -35,7 +35,7 @@ constexpr mode_t kProgramMode = 0755;
 core::Error Fault(const std::string& what) { return core::MakeError(kUnpack, what); }
 
 core::Error TooLarge(const std::string& than) {
-  return core::SystemErrorOf(EFBIG, kUnpack, "they are more than " + than);
+  return core::SystemErrorOf(EFBIG, kUnpack, "they exceed " + than);
 }
 
 core::Result<void> WriteAll(int fd, std::string_view bytes) {

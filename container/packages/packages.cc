@@ -33,7 +33,7 @@ core::Result<std::unique_ptr<Packages>> Packages::Open(PackagesOptions options) 
   if (options.folder.empty()) options.folder = PackageCache::DefaultFolder();
   if (options.folder.empty()) {
     return core::MakeError("keep packages",
-                           "this user has no HOME: name a folder, or set XDG_CACHE_HOME");
+                           "HOME is not set: name a folder, or set XDG_CACHE_HOME");
   }
   core::Result<PackageCache> cache = PackageCache::Open(options.folder);
   if (!cache) return cache.error();
@@ -112,7 +112,7 @@ core::Result<void> Packages::CheckBase(const core::Profile& base) const {
                          : profiles::LoadProfile(file, installation_.profiles);
   if (known && known->document == base.document) return {};
   return core::MakeError("install packages for profile " + core::Quoted(base.name),
-                         "it is a file of an operator's own, and packages go with profiles of this "
+                         "it is an operator's own file, and packages require a profile of this "
                          "installation");
 }
 

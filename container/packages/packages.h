@@ -48,7 +48,8 @@ struct PreparedPackages {
 
 class Packages {
  public:
-  // Contacts nothing. An error is the operator's: the index, the folder.
+  // Contacts nothing. Reports configuration errors (the index, the folder); the detail gives the
+  // fix.
   static core::Result<std::unique_ptr<Packages>> Open(PackagesOptions options);
 
   // From the cache, or installed now. Any thread. An error says what to do, and leaves nothing.

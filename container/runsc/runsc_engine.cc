@@ -94,7 +94,7 @@ core::Result<std::string> Collect(const std::string& operation, int fd, core::De
   std::array<char, 16 << 10> buffer;
   for (;;) {
     if (core::Result<void> ready = core::WaitReadable(fd, deadline); !ready) {
-      return core::SystemErrorOf(ready.error().error_number, operation, "runsc does not answer");
+      return core::SystemErrorOf(ready.error().error_number, operation, "runsc does not respond");
     }
     const ssize_t got = read(fd, buffer.data(), buffer.size());
     if (got < 0) return core::SystemError(operation);

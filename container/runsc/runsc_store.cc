@@ -34,8 +34,8 @@ constexpr char kUnfinished[] = ".new-";
 constexpr std::chrono::hours kMaxUnfinished{24};
 constexpr host::JsonBounds kRecordBounds{.depth = 4, .values = 1000};
 constexpr char kNotReachable[] =
-    "this user may not go there: it follows HOME, or XDG_CACHE_HOME where that is set, which have "
-    "to be this user's own";
+    "this user may not access it: it is derived from HOME, or XDG_CACHE_HOME if set, which must "
+    "be this user's own";
 
 core::Error Failed(const std::error_code& error, std::string operation) {
   return core::SystemErrorOf(error.value(), std::move(operation),

@@ -10,7 +10,7 @@ namespace {
 constexpr size_t kNumberSize = 4;
 // Grants are sent per quarter of a window: the peer never has to wait, and not every data frame is
 // answered by a window frame.
-constexpr size_t kWorthGranting = kEgressWindow / 4;
+constexpr size_t kGrantThreshold = kEgressWindow / 4;
 
 core::Error Fault(FrameKind kind, const std::string& what) {
   return core::MakeError("read from a container's egress proxy", FrameName(kind) + " " + what);
@@ -91,7 +91,7 @@ core::Result<void> EgressLedger::TakeWindow(EgressStream& stream, size_t count) 
 
 core::Result<void> EgressLedger::TakeClose(Place place, uint8_t ways) {
   EgressStream& stream = place->second;
-  if (ways == 0 || (ways & ~kBothWays) != 0)
+  if (ways == 0 || (ways & ~kBothDirections) != 0)
     return Fault(FrameKind::kEgressClose, "without a direction");
   if ((stream.peer_closed & ways) != 0)
     return Fault(FrameKind::kEgressClose, "after it was closed");
@@ -102,7 +102,8 @@ core::Result<void> EgressLedger::TakeClose(Place place, uint8_t ways) {
 
 void EgressLedger::RemoveIfOver(Place place) {
   const EgressStream& stream = place->second;
-  if (stream.closed == kBothWays && stream.peer_closed == kBothWays) streams_.erase(place);
+  if (stream.closed == kBothDirections && stream.peer_closed == kBothDirections)
+    streams_.erase(place);
 }
 
 // --- our own frames -----------------------------------------------------------------------------
@@ -130,7 +131,7 @@ void EgressLedger::Pass(uint32_t number, size_t count, std::string& frames) {
   DropPassed(stream);
   stream.ungranted += count;
   // A peer that sends no more needs no grants.
-  if (stream.ungranted < kWorthGranting || !stream.peer_sends()) return;
+  if (stream.ungranted < kGrantThreshold || !stream.peer_sends()) return;
   const size_t granted = std::exchange(stream.ungranted, 0);
   stream.may_come += granted;
   std::string text;

@@ -6,8 +6,8 @@
 //   both  ──window {stream, count}─▶ both    grants that much more: it has been passed on
 //   both  ──close {stream, ways}───▶ both    directions: it sends no more, it takes no more
 //
-// Each side closes both of its directions, each once. When both sides have, the stream is over and
-// its number invalid. So a stream counts as long as either side has a descriptor for it.
+// Each side closes each of its directions once. When both sides have closed both, the stream is
+// over and its number invalid. So a stream counts as long as either side has a descriptor for it.
 //
 // To the host every frame is hostile. It stores at most one and a half windows per stream, for no
 // more streams than it has allowed. Not thread-safe.
@@ -33,19 +33,19 @@ inline constexpr size_t kEgressWindow = 256 * 1024;
 // Maximum size of a data frame.
 inline constexpr size_t kEgressPiece = 32 * 1024;
 
-// What a host allows; a guest keeps to it.
+// Set by the host; a guest keeps to it.
 struct EgressBounds {
   size_t at_a_time = 0;  // concurrent streams; 0: there is no egress proxy
   size_t in_all = 0;     // in total; one more is recorded by the host as exceeding the maximum
 };
 
-// The maximum payload of an egress frame; nullopt: another kind.
+// The maximum payload of an egress frame; nullopt: a frame of another kind.
 std::optional<size_t> MaxEgressFrame(FrameKind kind);
 
 // Bits of a close frame: what its sender will no longer do.
 inline constexpr uint8_t kSendsNoMore = 1;
 inline constexpr uint8_t kTakesNoMore = 2;
-inline constexpr uint8_t kBothWays = kSendsNoMore | kTakesNoMore;
+inline constexpr uint8_t kBothDirections = kSendsNoMore | kTakesNoMore;
 
 // One stream, as seen by one side. Only EgressLedger creates and changes it.
 struct EgressStream {
@@ -83,10 +83,10 @@ class EgressLedger {
   // Precondition: it sends, and the size of `bytes` is from 1 to the smaller of kEgressPiece and
   // may_send.
   void Send(uint32_t number, std::string_view bytes, std::string& frames);
-  // `count` bytes of the arrived data have been passed on. Grants as much, now or later.
+  // `count` bytes of the received data have been passed on. Grants as much, now or later.
   void Pass(uint32_t number, size_t count, std::string& frames);
-  // Directions in `ways` that are already closed stay closed. Arrived data is dropped if we take no
-  // more.
+  // Directions in `ways` that are already closed stay closed. Received data is dropped if we accept
+  // no more.
   void Close(uint32_t number, uint8_t ways, std::string& frames);
 
   // The streams that are not over.

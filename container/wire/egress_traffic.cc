@@ -27,7 +27,7 @@ void EgressTraffic::Open(core::UniqueFd socket, std::string& frames) {
 }
 
 void EgressTraffic::Give(uint32_t number, core::UniqueFd socket, std::string& frames) {
-  if (!socket) return ledger_.Close(number, kBothWays, frames);
+  if (!socket) return ledger_.Close(number, kBothDirections, frames);
   sockets_.emplace(number, std::move(socket));
 }
 
@@ -93,19 +93,19 @@ void EgressTraffic::Read(uint32_t number, short revents, std::string& frames) {
     return Close(number, kSendsNoMore, frames);
   }
   const size_t room = std::min(stream.may_send, kEgressPiece);
-  if (revents == 0 || room == 0 || frames.size() >= kEnoughToSend) return;
+  if (revents == 0 || room == 0 || frames.size() >= kSendThreshold) return;
   std::array<char, kEgressPiece> piece;
   const ssize_t got = recv(socket, piece.data(), room, MSG_DONTWAIT);
   if (got > 0) return ledger_.Send(number, {piece.data(), static_cast<size_t>(got)}, frames);
   if (got < 0 && Waits()) return;
   // If it has hung up, instead of only shutting down its own side, nothing can be written either.
   const bool is_gone = got < 0 || ((revents & POLLHUP) != 0 && stream.Waiting().empty());
-  Close(number, is_gone ? kBothWays : kSendsNoMore, frames);
+  Close(number, is_gone ? kBothDirections : kSendsNoMore, frames);
 }
 
 void EgressTraffic::Close(uint32_t number, uint8_t ways, std::string& frames) {
   // If the peer has closed its directions too, this removes the stream from the ledger.
-  const bool is_last = (Stream(number).closed | ways) == kBothWays;
+  const bool is_last = (Stream(number).closed | ways) == kBothDirections;
   ledger_.Close(number, ways, frames);
   if (is_last) sockets_.erase(number);
 }

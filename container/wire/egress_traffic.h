@@ -26,7 +26,7 @@ namespace belljar::container::wire {
 class EgressTraffic {
  public:
   // Bytes of frames waiting to be sent above which the sockets are not read.
-  static constexpr size_t kEnoughToSend = 4 * kEgressPiece;
+  static constexpr size_t kSendThreshold = 4 * kEgressPiece;
 
   EgressTraffic(EgressLedger::Side side, EgressBounds bounds) : ledger_(side, bounds) {}
 
@@ -41,7 +41,7 @@ class EgressTraffic {
   std::vector<uint32_t> TakeOpened() { return ledger_.TakeOpened(); }
   void Give(uint32_t number, core::UniqueFd socket, std::string& frames);
 
-  // Appends what to poll. `reads`: whether to read from the sockets.
+  // Appends the descriptors to poll. `reads`: whether to read from the sockets.
   void Watch(bool reads, std::vector<pollfd>& watched);
   // `watched`: what the last Watch appended; empty: the state of the sockets is unknown. Appends to
   // `frames`.

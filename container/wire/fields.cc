@@ -41,7 +41,7 @@ const char* Describe(host::JsonFailure::Reason reason) {
   switch (reason) {
     case host::JsonFailure::Reason::kNotJson: return "it is not JSON";
     case host::JsonFailure::Reason::kNumber: return "it has a number out of range";
-    case host::JsonFailure::Reason::kTooDeep: return "it is nested too deep";
+    case host::JsonFailure::Reason::kTooDeep: return "it is nested too deeply";
     case host::JsonFailure::Reason::kTooMany: return "it has too many values";
     case host::JsonFailure::Reason::kRepeatedKey: return "it has a duplicate key";
   }
@@ -123,7 +123,7 @@ void CheckText(const std::string& text, const char* key, bool printable,
   };
   check(bounds.choices);
   check(bounds.known);
-  if (printable && core::Printable(text) != text) Refuse(key, "has control characters");
+  if (printable && core::Printable(text) != text) Refuse(key, "contains control characters");
 }
 
 std::string FormText(const json& form) {

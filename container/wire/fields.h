@@ -36,7 +36,7 @@ class Fields {
   // Borrowed.
   explicit Fields(const nlohmann::json& object);
 
-  // Of any type; the caller checks it.
+  // A value of any type; the caller checks it.
   const nlohmann::json& Any(const char* key);
   // At most `max` bytes.
   std::string Text(const char* key, size_t max);

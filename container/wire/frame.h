@@ -12,9 +12,9 @@
 //   guest ──failure──────────────▶ host    instead of any of the guest's frames: a failure of its
 //                                          machine; nothing after it
 //
-// In place of the request the host can open a session, a Python that stays (session_text.h). Then
-// requests are its cells, one after the other, each with its output, calls, cancel and outcome as
-// above:
+// In place of the request the host can open a session, a persistent Python (session_text.h).
+// Requests are then its cells, one after the other, each with its output, calls, cancel and outcome
+// as above:
 //
 //   guest ◀──session ───────────── host    once
 //   guest ──ready────────────────▶ host    it is open
@@ -34,13 +34,13 @@
 // order, at least one byte each.
 //
 // To the host every byte is hostile, from the first: an attacker that broke out of the worker can
-// send anything. A frame that is not allowed in the present stage, or is too long for it, is
+// send anything. A frame that is not allowed in the current stage, or is too long for it, is
 // refused by its header, before anything is stored (GuestReader). Frames that may be repeated
 // without limit must not be empty. What the host stores is bounded by the request's limits.
 //
-// The egress proxy of a profile with a network (egress_ledger.h) uses streams, while the request
-// runs, if the host has allowed any with it. The guest's listener stays in the container, the proxy
-// (engine/egress) on the host:
+// The egress proxy of a profile with network access (egress_ledger.h) uses streams while the
+// request runs, if the host has allowed any with it. The guest's listener stays in the container,
+// the proxy (engine/egress) on the host:
 //
 //   guest ──egress open {stream}──────────▶ host    the worker has connected to its proxy
 //   both  ──egress data {stream, bytes}───▶ both    at most as much as the peer has granted
@@ -126,8 +126,8 @@ class FrameDecoder {
  public:
   void Feed(std::string_view bytes) { buffer_ += bytes; }
 
-  // Of the frame that has begun to arrive; nullopt: less than a header has arrived, or it is not a
-  // frame (faulty).
+  // The header of the frame that has begun to arrive; nullopt: less than a header has arrived, or
+  // it is not a frame (faulty).
   std::optional<FrameHeader> Header() const;
   // Removes and returns it; nullopt: incomplete.
   std::optional<Frame> Next();

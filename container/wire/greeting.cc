@@ -14,8 +14,8 @@ constexpr host::JsonBounds kGreetingBounds{.depth = 2, .values = 32};
 constexpr size_t kMaxName = 200;
 constexpr size_t kMaxOperation = 400;
 constexpr size_t kMaxDetail = 1000;
-constexpr uint64_t kHighestErrno = 4095;  // the kernel's MAX_ERRNO
-constexpr char kRebuild[] = "build the image again with this Belljar: belljar image build";
+constexpr uint64_t kMaxErrno = 4095;  // the kernel's MAX_ERRNO
+constexpr char kRebuild[] = "rebuild the image with this Belljar: belljar image build";
 
 std::string Shortened(std::string_view text, size_t max) {
   std::string shown = core::Printable(text.substr(0, max));
@@ -28,7 +28,7 @@ std::string Shortened(std::string_view text, size_t max) {
 std::string Name(Fields& fields, const char* key) {
   std::string name = fields.Text(key, kMaxName);
   if (name.empty() || core::Printable(name) != name)
-    throw FormError(std::string(key) + " is no name");
+    throw FormError(std::string(key) + " is not a name");
   return name;
 }
 
@@ -88,7 +88,7 @@ core::Result<void> CheckHello(const Hello& hello, const Hello& expected) {
 std::string FailureToText(const core::Error& error) {
   const auto number = static_cast<uint64_t>(std::max(error.error_number, 0));
   return FormText({{"operation", Shortened(error.operation, kMaxOperation)},
-                   {"errno", std::min(number, kHighestErrno)},
+                   {"errno", std::min(number, kMaxErrno)},
                    {"detail", Shortened(error.detail, kMaxDetail)}});
 }
 
@@ -98,7 +98,7 @@ core::Error ReadFailure(std::string_view text) {
       ReadForm(text, kGreetingBounds, "read a container's failure", [&](const json& form) {
         Fields fields(form);
         said.operation = core::Printable(fields.Text("operation", kMaxOperation));
-        said.error_number = static_cast<int>(fields.Number("errno", kHighestErrno));
+        said.error_number = static_cast<int>(fields.Number("errno", kMaxErrno));
         said.detail = core::Printable(fields.Text("detail", kMaxDetail));
         fields.End();
       });

@@ -157,7 +157,7 @@ core::Result<void> ReadReplyText(std::string_view text, const ReplyBounds& bound
         for (const json& item : fields.List("files", lists ? kMaxSessionFiles : 0)) {
           Fields file(item);
           std::string path = file.Text("path", kMaxFilePath);
-          if (core::Printable(path) != path) throw FormError("a path has control characters");
+          if (core::Printable(path) != path) throw FormError("a path contains control characters");
           reply.files.push_back({std::move(path), file.Number("size", UINT64_MAX)});
           file.End();
         }

@@ -1,6 +1,6 @@
-// What only a session's host and guest say to each other: its limits, and what is done between its
-// cells: questions about names, and work with its files. An inquiry is a text, and then content:
-// its own text, and that of each file. A reply is a text, and then at most one content.
+// What only a session's host and guest exchange: its limits, and what happens between its cells:
+// questions about names, and operations on its files. An inquiry is a text, followed by content:
+// its own text, and that of each file. A reply is a text, followed by at most one content.
 #ifndef BELLJAR_CONTAINER_WIRE_SESSION_TEXT_H_
 #define BELLJAR_CONTAINER_WIRE_SESSION_TEXT_H_
 
@@ -22,7 +22,7 @@ namespace belljar::container::wire {
 
 inline constexpr size_t kMaxSessionText = size_t{64} * 1024;
 inline constexpr size_t kMaxInquiryText = size_t{16} * 1024 * 1024;
-// Of a list of files, above all.
+// Large mainly because of lists of files.
 inline constexpr size_t kMaxReplyText = size_t{16} * 1024 * 1024;
 
 std::string SessionToText(const core::Limits& limits);
@@ -49,7 +49,7 @@ struct Reply {
   std::vector<outside::SessionFile> files;
 };
 
-// Bounds on a reply: what was asked for, and how much content there can be.
+// Bounds on a reply: what was requested, and how much content there can be.
 struct ReplyBounds {
   Inquiry::Kind kind = Inquiry::Kind::kVariables;
   core::Bytes content{0};

@@ -1,4 +1,4 @@
-"""Becomes the MCP server that is installed beside this interpreter."""
+"""Becomes the MCP server that is installed next to this interpreter."""
 
 import os
 import sysconfig

@@ -14,14 +14,14 @@
 namespace belljar::core {
 
 struct Limits {
-  std::chrono::milliseconds timeout{30'000};  // wall clock, from the request being sent
+  std::chrono::milliseconds timeout{30'000};  // wall clock, from when the request is sent
   std::chrono::milliseconds cpu{30'000};      // user + system time of the worker
   Bytes memory = Bytes::Mebi(256);            // address space beyond that of the waiting worker
   Bytes output = Bytes::Mebi(1);              // stdout and stderr, each; further output is dropped
   Bytes result = Bytes::Mebi(1);              // the JSON of `result`
   Bytes source = Bytes::Mebi(1);
   Bytes file_size{0};  // RLIMIT_FSIZE
-  // Content of artifacts that is part of the result itself: of each, and in total.
+  // Content of artifacts that is included in the result itself: of each, and in total.
   Bytes artifact = Bytes::Mebi(1);
   Bytes artifacts = Bytes::Mebi(8);
   uint32_t open_files = 16;  // RLIMIT_NOFILE

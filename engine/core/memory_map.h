@@ -16,7 +16,7 @@ namespace belljar::core {
 
 // Larger mappings are reservations that are mostly unused, such as AddressSanitizer's 15 TiB of
 // shadow memory. Reading their pagemap took two thirds of the time of sanitized tests.
-inline constexpr uintptr_t kLargestMapping = uintptr_t{1} << 30;
+inline constexpr uintptr_t kMaxMappingSize = uintptr_t{1} << 30;
 
 // On aarch64 4, 16 or 64 KiB, as the kernel was built.
 inline const auto kPageSize = static_cast<size_t>(sysconf(_SC_PAGESIZE));
@@ -32,7 +32,7 @@ struct MemoryMapping {
   uintptr_t end = 0;
   bool is_writable = false;
   bool is_executable = false;
-  uint64_t inode = 0;    // of the file, such as a library; 0: of none
+  uint64_t inode = 0;    // of the file, such as a library; 0: no file
   uint64_t offset = 0;   // in the file, in bytes
   bool is_heap = false;  // of the C library (brk)
   bool is_stack = false;
@@ -44,16 +44,16 @@ struct MemoryMapping {
   size_t pages() const { return size() / kPageSize; }
 };
 
-// Those that are private and can be read, by address.
+// The private, readable mappings, by address.
 Result<std::vector<MemoryMapping>> PrivateMappings(const std::string& process = "self");
 
-// Of these the ones that can be written to, and hold no code.
+// Only the mappings that are writable and hold no code.
 Result<std::vector<MemoryMapping>> WritableMappings(const std::string& process = "self");
 
-// Its pagemap.
+// The pagemap of a process.
 Result<UniqueFd> OpenPagemap(const std::string& process);
 
-// Its words for `mapping`, to `words`, which has room for them.
+// Reads its words for `mapping` into `words`, which must have room for them.
 Result<void> ReadPagemap(int pagemap, const MemoryMapping& mapping, uint64_t* words);
 
 }  // namespace belljar::core

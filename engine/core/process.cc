@@ -114,7 +114,7 @@ bool Process::Send(int signal) const {
 }
 
 void Process::Kill() const {
-  // The program has given up the permission to kill it. Ending the reaper ends its children.
+  // The program has given up the permission to kill it. Ending the reaper ends its children, too.
   if (!Send(SIGKILL) && reaper_) reaper_->End();
 }
 

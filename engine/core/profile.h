@@ -26,7 +26,7 @@ struct PathRule {
   bool device = false;                    // one of kDevices
 };
 
-// The devices that a profile may show. They hold nothing and lead nowhere; a worker writes only to
+// The devices that a profile may show. They hold no data and lead nowhere; a worker writes only to
 // the first.
 inline constexpr char kNullDevice[] = "/dev/null";
 inline constexpr const char* kDevices[] = {kNullDevice, "/dev/zero", "/dev/urandom"};
@@ -72,13 +72,14 @@ struct Profile {
   std::string summary;
   std::vector<std::string> attack_surface;  // what it adds for an attacker, one sentence each
   Limits default_limits;
-  Limits maximum_limits;  // the most a call may request
+  Limits maximum_limits;  // maximum that a call may request
   std::vector<ModuleExports> modules;
   std::vector<PathRule> paths;
   std::vector<PackageSet> packages;
-  std::vector<std::string> environment;     // of the zygote: "NAME=value"
-  bool huge_pages = false;                  // for the interpreter's heap
-  std::vector<std::string> light_packages;  // all that a second zygote loads; empty: there is none
+  std::vector<std::string> environment;  // of the zygote: "NAME=value"
+  bool huge_pages = false;               // for the interpreter's heap
+  // all that a second zygote loads; empty: no second zygote
+  std::vector<std::string> light_packages;
   Bytes artifacts{
       0};  // total size of the figures and tables that a run displays; 0: none are collected
   std::optional<WorkspaceRule> workspace;

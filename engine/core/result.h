@@ -16,16 +16,16 @@
 
 namespace belljar::core {
 
-// What callers decide by where the errno does not say it. No code compares the texts of an error,
-// which are for people.
+// What callers decide by where the errno is not specific enough. Code never compares the texts of
+// an error, which are for people.
 enum class Cause {
   kOther,
-  kStartOver,        // a run needs a module that its zygote has left out
-  kRefusedByKernel,  // a clone, without which the process that was to clone itself goes on
+  kStartOver,        // a run needs a module that its zygote has omitted
+  kRefusedByKernel,  // a clone; the process that was to clone itself continues without it
   kNoTurn,           // a session is busy
-  kNoCheckpoint,     // a session has none of that name
-  kNoSuchCells,      // a session has not run so many, or cannot undo them
-  kWorkspace,        // what a guest has made there is in the way; not a failure of ours
+  kNoCheckpoint,     // a session has none with that name
+  kNoSuchCells,      // a session has not run that many, or cannot undo them
+  kWorkspace,        // something that a guest has created is in the way; not a failure of ours
 };
 
 // A failure of our own machine: the operation, the errno if a system call failed, and what the

@@ -150,7 +150,7 @@ Result<pid_t> SenderOfNext(int fd) {
   if (got == 0) return SystemErrorOf(ECONNRESET, "receive message", "the peer has closed");
   const cmsghdr* header = CMSG_FIRSTHDR(&message);
   if (!header || header->cmsg_level != SOL_SOCKET || header->cmsg_type != SCM_CREDENTIALS) {
-    return MakeError("receive message", "its sender is not known");
+    return MakeError("receive message", "its sender is unknown");
   }
   ucred sender;
   memcpy(&sender, CMSG_DATA(header), sizeof sender);

@@ -38,8 +38,8 @@ bool IsMisleading(std::string_view sequence) {
          (point >= 0x2028 && point <= 0x202e) || (point >= 0x2066 && point <= 0x2069);
 }
 
-// The length of the ASCII at the start of `text`, in whole words: of what is mostly ASCII, each
-// character by itself would take ten times as long.
+// The length of the ASCII prefix of `text`, in whole words: mostly-ASCII text would take ten times
+// as long character by character.
 size_t AsciiWords(std::string_view text) {
   size_t length = 0;
   for (uint64_t word; length + sizeof word <= text.size(); length += sizeof word) {

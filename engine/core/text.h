@@ -34,7 +34,7 @@ bool HasControls(std::string_view text);
 // them.
 std::string Printable(std::string_view text);
 // The same in double quotes. Text over 80 bytes is shortened in the middle, since the end of a path
-// says the most.
+// is the most informative part.
 std::string Quoted(std::string_view text);
 
 // JSON text with the same characters as \uNNNN and otherwise unchanged: equivalent for programs,
@@ -52,7 +52,7 @@ std::vector<std::string_view> Words(std::string_view text);
 
 bool Contains(const std::vector<std::string>& names, std::string_view name);
 
-// Of a module's dotted name: "numpy" of "numpy.linalg". A view of `module`.
+// The first part of a module's dotted name: "numpy" for "numpy.linalg". A view of `module`.
 inline std::string_view TopLevelName(std::string_view module) {
   return module.substr(0, module.find('.'));
 }
@@ -62,9 +62,9 @@ std::string Joined(const std::vector<std::string>& names);
 
 // Two lower-case digits per byte.
 std::string Hex(std::span<const unsigned char> bytes);
-// Whether it is so many lower-case digits.
+// Whether it consists of this many lower-case digits.
 bool IsHex(std::string_view text, size_t digits);
-// The bytes, of digits of either case; nullopt: it is something else.
+// The bytes of hexadecimal digits in either case; nullopt: anything else.
 std::optional<std::string> DecodeHex(std::string_view text);
 
 // "2026-11-25 13:40:11 UTC", or as `format` says (strftime(3)), in at most 40 bytes.

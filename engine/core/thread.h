@@ -19,7 +19,7 @@
 
 namespace belljar::core {
 
-// Blocks all signals in the calling thread during its lifetime, except those of a fault, which have
+// Blocks all signals in the calling thread during its lifetime, except those of faults, which have
 // handlers in sanitizers and in an application's crash reporter. Threads started meanwhile keep
 // them blocked.
 class BlockedSignals {
@@ -32,15 +32,15 @@ class BlockedSignals {
   sigset_t before_;
 };
 
-// Why no thread could be started, with what to do.
+// Why no thread could be started, and what to do.
 Error NoThread(int error_number, std::string operation);
 
-// Joins when it is destroyed.
+// Joins on destruction.
 class Thread {
  public:
   Thread() = default;  // none
   Thread(Thread&&) noexcept = default;
-  // Precondition: this one has been joined, or there was none.
+  // Precondition: this one has been joined, or was never started.
   Thread& operator=(Thread&&) noexcept = default;
   ~Thread() { Join(); }
 
@@ -58,11 +58,11 @@ class Thread {
     return {};
   }
   explicit operator bool() const { return thread_.joinable(); }
-  // Waits for its end; nothing if there is none.
+  // Waits for its end; does nothing if there is no thread.
   void Join() {
     if (thread_.joinable()) thread_.join();
   }
-  // Nobody waits for it any more.
+  // Detaches it.
   void Detach() { thread_.detach(); }
 
  private:

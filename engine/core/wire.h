@@ -74,10 +74,10 @@ struct WorkerSignal {
     kFailed = 0x424a4641,  // a step of the seal failed: step and errno
     kDone = 0x424a444e,    // the report is in the capture region
     kCall = 0x424a434c,    // step: size of the name; value: size of the arguments (JSON)
-    // Instead of kDone, from the worker of a zygote that has left out modules: it needs one.
+    // Instead of kDone, from the worker of a zygote that has omitted modules: it needs one of them.
     kStartOver = 0x424a534e,
-    // Of a session. From a worker that was to copy itself; value: 0, or why it could not (errno).
-    // From the copy, as its first word: it waits.
+    // Sessions only. From a worker that was to copy itself; value: 0, or the errno of the failure.
+    // From the copy, as its first word: it is waiting.
     kCopied = 0x424a4350,
     kAwake = 0x424a4157,  // after kWake and kBegin: ready for cells
   };
@@ -86,23 +86,23 @@ struct WorkerSignal {
   uint32_t value = 0;
 };
 
-// What a session's worker is to do next.
+// Orders to a session's worker.
 struct SessionOrder {
   enum Kind : uint32_t {
     kCell = 0x4345,  // run a request; a worker that is awake
-    kAsk = 0x4153,   // the same, of a question (runner/questions.py)
+    kAsk = 0x4153,   // the same, for a question (runner/questions.py)
     kCopy = 0x4350,  // clone itself. Attached: the copy's socket
-    // The worker of a run becomes that of a session, which is not copied; before anything else.
+    // The worker of a run becomes that of a session that is not copied; before anything else.
     kBegin = 0x4247,
-    kWake = 0x5741,  // a copy that waits becomes ready for cells. Attached: its capture memory
+    kWake = 0x5741,  // a waiting copy becomes ready for cells. Attached: its capture memory
   };
   uint32_t magic = 0x424a534f;  // "BJSO"
   uint32_t kind = kCell;
-  uint32_t reseeds = 0;  // kWake: whether its generators of random numbers get new seeds
+  uint32_t reseeds = 0;  // kWake: whether its random number generators get new seeds
   // kCopy: pages that the original then writes to, so that the next cell need not. That many
-  // PageRanges follow; none: those that the zygote knows.
+  // PageRanges follow; 0: those that the zygote knows.
   uint32_t hot_ranges = 0;
-  // kBegin: of the session, below those that the worker has been sealed with.
+  // kBegin: limits of the session, below those that the worker has been sealed with.
   uint64_t memory_limit = 0;
   uint64_t file_size_limit = 0;
 };
@@ -113,10 +113,10 @@ struct PageRange {
 };
 inline constexpr size_t kMaxHotRanges = 1024;
 
-// To a session's init, about the child whose pidfd is attached.
+// Orders to a session's init, about the child whose pidfd is attached.
 struct InitOrder {
   enum Kind : uint32_t {
-    kRecognise,  // whether it is its child: error_number 0 or ECHILD
+    kRecognise,  // whether it is the init's child: error_number 0 or ECHILD
     kReap,       // waits for its end
   };
   uint32_t magic = 0x424a494f;  // "BJIO"
@@ -134,7 +134,8 @@ struct InitReply {
 };
 
 inline constexpr size_t kMaxFunctionName = 256;
-// A value nests at most 64 levels (plain_data.py) inside the list or object of the arguments.
+// A value is nested at most 64 levels deep (plain_data.py) inside the list or object of the
+// arguments.
 inline constexpr size_t kMaxCallDepth = 72;
 
 template <typename T>

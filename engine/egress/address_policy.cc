@@ -34,7 +34,7 @@ struct Special {
 // IANA IPv4 Special-Purpose Address Registry, all blocks that are not globally reachable; multicast
 // by RFC 5771. 192.88.99.0/24 is the relay of 6to4 (RFC 7526), whose other end is unknown.
 constexpr Special kSpecialV4[] = {
-    {"0.0.0.0/8", "this network (RFC 791): most systems treat it as themselves"},
+    {"0.0.0.0/8", "this network (RFC 791): most systems treat it as their own"},
     {"10.0.0.0/8", "private (RFC 1918)"},
     {"100.64.0.0/10", "shared by a provider's customers (RFC 6598)"},
     {"127.0.0.0/8", "loopback (RFC 1122)"},

@@ -61,9 +61,9 @@ class EgressService {
   const std::unique_ptr<Loop> loop_;
 };
 
-// The restriction that `request` puts on the rules of its egress proxy; nullopt: none. `service` is
-// null if there is no proxy. Restricting a missing proxy or widening the rules is an error of the
-// caller.
+// The restriction that `request` imposes on the rules of its egress proxy; nullopt: none. `service`
+// is null if there is no proxy. Restricting a missing proxy or widening the rules is an error of
+// the caller.
 core::Result<std::optional<AllowList>> Narrower(const EgressService* service,
                                                 const host::Request& request);
 

@@ -158,8 +158,8 @@ std::variant<HttpProxyRequest, HttpRejection> ReadHttpProxyRequest(
   return request;
 }
 
-// RFC 9209. Tells the libraries inside (policy/belljar_policy/library/proxy_status.py) that the
-// proxy answers, and not the target.
+// RFC 9209. Lets the libraries inside (policy/belljar_policy/library/proxy_status.py) see that the
+// response comes from the proxy rather than the target.
 constexpr char kProxyStatus[] = "Proxy-Status: belljar; error=http_request_denied";
 
 std::string HttpAnswer(unsigned status, std::string_view reason) {

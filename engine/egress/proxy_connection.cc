@@ -299,7 +299,7 @@ ProxyConnection::Denial ProxyConnection::Unreachable(boost::system::error_code e
     return {502, Socks5Code::kConnectionRefused, name_ + " refuses the connection"};
   }
   if (error == asio::error::timed_out) {
-    return {504, Socks5Code::kTimedOut, name_ + " does not answer in time"};
+    return {504, Socks5Code::kTimedOut, name_ + " does not respond in time"};
   }
   if (error == asio::error::network_unreachable) {
     return {502, Socks5Code::kNetworkUnreachable, name_ + " cannot be reached from this machine"};

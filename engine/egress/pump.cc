@@ -12,7 +12,7 @@ namespace {
 constexpr size_t kSmallBuffer = 16 << 10;
 // Larger buffers do not make a loopback faster: copied data should still be in the L2 cache.
 constexpr size_t kLargeBuffer = 256 << 10;
-constexpr size_t kMovedAtATime = 2 << 20;
+constexpr size_t kMaxChunk = 2 << 20;
 
 bool MustWait(int error_number) { return error_number == EAGAIN || error_number == EWOULDBLOCK; }
 
@@ -55,7 +55,7 @@ Pump::State Pump::Move() {
   for (;;) {
     if (!Write()) return state_;
     if (ended_) return state_ = End();
-    if (moved_ - before >= kMovedAtATime) return state_ = State::kYields;
+    if (moved_ - before >= kMaxChunk) return state_ = State::kYields;
     if (!Read()) return state_;
   }
 }

@@ -35,7 +35,7 @@ class Pump {
   void Prepend(std::string_view bytes);
   // Data received earlier: counted, and part of the body, if there is one.
   void Feed(std::string_view bytes);
-  // Moves only this body. At its end `to` is not shut down: the response is still to come.
+  // Moves only this body. `to` is not shut down at its end: the response is still to come.
   void Limit(RequestBody body) { body_ = std::move(body); }
 
   State Move();

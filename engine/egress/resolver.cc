@@ -18,7 +18,7 @@ namespace {
 
 constexpr size_t kMaxThreads = 4;
 constexpr size_t kMaxWaiting = 256;
-// Of a name with hundreds of addresses only the first few are tried.
+// Only the first few addresses of a name are tried, even if it has hundreds.
 constexpr size_t kMaxAddresses = 16;
 
 }  // namespace

@@ -16,9 +16,9 @@ namespace {
 using OrderedJson = nlohmann::ordered_json;
 
 constexpr size_t kMaxFindings = 10;
-constexpr size_t kMaxRefusals = 5;  // of connections, in the text
+constexpr size_t kMaxRefusals = 5;  // number of connections listed in the text
 
-// What the object has in full, and how much of anything longer.
+// The size up to which the object has a part in full, and how much of longer ones.
 size_t WholeWithin(size_t characters) { return characters * 2 / 5; }
 size_t ExcerptWithin(size_t characters) { return characters / 8; }
 
@@ -42,10 +42,11 @@ std::string Count(uint64_t count) {
 
 std::string Note(const std::string& text) { return "[belljar: " + text + "]"; }
 
-// Where a text stands, and where the whole of it can be read.
+// Where a text is placed, and where the whole of it can be read.
 struct TextLocation {
   const std::string* uri = nullptr;  // null: nowhere
-  bool is_same_text = true;          // that of the resource: places in it are those in the text
+  // whether it is the resource's text: then offsets in the text are the resource's
+  bool is_same_text = true;
   Place place = Place::kOutput;
 };
 
@@ -57,10 +58,11 @@ std::string CutNote(const Excerpt& excerpt, const TextLocation& location) {
   return Note(note + "; resource " + *location.uri + offset + " has them");
 }
 
-// Empty for a text without anything but white space.
+// Empty for a text of only white space.
 std::string Shortened(std::string_view text, size_t characters, const TextLocation& location = {}) {
   const std::string valid = IsLonger(text, characters) && !core::IsUtf8(text)
-                                ? core::ValidUtf8(text)  // as the resource, whose parts are counted
+                                // As in the resource, whose pieces are counted.
+                                ? core::ValidUtf8(text)
                                 : std::string();
   if (!valid.empty()) text = valid;
   const Excerpt excerpt = ExcerptOf(WithoutTrailingSpace(text), characters);
@@ -90,7 +92,7 @@ std::string StreamText(const Stream& stream, LongPart part, const AnswerOptions&
   std::string text = Shortened(stream.text, options.characters, {.uri = UriOf(options, part)});
   if (stream.dropped_bytes == 0) return text;
   if (!text.empty()) text += '\n';
-  return text + Note(Count(stream.dropped_bytes) + " bytes more were over the limit of output");
+  return text + Note(Count(stream.dropped_bytes) + " bytes beyond the limit were dropped");
 }
 
 // The worker bounds the repr; a value that is longer and plain data is shown as JSON.
@@ -150,7 +152,7 @@ std::vector<std::string> MissingLayers(const Isolation& isolation) {
   return missing;
 }
 
-// Only if it is less than the strict mode promises, which the text of every answer would repeat.
+// Only if it is less than the strict mode promises, which every answer would otherwise repeat.
 void AddIsolation(const Outcome& outcome, Sections& sections) {
   const Isolation& isolation = outcome.isolation;
   const bool has_run = !isolation.layers.empty() && outcome.status != Status::kRefused;
@@ -194,7 +196,7 @@ class Cuts {
 
   [[nodiscard]] const AnswerOptions& options() const { return options_; }
 
-  // The whole text, or its beginning; `cut` then has the rest.
+  // The whole text, or its beginning; `cut` then describes the rest.
   OrderedJson Text(const char* name, std::string_view text, std::optional<LongPart> part) {
     if (!IsLonger(text, WholeWithin(options_.characters))) return text;
     const Excerpt excerpt = ExcerptOf(text, ExcerptWithin(options_.characters));
@@ -219,7 +221,7 @@ class Cuts {
     return list;
   }
 
-  // The value is there whole or not at all: a program could not tell a part from the whole.
+  // The value is included completely or not at all: a program could not tell a part from the whole.
   OrderedJson Value(const Outcome& outcome) {
     if (!outcome.result_json) return nullptr;
     if (!IsLonger(*outcome.result_json, WholeWithin(options_.characters))) {
@@ -233,7 +235,7 @@ class Cuts {
   void Dropped(const char* name, uint64_t bytes) {
     if (bytes > 0) json_[name]["dropped_bytes"] = bytes;
   }
-  // What the worker cut, and did not count.
+  // What the worker truncated without counting.
   void Cut(const std::string& name) {
     if (!json_.contains(name)) json_[name] = {{"left_out", nullptr}};
   }
@@ -330,12 +332,12 @@ void AddList(const char* name, const Items& items, uint64_t left_out, Convert co
   if (!list.empty()) json[name] = std::move(list);
 }
 
-// A tenth of a millisecond is the least that means anything.
+// Anything below a tenth of a millisecond is noise.
 double RoundedSeconds(std::chrono::microseconds time) {
   return std::round(Seconds(time) * 1e4) / 1e4;
 }
 
-// The bytes of a stream that is not UTF-8, unless it is cut.
+// The bytes of a stream that is not UTF-8, unless they are too long.
 void AddBytes(const char* name, const Stream& stream, const AnswerOptions& options,
               OrderedJson& json) {
   if (!IsLonger(stream.text, WholeWithin(options.characters))) {
@@ -343,13 +345,13 @@ void AddBytes(const char* name, const Stream& stream, const AnswerOptions& optio
   }
 }
 
-// The keys that are always there, in the order of the whole object.
+// The keys that are always present, in the order of the full object.
 OrderedJson AlwaysThere(const Outcome& outcome, Cuts& cuts) {
   OrderedJson json = {{"success", outcome.success()},
                       {"status", StatusName(outcome.status)},
                       {"execution_id", outcome.execution_id},
                       {"result", cuts.Value(outcome)}};
-  // It says nothing that the value does not, unless there is no value.
+  // Redundant if there is a value.
   if (json["result"].is_null() && outcome.result_repr && outcome.result_json != "null") {
     json["result_repr"] = cuts.Text("result_repr", *outcome.result_repr, std::nullopt);
   }
@@ -407,7 +409,7 @@ std::string AnswerText(const Outcome& outcome, const AnswerOptions& options) {
 std::string AnswerJson(const Outcome& outcome, const AnswerOptions& options, int indent) {
   Cuts cuts(options);
   OrderedJson json = AlwaysThere(outcome, cuts);
-  // The error is the first one.
+  // The error is the first finding.
   if (outcome.findings.size() > 1) {
     AddList("findings", outcome.findings, 0, FindingJson, cuts, json);
   }

@@ -20,14 +20,14 @@ class Backoff {
     wait_ = std::clamp(wait_ * 2, first_, max_);
     until_ = now + wait_;
   }
-  // The next failure counts as the first again. Does not shorten a wait that has begun.
+  // The next failure counts as the first again. Does not shorten a wait in progress.
   void Reset() { wait_ = std::chrono::milliseconds(0); }
 
   core::Deadline until() const { return until_; }
   bool IsOver(core::Deadline now) const { return now >= until_; }
 
-  // Between half of the wait and all of it, so that clients that have failed at the same time do
-  // not come back at the same time.
+  // Between half of the wait and all of it, so that clients that failed at the same time do not
+  // return at the same time.
   std::chrono::milliseconds RandomWait() const {
     const auto bytes = RandomBytes();
     return wait_ / 2 + wait_ / 2 * (bytes[0] << 8 | bytes[1]) / 0xffff;

@@ -14,7 +14,7 @@ std::string Sha256(std::string_view bytes);
 // HMAC (RFC 2104): 32 bytes, not in hexadecimal.
 std::string HmacSha256(std::string_view key, std::string_view bytes);
 
-// The same as Sha256 for bytes that arrive in pieces.
+// Like Sha256, for bytes that arrive in pieces.
 class Sha256Stream {
  public:
   Sha256Stream();
@@ -22,7 +22,7 @@ class Sha256Stream {
   ~Sha256Stream();
 
   void Add(std::string_view bytes);
-  // Once, as the last call.
+  // Call once, as the last call.
   std::string Finish();
 
  private:

@@ -40,7 +40,7 @@ enum FieldFlags : unsigned {
   kInObservation = 8,  // what a container observed of its worker from outside
   kRequired = 16,      // always present according to the schema
   kNullable = 32,      // empty or 0 is null (None in Python)
-  kOmittable = 64,     // left out of the JSON if empty
+  kOmittable = 64,     // omitted from the JSON if empty
   kPrintable = 128,    // from a container: must be as Printable (text.h) writes it
   kPositive = 256,     // in a report: neither null nor negative
 };
@@ -51,8 +51,9 @@ using Words = std::span<const std::string_view>;
 
 // Checked when the value comes from a worker or a container.
 struct FieldBounds {
-  uint64_t max = INT64_MAX;  // of a number; the size in bytes of a text, or of each text in a list
-  uint64_t max_items = INT64_MAX;  // of a list
+  // Maximum of a number; size in bytes of a text, or of each text in a list.
+  uint64_t max = INT64_MAX;
+  uint64_t max_items = INT64_MAX;  // maximum length of a list
   Words choices = {};              // allowed texts, also in the schema
   Words known = {};                // allowed texts when it comes from a container
 };

@@ -43,7 +43,7 @@ class JsonEvents : public nlohmann::json_sax<nlohmann::json> {
   bool Read(std::string_view text);
 
  private:
-  // `is_integer`: only digits, but more than 64 bits hold.
+  // `is_integer`: only digits, but more than fit in 64 bits.
   virtual bool Number(double value, bool is_integer) = 0;
   // Returns false, or throws.
   virtual bool Fail(const JsonFailure& failure) = 0;

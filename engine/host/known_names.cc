@@ -8,7 +8,7 @@ namespace {
 
 constexpr std::string_view kOther = "other";
 
-// Of CPython 3.11 to 3.14, and ours; sorted. A test compares it with CPython.
+// Those of CPython 3.11 to 3.14, and Belljar's own; sorted. A test compares the list with CPython.
 // clang-format off
 constexpr std::string_view kErrorTypes[] = {
     "ArithmeticError", "AssertionError", "AttributeError", "BaseException", "BaseExceptionGroup",

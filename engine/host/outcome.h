@@ -16,7 +16,7 @@ namespace belljar::host {
 enum class Status {
   kOk,
   kException,  // an uncaught exception, including SyntaxError and a non-zero sys.exit
-  kRefused,    // by the language policy; nothing was run
+  kRefused,    // by the language policy; nothing ran
   kTimeout,    // wall clock
   kCpuLimit,
   kMemoryLimit,
@@ -29,7 +29,7 @@ std::string SignalName(int signal);
 // Why a run of status kKilled ended. Code must decide by this, not by the error text, which is for
 // people.
 enum class KillCause {
-  kUnknown,     // not killed, or the cause is not known
+  kUnknown,     // not killed, or the cause is unknown
   kCancelled,   // by the caller
   kSystemCall,  // a forbidden one
   kUnreadable,  // the worker or its container sent invalid data
@@ -111,8 +111,8 @@ struct Isolation {
   bool operator==(const Isolation&) const = default;
 };
 
-// Something to view or keep in addition to the result. Made by the guest, and therefore hostile to
-// whoever displays it.
+// Something to view or keep in addition to the result. Created by the guest, and therefore hostile
+// to whoever displays it.
 struct Artifact {
   enum class Origin {
     kFile,     // a new or changed file of the workspace
@@ -153,7 +153,7 @@ struct ContainerReport {
   std::string engine;        // "Docker Engine", "Podman Engine", "runsc"
   std::string runtime;       // "runsc", "runc"
   std::string image_digest;  // "sha256:…"
-  bool warm = false;         // a spare; else it was started for this run
+  bool warm = false;         // a spare; otherwise it was started for this run
   // Startup time, from its creation until a worker was ready in it.
   std::chrono::microseconds started_in{0};
   // Those of "memory", "processes", "cpu" that the engine cannot limit: only the worker's own
@@ -162,14 +162,14 @@ struct ContainerReport {
   std::vector<std::string> packages;  // installed for this run: "requests==2.31.0"
 };
 
-// Of a cell of a session (docs/sessions.md).
+// A cell's session (docs/sessions.md).
 struct SessionReport {
   std::string id;
   uint64_t cell = 0;       // from 1
-  std::string checkpoint;  // from which a roll-back undoes the cell; empty: there is none
-  // The cell was stopped, and the session has gone on from that checkpoint, as if it had not been.
+  std::string checkpoint;  // from which a rollback undoes the cell; empty: none
+  // The cell was stopped, and the session has continued from that checkpoint, as if it had not run.
   bool restored = false;
-  std::string note;  // what else its caller should know
+  std::string note;  // further information for its caller
 };
 
 struct Outcome {

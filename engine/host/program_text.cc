@@ -9,10 +9,10 @@
 namespace belljar::host {
 namespace {
 
-// How far from where it must a cut may be made to be at the end of a line.
+// How far a cut may move so that it falls on a line end.
 constexpr size_t kLineSearch = 8;  // an eighth of the excerpt
 
-// A character at the start of `text`; for bytes that are not UTF-8 each byte is one.
+// The length of the first character of `text`; each byte that is not UTF-8 counts as one.
 std::string_view FirstCharacter(std::string_view text) {
   const size_t length = core::SequenceLength(text);
   return text.substr(0, length == 0 ? 1 : length);
@@ -52,13 +52,13 @@ bool IsIn(uint32_t point, const Range* begin, const Range* end) {
 }
 
 // Characters that change the direction of text or end a line, controls, and the tags and variation
-// selectors of plane 14, with which text can be written that models read and people do not see.
+// selectors of plane 14, which can hide text that models read and people do not see.
 constexpr Range kEscaped[] = {{0x00, 0x08},     {0x0b, 0x1f},     {0x7f, 0x9f},
                               {0x061c, 0x061c}, {0x200e, 0x200f}, {0x2028, 0x202e},
                               {0x2066, 0x2069}, {0xfff9, 0xfffb}, {0xe0000, 0xe0fff}};
 
-// Characters that are not seen: Default_Ignorable_Code_Point of Unicode 16. They stay, since
-// scripts and emoji need them, but do not hide what a line begins with.
+// Invisible characters: Default_Ignorable_Code_Point of Unicode 16. They are kept, since scripts
+// and emoji need them, but must not hide how a line begins.
 constexpr Range kInvisible[] = {
     {0x00ad, 0x00ad},   {0x034f, 0x034f},  {0x061c, 0x061c}, {0x115f, 0x1160}, {0x17b4, 0x17b5},
     {0x180b, 0x180f},   {0x200b, 0x200f},  {0x202a, 0x202e}, {0x2060, 0x206f}, {0x3164, 0x3164},
@@ -86,7 +86,7 @@ size_t CostOf(std::string_view character) {
   return std::max<size_t>(character.size(), 2);
 }
 
-// How many bytes at the start cost at most `characters`.
+// The number of bytes at the start that cost at most `characters`.
 size_t BytesFor(std::string_view text, size_t characters) {
   size_t bytes = 0;
   while (bytes < text.size()) {
@@ -122,11 +122,11 @@ void AppendEscape(std::string_view character, std::string& text) {
   text += escape;
 }
 
-// Letters of a line as a reader sees them: in lower case, full-width forms as ASCII, without what
-// is not seen and, at its start, without spaces. At most `most` bytes.
-std::string SeenStart(std::string_view line, size_t most) {
+// The letters of a line as a reader sees them: in lower case, full-width forms as ASCII, without
+// invisible characters and leading spaces. At most `max` bytes.
+std::string SeenStart(std::string_view line, size_t max) {
   std::string seen;
-  while (!line.empty() && seen.size() < most) {
+  while (!line.empty() && seen.size() < max) {
     const std::string_view character = FirstCharacter(line);
     line.remove_prefix(character.size());
     uint32_t point = CodePoint(character);
@@ -160,8 +160,8 @@ bool IsHeading(std::string_view seen) {
 }
 
 bool LooksLikeOurs(std::string_view line, Place place) {
-  constexpr size_t kLongestHeading = 80;
-  const std::string seen = SeenStart(line, kLongestHeading);
+  constexpr size_t kMaxHeading = 80;
+  const std::string seen = SeenStart(line, kMaxHeading);
   if (seen.starts_with('[')) {
     const size_t word = seen.find_first_not_of(' ', 1);
     return word != std::string::npos && seen.substr(word).starts_with("belljar");
@@ -178,7 +178,7 @@ uint64_t CharactersIn(std::string_view text) {
 }
 
 bool IsLonger(std::string_view text, size_t characters) {
-  // No character costs less than its bytes do.
+  // No character costs less than its number of bytes.
   return text.size() > characters || BytesFor(text, characters) < text.size();
 }
 

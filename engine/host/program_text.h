@@ -1,5 +1,5 @@
-// Text that a program chose, inside text that Belljar writes: bounded, and such that no line of it
-// looks like Belljar's own (answer.h).
+// Text chosen by a program, inside text that Belljar writes: bounded, and such that none of its
+// lines looks like Belljar's own (answer.h).
 #ifndef BELLJAR_ENGINE_HOST_PROGRAM_TEXT_H_
 #define BELLJAR_ENGINE_HOST_PROGRAM_TEXT_H_
 
@@ -10,7 +10,7 @@
 
 namespace belljar::host {
 
-// What is left of a text that is too long: its beginning and its end, views of it.
+// The excerpt of a text that is too long: its beginning and end, as views.
 struct Excerpt {
   std::string_view begin;
   std::string_view end;
@@ -28,7 +28,7 @@ uint64_t CharactersIn(std::string_view text);
 // never within a character of UTF-8.
 Excerpt ExcerptOf(std::string_view text, size_t characters);
 
-// Which lines besides headings and notes are Belljar's where the text will stand.
+// Which lines besides headings and notes are Belljar's own where the text will be placed.
 enum class Place { kOutput, kError };
 
 // With escapes, and a backslash before each line that looks like Belljar's.

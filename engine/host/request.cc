@@ -63,7 +63,7 @@ core::Result<void> CheckArguments(const Request& request) {
     const std::string what = "take environment variable " + core::Quoted(name);
     const std::string problem = VariableProblem(variable);
     if (!problem.empty()) return core::MakeError(what, "it " + problem);
-    if (!names.insert(name).second) return core::MakeError(what, "it is there twice");
+    if (!names.insert(name).second) return core::MakeError(what, "it occurs twice");
   }
   return {};
 }

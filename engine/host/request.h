@@ -26,8 +26,8 @@ struct InputVariable {
 };
 
 // One of Request::functions that no program can call, since its name is not an identifier. It is
-// called when a program has ended, by itself or by an exception: once for each of its variables
-// with the name and, if it is plain data, the value, and finally without arguments.
+// called when a program has ended, normally or by an exception: once for each of its variables with
+// the name and, if it is plain data, the value, and finally without arguments.
 inline constexpr std::string_view kTakesVariables = "@variable";
 
 struct Request {
@@ -35,7 +35,7 @@ struct Request {
 
   Mode mode = Mode::kRun;
   std::string source;                // bytes as given; the worker decodes them
-  std::string filename = "main.py";  // as tracebacks and findings name it
+  std::string filename = "main.py";  // as named in tracebacks and findings
   std::optional<std::string> standard_input;
   std::vector<std::string> arguments;    // sys.argv after the program's name
   std::vector<std::string> environment;  // "NAME=VALUE", all from the caller; see CheckArguments
@@ -56,14 +56,14 @@ struct Request {
   bool wants_comments = false;  // Outcome::comments
 };
 
-// Of arguments, and of the environment: of each text, how many, and all together.
+// For arguments and environment variables alike: size of each, number, and total size.
 inline constexpr size_t kMaxArgument = size_t{64} << 10;
 inline constexpr size_t kMaxArguments = 1000;
 inline constexpr size_t kMaxArgumentsTotal = size_t{256} << 10;
 inline constexpr size_t kMaxVariableName = 256;
 
-// Checks the arguments and the environment against these bounds. They are UTF-8 without NUL, and a
-// variable has a name and is there once. The operation of an error names the culprit.
+// Checks the arguments and the environment against these bounds. They must be UTF-8 without NUL,
+// and each variable must have a name and occur once. The operation of an error names the culprit.
 core::Result<void> CheckArguments(const Request& request);
 
 }  // namespace belljar::host

@@ -17,7 +17,7 @@ namespace belljar::inside {
 // Worker. Takes ownership of the mapping.
 void SetCapture(core::Mapping region, core::CaptureLayout layout);
 
-// In a copy of a session's worker, before it sets its own. Output is dropped until then.
+// In a copy of a session's worker, until it sets its own region. Output is dropped until then.
 void ReleaseCapture();
 
 // How many bytes of stdout and stderr this request may keep; at most the layout's capacity. Further

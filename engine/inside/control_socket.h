@@ -20,7 +20,7 @@ inline bool HasControlSocket() {
     return true;
   }
   fprintf(stderr,
-          "belljar-zygote is started by belljar and is not a command of its own.\n"
+          "belljar-zygote is started by belljar and is not meant to be run directly.\n"
           "Try: belljar run --help\n");
   return false;
 }

@@ -8,7 +8,7 @@
 namespace belljar::inside {
 
 // Zygote, once: every worker inherits the handler. The filter prevents guest code from replacing
-// it. If it is lost all the same, SIGSYS kills.
+// it. If it is lost nevertheless, SIGSYS kills.
 core::Result<void> InstallDenialHandler();
 
 }  // namespace belljar::inside

@@ -23,16 +23,17 @@
 namespace belljar::inside {
 namespace {
 
-// Of less it is not worth it: fork then copies the mapping's anon_vma, too, which takes about 1 µs.
+// Not worth it for smaller ranges: fork then also copies the mapping's anon_vma, about 1 µs.
 constexpr ptrdiff_t kWorthMapping = 4;  // pages
 
-// Of the 512 pages of code in a huge page: of less it is not worth the 2 MiB of each zygote's own.
+// Minimum number of code pages in use, out of 512 in a huge page. Fewer are not worth 2 MiB of
+// private memory per zygote.
 constexpr ptrdiff_t kWorthHugePage = 128;
 
-// Every mapping costs a clone 0.5 µs, and its end as much. Constants of a library that is not used
-// become one with its relocated data, which takes memory of each zygote's own: in data-science
-// 264 of 322 are not larger, 5.8 MB together.
-constexpr size_t kMostConstants = size_t{64} << 10;
+// Every mapping costs a clone 0.5 µs, and as much when it ends. An unused library's constants
+// become one mapping with its relocated data, which takes private memory in each zygote: in
+// data-science 264 of 322 are no larger than this, 5.8 MB together.
+constexpr size_t kMaxConstants = size_t{64} << 10;
 
 // A mapping, and its pagemap words in the zygote and in a clone that has rehearsed.
 struct Used {
@@ -50,7 +51,7 @@ void* At(uintptr_t address) {
   return reinterpret_cast<void*>(address);  // NOLINT(performance-no-int-to-ptr): of a mapping
 }
 
-// From here on fork copies the page table entries of `mapping`, of which none is left.
+// From here on, fork copies the page table entries of `mapping`, which has none left.
 core::Result<void> MakeCopied(int memory, const core::MemoryMapping& mapping) {
   // Written like a debugger's breakpoint, to memory that is not writable (proc_pid_mem(5)).
   const auto offset = static_cast<off_t>(mapping.begin);
@@ -68,7 +69,7 @@ void Map(const core::MemoryMapping& mapping, const std::vector<uint64_t>& pages)
   for (size_t first = 0, next = 0; first < pages.size(); first = next) {
     const bool is_present = IsPresent(pages[first]);
     while (next < pages.size() && IsPresent(pages[next]) == is_present) ++next;
-    // Linux 5.14; else a worker takes the faults, as ever.
+    // Requires Linux 5.14; otherwise a worker takes the faults, as before.
     if (is_present) {
       (void)madvise(At(mapping.begin + first * core::kPageSize), (next - first) * core::kPageSize,
                     MADV_POPULATE_READ);
@@ -87,7 +88,7 @@ core::Result<std::vector<Used>> UsedBy(const std::function<void()>& rehearse) {
   if (!of_clone) return of_clone.error();
   std::vector<Used> used;
   for (const core::MemoryMapping& mapping : *mappings) {
-    if (mapping.size() > core::kLargestMapping || mapping.is_heap || mapping.is_stack) continue;
+    if (mapping.size() > core::kMaxMappingSize || mapping.is_heap || mapping.is_stack) continue;
     Used each{mapping, std::vector<uint64_t>(mapping.pages()),
               std::vector<uint64_t>(mapping.pages())};
     core::Result<void> read = core::ReadPagemap(own->get(), mapping, each.before.data());
@@ -98,19 +99,19 @@ core::Result<std::vector<Used>> UsedBy(const std::function<void()>& rehearse) {
   return used;
 }
 
-// Nothing of it is the process's own: no page would be lost if all of them were given up. Not so of
+// Whether none of it is the process's own: no page would be lost if all were released. Not true of
 // what a dynamic linker has relocated.
 bool IsAsInFile(const Used& each) {
   return each.mapping.is_file() && !each.mapping.is_writable &&
          std::ranges::none_of(each.before, IsOwn);
 }
 
-// Code and constants of which a worker uses some.
+// Code and constants that workers use in part.
 bool IsWorthMapping(const Used& each) {
   return IsAsInFile(each) && std::ranges::count_if(each.after, IsPresent) >= kWorthMapping;
 }
 
-// Of one file, without a gap.
+// Both of the same file, without a gap.
 bool AreAdjacent(const core::MemoryMapping& first, const core::MemoryMapping& second) {
   return first.end == second.begin && first.inode == second.inode;
 }
@@ -128,7 +129,7 @@ void LeaveOutHeaders(std::vector<Used>& all) {
 
 // --- code on huge pages --------------------------------------------------------------------------
 
-// The same content, at the same place, on a huge page that is not the file's.
+// Maps the same content at the same address on a huge page that does not belong to the file.
 bool MoveToHugePage(int memory, uintptr_t region) {
   const size_t size = HugePageSize();
   void* const reserved =
@@ -137,7 +138,7 @@ bool MoveToHugePage(int memory, uintptr_t region) {
   const uintptr_t begin = reinterpret_cast<uintptr_t>(reserved), end = begin + 2 * size;
   const uintptr_t copy = (begin + size - 1) / size * size;
   (void)madvise(At(copy), size, MADV_HUGEPAGE);
-  // Not by memcpy, for which AddressSanitizer checks what lies between the constants.
+  // Not with memcpy, for which AddressSanitizer checks what lies between the constants.
   const ssize_t copied = pread(memory, At(copy), size, static_cast<off_t>(region));
   const bool moved =
       copied == static_cast<ssize_t>(size) && CollapseRegion(copy) &&
@@ -161,7 +162,8 @@ Used PartOf(const Used& whole, uintptr_t begin, uintptr_t end) {
   return part;
 }
 
-// Where a region that begins with the code all[i] may end: with it, or with an eighth of constants.
+// Where a region that begins with the code all[i] may end: with that code, or with up to an eighth
+// of constants.
 uintptr_t EndOfRegions(const std::vector<Used>& all, size_t i) {
   const core::MemoryMapping& code = all[i].mapping;
   if (i + 1 == all.size() || !all[i + 1].mapping.is_readonly() || !IsAsInFile(all[i + 1]) ||
@@ -190,15 +192,15 @@ void MoveCodeToHugePages(int memory, std::vector<Used>& all) {
         all[i + 1] = PartOf(all[i + 1], region + huge, all[i + 1].mapping.end);
       }
       if (before.mapping.size() > 0) all.insert(all.begin() + static_cast<ptrdiff_t>(i++), before);
-      break;  // one of each library: that of CPython has no second one
+      break;  // one per library: CPython's has no second one
     }
   }
 }
 
 // --- libraries that no worker uses ---------------------------------------------------------------
 
-// The .bss of a library is anonymous memory after its data, which the kernel joins with whatever
-// anonymous memory follows. `all` gets it as a mapping of its own, of the library's file.
+// The .bss of a library is anonymous memory after its data, which the kernel merges with any
+// anonymous memory that follows. Adds it to `all` as a separate mapping of the library's file.
 void SeparateBss(std::vector<Used>& all) {
   const auto up = [](uintptr_t address) {
     return (address + core::kPageSize - 1) / core::kPageSize * core::kPageSize;
@@ -232,7 +234,7 @@ void SeparateBss(std::vector<Used>& all) {
   }
 }
 
-// The inodes of files with code that the clone has not run.
+// The inodes of files whose code the clone has not run.
 std::set<uint64_t> UnusedFiles(const std::vector<Used>& all) {
   std::set<uint64_t> unused;
   for (const Used& each : all) {
@@ -260,7 +262,7 @@ bool ArePartsOfOne(const core::MemoryMapping& first, const core::MemoryMapping& 
          !first.is_executable && !second.is_executable;
 }
 
-// The same content, of a file of its own that nothing can change.
+// The same content, in a file of its own that nothing can change.
 core::Result<void> MoveToFile(const core::MemoryMapping& mapping) {
   const core::UniqueFd file(memfd_create("belljar-library", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   if (!file) return core::SystemError("create memory file");
@@ -269,7 +271,7 @@ core::Result<void> MoveToFile(const core::MemoryMapping& mapping) {
   }
   for (uintptr_t page = mapping.begin; page < mapping.end; page += core::kPageSize) {
     const std::string_view content(static_cast<const char*>(At(page)), core::kPageSize);
-    // Of a .bss mostly: the file has a hole there.
+    // Mostly pages of a .bss: leave a hole in the file.
     if (content.find_first_not_of('\0') == content.npos) continue;
     const auto offset = static_cast<off_t>(page - mapping.begin);
     if (pwrite(file.get(), content.data(), core::kPageSize, offset) !=
@@ -296,7 +298,7 @@ core::Result<void> MoveColdDataToFiles(const std::vector<Used>& all,
     // Not anonymous memory, where an allocator expects zeros after MADV_DONTNEED.
     core::MemoryMapping mapping = all[first].mapping;
     if (!mapping.is_file() || !unused.contains(mapping.inode)) continue;
-    if (IsAsInFile(all[first]) && mapping.size() > kMostConstants) ++first;
+    if (IsAsInFile(all[first]) && mapping.size() > kMaxConstants) ++first;
     const std::span parts = std::span(all).subspan(first, next - first);
     if (std::ranges::none_of(parts, HasOwnPages) || std::ranges::any_of(parts, IsWritten)) continue;
     mapping.begin = parts.front().mapping.begin;

@@ -1,17 +1,17 @@
-// Makes clones cheap where workers only read: clone itself maps the pages of programs and libraries
-// that a worker will use, instead of one page fault at a time, and does nothing for libraries that
-// it will not use.
+// Makes clones cheap where workers only read: clone itself maps those pages of programs and
+// libraries that a worker will use, instead of taking one page fault at a time, and does nothing
+// for libraries that workers will not use.
 //
-// Of a file mapping fork copies no page table entries, since page faults can make them again,
+// For a file mapping, fork copies no page table entries, since page faults can recreate them,
 // unless the process has had a page of its own in it (vma_needs_copy() in mm/memory.c of Linux 6;
 // in Linux 5 the beginning of copy_page_range()). A worker of basic took 85 such faults, 4 µs each
 // in a virtual machine. So the zygote lets one clone rehearse, sees which pages it has used, makes
 // a page of each of these mappings its own for a moment, and keeps exactly those pages mapped.
 //
-// The other way round, what the dynamic linker has relocated, and the data of libraries, is the
-// process's own, and fork copies it for every worker. Of libraries of which the rehearsal has run
-// no code (most are: codecs, cryptography, all that a profile's packages bring) it is put into a
-// memory file, of which it is then a private mapping like any other.
+// Conversely, what the dynamic linker has relocated, and the data of libraries, is private memory,
+// which fork copies for every worker. For libraries whose code the rehearsal has not run (most of
+// them: codecs, cryptography, all that a profile's packages bring), it is moved to a memory file,
+// and then is a private file mapping like any other.
 //
 // The code of CPython that every worker runs is on a huge page, if a library has enough of it in
 // one aligned region: fork copies one page table entry for it, and it takes one TLB entry.
@@ -25,8 +25,8 @@
 
 namespace belljar::inside {
 
-// Zygote, before it gives up /proc. `rehearse` runs in a clone that is then killed. An error (such
-// as of a kernel that forbids writing to /proc/self/mem) only costs speed.
+// Zygote, before it gives up /proc. `rehearse` runs in a clone that is then killed. An error (for
+// example if the kernel forbids writing to /proc/self/mem) only costs speed.
 core::Result<void> PrepareFilePages(const std::function<void()>& rehearse, bool huge_pages = false);
 
 }  // namespace belljar::inside

@@ -14,13 +14,13 @@ namespace {
 
 // What glibc itself settles on in a program that frees large blocks: DEFAULT_MMAP_THRESHOLD_MAX,
 // and twice that (mallopt(3), M_MMAP_THRESHOLD).
-constexpr int kLargestInHeap = 32 << 20;
-constexpr int kTrimAbove = 2 * kLargestInHeap;
+constexpr int kMaxInHeap = 32 << 20;
+constexpr int kTrimAbove = 2 * kMaxInHeap;
 
 // Freed blocks up to this size stay in the thread's cache, seven per size
 // (glibc.malloc.tcache_count).
-constexpr size_t kLargestCached = 1032;
-constexpr size_t kCachedOfEach = 7;
+constexpr size_t kMaxCached = 1032;
+constexpr size_t kCachedPerSize = 7;
 
 constexpr size_t kStep = 16;      // between block sizes
 constexpr size_t kSmallest = 24;  // usable bytes of the smallest block
@@ -44,13 +44,13 @@ void* Take(size_t size) {
 uintptr_t EndOfUsedHeap() { return reinterpret_cast<uintptr_t>(sbrk(0)) - mallinfo2().keepcost; }
 
 void EmptyThreadCache() {
-  for (size_t size = kSmallest; size <= kLargestCached; size += kStep) {
-    for (size_t i = 0; i < kCachedOfEach; ++i) Take(size);
+  for (size_t size = kSmallest; size <= kMaxCached; size += kStep) {
+    for (size_t i = 0; i < kCachedPerSize; ++i) Take(size);
   }
 }
 
-// One block, from the heap's end to where the next huge page begins. What is larger than a hole can
-// be has to be there.
+// One block, from the heap's end to the start of the next huge page. A block larger than any hole
+// has to be there.
 void* TakeRestOfRegion() {
   const uintptr_t end = EndOfUsedHeap();
   const uintptr_t region = HugePageSize();
@@ -59,8 +59,8 @@ void* TakeRestOfRegion() {
   return Take(rest - kHeader);
 }
 
-// Until no hole of `size` is left below `end`. What is in the hot region is given back at the end:
-// a list through the blocks themselves, which allocates nothing.
+// Until no hole of `size` is left below `end`. What lies in the hot region is released at the end:
+// through a list in the blocks themselves, which allocates nothing.
 void FillHoles(size_t size, uintptr_t end, void** of_hot_region) {
   for (;;) {
     void* const block = Take(size);
@@ -68,8 +68,8 @@ void FillHoles(size_t size, uintptr_t end, void** of_hot_region) {
     if (IsInHotRegion(block)) {
       *static_cast<void**>(block) = std::exchange(*of_hot_region, block);
     } else if (reinterpret_cast<uintptr_t>(block) >= end) {
-      // A small one would be in the thread's cache, for whoever asks for its size next.
-      if (size > kLargestCached) free(block);
+      // A small block would go to the thread's cache, for the next allocation of its size.
+      if (size > kMaxCached) free(block);
       return;
     }
   }
@@ -78,7 +78,7 @@ void FillHoles(size_t size, uintptr_t end, void** of_hot_region) {
 }  // namespace
 
 void GatherHeap() {
-  mallopt(M_MMAP_THRESHOLD, kLargestInHeap);
+  mallopt(M_MMAP_THRESHOLD, kMaxInHeap);
   mallopt(M_TRIM_THRESHOLD, kTrimAbove);
 }
 

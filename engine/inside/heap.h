@@ -4,8 +4,8 @@
 // allocates would then write to many scattered pages, each of them a fault and a copy of the
 // zygote's page. With the holes filled, it gets fresh memory at the end of the heap.
 //
-// Measured here with the data-science packages: 1,780 faults a run, 730 of them in malloc; 1,030
-// are left. A worker of basic takes a tenth less processor time.
+// Measured here with the data-science packages: 1,780 faults per run, 730 of them in malloc; 1,030
+// remain. A worker of basic takes a tenth less CPU time.
 #ifndef BELLJAR_ENGINE_INSIDE_HEAP_H_
 #define BELLJAR_ENGINE_INSIDE_HEAP_H_
 
@@ -15,12 +15,12 @@ namespace belljar::inside {
 // be moved to huge pages (huge_pages.h). By default each large block is its own mapping.
 void GatherHeap();
 
-// Zygote: permanently allocates what is free below the heap's end, except in the hot region. What
-// is loaded later comes after it, contiguously.
+// Zygote: permanently allocates the free memory below the heap's end, except in the hot region.
+// What is loaded later follows it, contiguously.
 void FillHeapHoles();
 
-// Zygote, with one heap: what is allocated between these two, for what workers write to, has a
-// region of the heap of the size of a huge page to itself. Every other region can then be a huge
+// Zygote, with one heap: allocations between these two, of data that workers write to, get a region
+// of the heap to themselves, of the size of a huge page. Every other region can then be a huge
 // page.
 void BeginHotRegion();
 void EndHotRegion();

@@ -68,7 +68,7 @@ bool IsOrderNext(int socket) {
     const ssize_t got = recv(socket, &magic, sizeof magic, MSG_PEEK);
     if (got < 0 && errno == EINTR) continue;
     if (got <= 0) _exit(kUnused);
-    // Both are sent as a whole.
+    // Both are sent in one piece.
     return got == static_cast<ssize_t>(sizeof magic) && magic == core::SessionOrder{}.magic;
   }
 }

@@ -20,7 +20,7 @@ inline constexpr int kUnused = 0;       // the host has closed the socket
 inline constexpr int kSealFailed = 87;  // the host received the reason
 inline constexpr int kReportFailed = 88;
 
-// If the host is gone, the next read shows it.
+// If the host is gone, the next read will show it.
 void Signal(int socket, const core::WorkerSignal& signal);
 
 // Attaches the descriptors that only the host keeps.
@@ -35,12 +35,12 @@ struct ReceivedRequest {
   std::string source;
   std::optional<std::string> standard_input;
 
-  // Borrows all of it.
+  // All pointers are borrowed.
   RequestParts Parts(int socket) const;
 };
 
-// Blocks. Whether a SessionOrder comes next, instead of a request: this is the worker of a session
-// now. Exits if the host is gone.
+// Blocks. Whether a SessionOrder comes next, instead of a request: then this is the worker of a
+// session. Exits if the host is gone.
 bool IsOrderNext(int socket);
 
 // Exits if the host is gone.

@@ -25,13 +25,13 @@ constexpr uint64_t Power(uint64_t base, size_t exponent) {
   return power;
 }
 
-// Path names, whose lengths depend on the installation, count as being of one size.
-constexpr size_t kShortestPath = 64, kLongestPath = 320;  // bytes, with the header of a str
+// Path names, whose lengths depend on the installation, all count as one size.
+constexpr size_t kMinPathBytes = 64, kMaxPathBytes = 320;  // bytes, with the header of a str
 size_t SizeInContext(size_t size) {
-  return size > kShortestPath && size <= kLongestPath ? kLongestPath : size;
+  return size > kMinPathBytes && size <= kMaxPathBytes ? kMaxPathBytes : size;
 }
 
-// Memory for the blocks, and which of it has been given away.
+// Memory for the blocks, and which of it has been handed out.
 class Slots {
  public:
   // The memory is in the order of `blocks`.
@@ -125,7 +125,7 @@ class Allocator {
     if (!old) return Malloc(context, size);
     void* const block = before_.realloc(context, old, size);
     if (!block) return nullptr;
-    // In place or not: that depends on the memory around it, which a record changes.
+    // In place or not depends on the surrounding memory, which a record changes.
     if (g_placing->listener) g_placing->listener->OnFree(old);
     bool is_placed = true;
     void* const placed = Allocate(size, [&] {
@@ -199,7 +199,7 @@ core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json) {
     const auto is_number = [](const nlohmann::json& each) { return each.is_number_unsigned(); };
     if (!entry.is_array() || entry.size() != 3 ||
         !std::all_of(entry.begin(), entry.end(), is_number) || entry[1] > UINT32_MAX ||
-        entry[2] > kLargestHotBlock) {
+        entry[2] > kMaxHotBlock) {
       return core::MakeError(kOperation, "entry " + std::to_string(blocks.size()) +
                                              " is not [context, occurrence, size]");
     }

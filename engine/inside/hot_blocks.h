@@ -1,11 +1,11 @@
 // Profile-guided data placement: while the zygote loads, the blocks that every worker will write to
 // get memory next to each other.
 //
-// CPython writes to an object's reference count to read it. The 490 blocks to which each run of
-// basic writes have 90 KiB in all, but lie where their modules were loaded, on 300 pages: clone
-// copies each of these for every worker (hot_pages.h), and every spare holds them. Side by side
-// they need 30. Those that only some programs, failing runs and validations write to come after
-// them.
+// CPython writes to an object's reference count to read it. The 490 blocks that each run of basic
+// writes to have 90 KiB in total, but lie where their modules were loaded, on 300 pages: clone
+// copies each of these for every worker (hot_pages.h), and every spare holds them. Next to each
+// other they need 30. Those that only some programs, failing runs and validations write to come
+// after them.
 //
 // Which blocks these are is recorded by ./dev record (tools/hot_blocks), per minor version of
 // Python. A block is identified by the sizes of the sixteen allocations that end with its own, and
@@ -28,9 +28,9 @@
 
 namespace belljar::inside {
 
-// Larger blocks are tables of which a run writes to little. The table of all loaded modules
-// is below it.
-inline constexpr size_t kLargestHotBlock = 32 << 10;
+// Larger blocks are tables, of which a run writes only a little. The table of all loaded modules is
+// smaller than this.
+inline constexpr size_t kMaxHotBlock = 32 << 10;
 
 struct HotBlock {
   uint64_t context = 0;     // see AllocationContext
@@ -40,8 +40,8 @@ struct HotBlock {
   friend bool operator==(const HotBlock&, const HotBlock&) = default;
 };
 
-// A rolling hash of the sizes of the last sixteen allocations. Sizes that path names have count as
-// one.
+// A rolling hash of the sizes of the last sixteen allocations. All sizes that path names may have
+// count as one.
 class AllocationContext {
  public:
   // That of the next allocation, of `size` bytes.
@@ -57,16 +57,16 @@ class AllocationContext {
 // "3.11.json" for this Python, "3.11-data-science.json" with the packages of that set.
 std::string HotBlocksFile(const std::string& package_set = "");
 
-// Those recorded for this Python in `folder`, with the first of `package_sets` that has a record of
-// its own, if one has. An error says why they cannot be read.
+// The blocks recorded for this Python in `folder`, with the first of `package_sets` that has its
+// own record, if any. An error says why they cannot be read.
 core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
                                                   const std::vector<std::string>& package_sets);
 
 // JSON: [[context, occurrence, size], …]. An error names the first entry that is not one.
 core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json);
 
-// Told about all blocks of Python's allocators for objects and for memory between PlaceHotBlocks
-// and StopPlacing.
+// Receives all blocks of Python's allocators for objects and for memory between PlaceHotBlocks and
+// StopPlacing.
 class BlockListener {
  public:
   virtual ~BlockListener() = default;
@@ -83,7 +83,7 @@ void PlaceHotBlocks(const std::vector<HotBlock>& blocks, BlockListener* listener
 // When everything is loaded: restores the allocators, and frees what was reserved but not used.
 void StopPlacing();
 
-// How many blocks were placed until then.
+// The number of blocks placed.
 size_t BlocksPlaced();
 
 }  // namespace belljar::inside

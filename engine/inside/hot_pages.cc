@@ -20,8 +20,8 @@
 namespace belljar::inside {
 namespace {
 
-// Of pages that are pinned, and of those that a waiting worker writes to: no worker needs more than
-// this, and every spare would hold it.
+// Limit for pinned pages, and for pages that a waiting worker writes to: no worker needs more, and
+// every spare would hold it.
 constexpr size_t kMaxBytes = 4 << 20;
 
 // Set once, in the zygote.
@@ -61,7 +61,7 @@ class PageMap {
     return {};
   }
 
-  // The pages that were exclusively ours at Read. While a clone is alive those are the ones it has
+  // The pages that were exclusively ours at Read. While a clone is alive, these are the ones it has
   // written to: all others are still shared with it.
   std::vector<uintptr_t> OwnPages() const {
     std::vector<uintptr_t> own;
@@ -98,7 +98,7 @@ core::Result<std::vector<uintptr_t>> WrittenBy(const std::function<void()>& rehe
   core::Result<std::vector<core::MemoryMapping>> mappings = core::WritableMappings();
   if (!mappings) return mappings.error();
   std::erase_if(*mappings, [](const core::MemoryMapping& each) {
-    return each.size() > core::kLargestMapping;
+    return each.size() > core::kMaxMappingSize;
   });
   core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
   if (!map) return map.error();
@@ -110,11 +110,12 @@ core::Result<std::vector<uintptr_t>> WrittenBy(const std::function<void()>& rehe
   return map->OwnPages();
 }
 
-// Linux 5.14; else, or where a range no longer exists, the faults come when the pages are needed.
+// Requires Linux 5.14; otherwise, or where a range no longer exists, the faults occur when the
+// pages are needed.
 void WriteTo(void* begin, size_t size) { (void)madvise(begin, size, MADV_POPULATE_WRITE); }
 
-// Moves regions with fewer than `least_together` of `pages` (ascending) to huge pages. The ranges
-// of the pages that stay on small ones, neighbours joined.
+// Moves regions with fewer than `least_together` of `pages` (ascending) to huge pages. Returns the
+// ranges of the pages that stay on small ones, with neighbours merged.
 std::vector<iovec> MoveSparseRegions(const std::vector<uintptr_t>& pages, size_t least_together) {
   std::vector<iovec> left;
   const size_t region = HugePageSize();
@@ -137,8 +138,8 @@ core::Result<core::UniqueFd> Pin(const std::vector<iovec>& pages) {
   return ring;
 }
 
-// Leaves out huge pages of which every page is listed: of one that a clone has written to, the
-// kernel may say so (seen with Linux 6.18), and each spare would copy all of it.
+// Omits huge pages of which every page is listed: the kernel may report one that a clone has
+// written to in this way (seen with Linux 6.18), and each spare would copy all of it.
 void EraseWholeRegions(std::vector<uintptr_t>& pages) {
   const size_t region = HugePageSize();
   const size_t whole = region / core::kPageSize;

@@ -30,11 +30,11 @@ namespace belljar::inside {
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together);
 
-// Zygote, last before it gives up /proc: finds the pages that `rehearse` writes to besides the
-// pinned ones. It does what many workers will do, and not all. An error only costs speed.
+// Zygote, last before it gives up /proc: finds the pages, other than the pinned ones, that
+// `rehearse` writes to. It does what many workers will do, but not all. An error only costs speed.
 core::Result<void> FindWarmPages(const std::function<void()>& rehearse);
 
-// In a worker that waits: takes the page faults of those pages before a request has to.
+// In a waiting worker: takes the page faults of those pages before a request has to.
 void WriteToWarmPages();
 
 // In a worker of a session that has just been cloned: takes the page faults of `ranges`, or without

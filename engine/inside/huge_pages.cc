@@ -44,7 +44,7 @@ size_t CollapseIntoHugePages() {
   if (!mappings) return 0;
   size_t moved = 0;
   for (const core::MemoryMapping& mapping : *mappings) {
-    if (mapping.is_file() || mapping.is_stack || mapping.size() > core::kLargestMapping) continue;
+    if (mapping.is_file() || mapping.is_stack || mapping.size() > core::kMaxMappingSize) continue;
     moved += Collapse(mapping.begin, mapping.end);
   }
   return moved;

@@ -44,12 +44,12 @@ core::Result<void> ResultOf(const PyStatus& status, const std::string& program) 
   if (!PyStatus_Exception(status)) return {};
   std::string reason = status.err_msg ? status.err_msg : "unknown failure";
   if (!program.empty()) {
-    reason += "; its standard library may be incomplete: `" + program + " -I -c 1` tells more";
+    reason += "; its standard library may be incomplete: `" + program + " -I -c 1` shows more";
   }
   return core::MakeError("start Python", reason);
 }
 
-// File names and content are UTF-8; a worker has no locale that would say so.
+// File names and content are UTF-8; a worker has no locale to specify that.
 core::Result<void> Preinitialize(const std::string& program) {
   PyPreConfig config;
   PyPreConfig_InitIsolatedConfig(&config);
@@ -137,7 +137,7 @@ void RunForkHooks() {
 }
 
 // Memory that CPython keeps for small objects of some types (its free lists). A full collection
-// gives it back; of objects that are frozen there is nothing to traverse.
+// releases it; frozen objects need not be traversed.
 void ClearFreeLists() {
   const py::module_ gc = py::module_::import("gc");
   gc.attr("freeze")();
@@ -146,7 +146,7 @@ void ClearFreeLists() {
 }
 
 void PrepareForClones(const py::module_& runner, bool huge_pages) {
-  // What nearly every worker writes to is created from here on, so that it lies close together.
+  // What nearly every worker writes to is allocated from here on, so that it lies close together.
   if (huge_pages) {
     ClearFreeLists();
     AllocateInHotRegion();
@@ -177,7 +177,7 @@ void Prepare(const InterpreterOptions& options) {
   g_runner =
       new Runner{runner.attr("rehearse"), runner.attr("rehearse_others"), runner.attr("reseed"),
                  runner.attr("execute"), runner.attr("begin_session"), runner.attr("execute_cell"),
-                 // Where the program is known, it is no session's.
+                 // A known program is not a session's.
                  options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
                  runner.attr("after_copy"), loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
@@ -195,8 +195,8 @@ void Prepare(const InterpreterOptions& options) {
   py::module_::import("sys").attr("path") = path;
 }
 
-// The module of the standard library that this Python lacks; empty if the failure is another.
-// CPython leaves out a module if the library that it needs is missing where it is compiled.
+// The standard library module that this Python lacks; empty if the failure is a different one.
+// CPython omits a module if a library that it needs is missing where it is compiled.
 std::string MissingPart(const py::error_already_set& failure) {
   if (!failure.matches(PyExc_ModuleNotFoundError)) return "";
   const py::object name = py::getattr(failure.value(), "name", py::none());
@@ -215,8 +215,8 @@ core::Result<void> Translate(const char* operation, Call call) {
     const std::string part = MissingPart(failure);
     if (part.empty()) return core::MakeError(operation, failure.what());
     return core::MakeError(operation, "this Python lacks " + core::Quoted(part) +
-                                          " of its standard library; use a complete one, in an "
-                                          "environment of its own");
+                                          " of its standard library; use a complete one, in its "
+                                          "own environment");
   } catch (const std::exception& failure) {
     return core::MakeError(operation, failure.what());
   }

@@ -25,10 +25,10 @@ struct InterpreterOptions {
   std::string profile;           // JSON
   std::string other_profiles;    // JSON: profile name -> module names
   bool single_run = false;       // no clone follows: nothing is prepared for one
-  std::string named_modules = "null";     // JSON: modules that the program names, or null: load all
-  std::string hot_blocks;                 // folder of the records, see hot_blocks.h
-  std::vector<std::string> package_sets;  // those of the profile that are installed
-  BlockListener* block_listener = nullptr;  // hears of all blocks; not in a single run
+  std::string named_modules = "null";       // JSON: modules that the program names, or null: all
+  std::string hot_blocks;                   // folder of the records, see hot_blocks.h
+  std::vector<std::string> package_sets;    // those of the profile that are installed
+  BlockListener* block_listener = nullptr;  // receives all blocks; not in a single run
   bool loads_all_modules() const { return named_modules == "null"; }
 };
 
@@ -60,7 +60,7 @@ core::Result<void> AfterCopyInWorker(bool reseeds);
 // In a clone that is then discarded: does everything that a request does (hot_pages.h).
 core::Result<void> RehearseRequest();
 
-// The same for what requests do less often: fail, refuse, validate.
+// Likewise for what requests do less often: fail, refuse, validate.
 core::Result<void> RehearseOthers();
 
 // Calls a function of the host: takes its name and arguments (JSON), returns the answer (JSON).
@@ -79,10 +79,10 @@ struct RequestParts {
 // Python half itself failed.
 std::string ExecuteRequest(const RequestParts& parts);
 
-// The same for a cell of a session, whose variables stay.
+// Likewise for a cell of a session, whose variables persist.
 std::string ExecuteCell(const RequestParts& parts);
 
-// What the session's host asks between cells (runner/questions.py), which changes nothing.
+// A question of the session's host between cells (runner/questions.py), which changes nothing.
 std::string AnswerQuestion(const RequestParts& parts);
 
 }  // namespace belljar::inside

@@ -36,11 +36,11 @@ void Free(void*, void* memory) { g_raw.free(g_raw.ctx, memory); }
 constexpr size_t kArena = 1 << 20;
 constexpr size_t kPool = 16 << 10;
 constexpr size_t kStackChunk = 16 << 10;  // the first of a thread's data stack (Python/pystate.c)
-constexpr size_t kSmallestObject = 16, kLargestObject = 512;
-constexpr size_t kMostHoles = 32 << 20;  // bytes; no loop without an end
+constexpr size_t kMinObject = 16, kMaxObject = 512;
+constexpr size_t kMaxHoles = 32 << 20;  // bytes; bounds the loop
 
 std::byte* g_reserved_arena = nullptr;
-// What the next allocation of their size gets.
+// The memory that the next allocations of their size would get.
 void* g_next_arena = nullptr;
 void* g_next_stack = nullptr;
 
@@ -60,7 +60,7 @@ bool g_populates = false;
 
 void* AllocateArena(void*, size_t size) {
   void* const arena = OrEnd(g_arena.alloc(g_arena.ctx, size));
-  // Linux 5.14; where it is refused, each page is a fault, as ever.
+  // Requires Linux 5.14; if refused, each page causes a fault, as before.
   if (g_populates) (void)madvise(arena, size, MADV_POPULATE_WRITE);
   return arena;
 }
@@ -69,7 +69,7 @@ void FreeArena(void*, void* arena, size_t size) { g_arena.free(g_arena.ctx, aren
 }  // namespace
 
 void InstallMemoryGuard(bool one_heap) {
-  // Another heap for each thread would reserve 64 MiB of address space, which RLIMIT_AS bounds.
+  // A separate heap for each thread would reserve 64 MiB of address space, which RLIMIT_AS limits.
   mallopt(M_ARENA_MAX, 1);
   PyMem_GetAllocator(PYMEM_DOMAIN_RAW, &g_raw);
   PyMemAllocatorEx raw{nullptr, Allocate, AllocateZeroed, Reallocate, Free};
@@ -97,8 +97,8 @@ void FillArenaHoles() {
   if (!g_reserved_arena) return;
   // Descending: large objects use up free pools, of which there is then none left for small ones.
   size_t filled = 0;
-  for (size_t size = kLargestObject; size >= kSmallestObject; size -= kSmallestObject) {
-    while (filled < kMostHoles && !IsInReserve(PyObject_Malloc(size))) filled += size;
+  for (size_t size = kMaxObject; size >= kMinObject; size -= kMinObject) {
+    while (filled < kMaxHoles && !IsInReserve(PyObject_Malloc(size))) filled += size;
   }
 }
 

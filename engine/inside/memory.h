@@ -11,17 +11,18 @@ namespace belljar::inside {
 // allocations have a cost.
 void InstallMemoryGuard(bool one_heap);
 
-// Zygote, with one heap: takes memory for an arena, and for the data stack (the frames).
+// Zygote, with one heap: reserves memory for an arena, and for the data stack (the frames).
 void ReserveArena();
-// Once: gives that arena to Python. What is allocated from here on is in it, and not in a hole
-// between what has been loaded.
+// Once: gives that arena to Python. Later allocations are in it, and not in holes between what has
+// been loaded.
 void UseReservedArena();
-// After it, when objects in other arenas have been freed: permanently allocates what is free there.
+// After that, when objects in other arenas have been freed: permanently allocates what is free
+// there.
 void FillArenaHoles();
 
-// Zygote of a single run, while it starts: whether the kernel gives all pages of an arena at once.
-// Nearly all of them are used, and a fault costs more than a page. A clone would rather have them
-// one by one.
+// Zygote of a single run, while it starts: whether the kernel provides all pages of an arena at
+// once. Nearly all of them are used, and a fault costs more than a page. For a clone, one by one is
+// better.
 void PopulateArenas(bool populates);
 
 }  // namespace belljar::inside

@@ -8,7 +8,7 @@
 //     ld.so        loads the program, its libraries and this
 //     _start       calls __libc_start_main: the one below, since ours is found first
 //     libc         calls RunInPlaceOfPython instead of the program's main
-//     zygote.so    is loaded privately, and does all that the program belljar-zygote does
+//     zygote.so    is loaded privately, and does everything that the program belljar-zygote does
 //
 // No Python code has run until then. This is a separate library in plain C, so that the
 // interpreter's own extension modules see nothing else, and so that it can be loaded into any
@@ -37,7 +37,7 @@ bool IsOurPython(const char* version) {
 bool CheckPython() {
   const auto version = reinterpret_cast<const char* (*)()>(dlsym(RTLD_DEFAULT, "Py_GetVersion"));
   if (version == nullptr) {
-    fprintf(stderr, "the interpreter of this installation is no program of CPython's");
+    fprintf(stderr, "the interpreter of this installation is not a CPython program");
     return false;
   }
   if (IsOurPython(version())) return true;

@@ -11,13 +11,13 @@
 
 namespace belljar::inside {
 
-// What a rehearsal is for can be done without; it must not keep the zygote from starting.
-inline constexpr std::chrono::seconds kLongestRehearsal{10};  // it takes milliseconds
+// A rehearsal is optional; it must not keep the zygote from starting.
+inline constexpr std::chrono::seconds kMaxRehearsal{10};  // it takes milliseconds
 
 // The clone, which has run `rehearse` (or has died in it) and waits to be killed. An error if it
 // has not finished after `longest`.
 core::Result<core::Process> Rehearse(const std::function<void()>& rehearse,
-                                     std::chrono::milliseconds longest = kLongestRehearsal);
+                                     std::chrono::milliseconds longest = kMaxRehearsal);
 
 }  // namespace belljar::inside
 

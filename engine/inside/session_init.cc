@@ -68,7 +68,7 @@ void RunSessionInit(const WorkerStart& start, core::UniqueFd control, core::Uniq
   const seal::SealFailure failure =
       seal::SealSessionInit(start.plan, start.prepared, control.get());
   if (failure.step != seal::SealStep::kNone) _exit(kInitFailed + static_cast<int>(failure.step));
-  // Sealed: this also tells the host who it is, should the zygote die before it can.
+  // Sealed: this message also reveals its pid to the host, should the zygote die before it can.
   if (!core::SendMessage(control.get(), core::AsBytes(core::InitReply{}))) _exit(kInitFailed);
   for (;;) {
     core::Result<core::Message> message =

@@ -58,8 +58,8 @@ void Replace(int number, core::UniqueFd socket) {
   if (fcntl(socket.get(), F_DUPFD, number) != number) _exit(kUnused);
 }
 
-// Returns twice: true in the copy, which then has told the host. `afterwards` is done by the
-// original before it tells the host, which stops it then.
+// Returns twice: returns true in the copy, after it has told the host. The original runs
+// `afterwards` before it tells the host, which then stops it.
 template <typename Afterwards>
 bool CopySelf(int socket, core::UniqueFd copys_socket, Afterwards afterwards) {
   const long pid = syscall(SYS_clone, seal::kCopyFlags, 0, 0, 0, 0);
@@ -99,8 +99,8 @@ void Wait(int socket, core::CaptureLayout layout) {
   }
 }
 
-// Where the process is in each file that it has open. Copies share that with it (open(2): an open
-// file description), so that each has to go back to its own before it goes on.
+// The process's offset in each open file. Copies share offsets (open(2): an open file description),
+// so each has to restore its own before it continues.
 class FilePositions {
  public:
   void Save() {
@@ -126,8 +126,8 @@ class FilePositions {
 };
 FilePositions g_positions;
 
-// Of a session that is not copied: the host cannot set the limit of a process from outside where
-// that has another user, or is in a container.
+// For a session that is not copied: the host cannot set the limit from outside if the process runs
+// as another user or in a container.
 bool g_limits_own_cpu = false;
 
 void Answer(int socket, std::string (*execute)(const RequestParts&)) {

@@ -16,8 +16,8 @@
 namespace belljar::inside {
 namespace {
 
-// A spare that has waited for so long is not what the machine is busy with: it takes page faults
-// now that would otherwise delay its request. Under load no worker does, and none pays for it.
+// A spare that has waited this long is not what keeps the machine busy: it now takes page faults
+// that would otherwise delay its request. Under load no worker does this, and none pays for it.
 constexpr std::chrono::milliseconds kUntilIdle{10};
 
 // Lowers the limits from the zygote's ceiling to those of this request.
@@ -31,7 +31,7 @@ bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
   return seal::ApplyRlimits(limits, prepared.base_address_space, prepared.base_cpu);
 }
 
-// The same to those of a session.
+// Likewise to those of a session.
 bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
                  const core::SessionOrder& order) {
   if (plan.without_rlimits) return true;

@@ -87,10 +87,9 @@ core::Result<void> CheckSingleThreaded() {
   return core::MakeError("prepare zygote", "a module of the profile started a thread");
 }
 
-// The number of hot pages, of the 512 in a huge page, above which it is better not to use a huge
-// page. Measured with the data-science packages, where 1,170 hot pages are in 90 such regions of
-// the heap: 12 and 24 take the same processor time per run, and 24 leaves less memory in every
-// spare.
+// The number of hot pages, out of 512 in a huge page, above which a huge page does not pay off.
+// Measured with the data-science packages, where 1,170 hot pages are in 90 such regions of the
+// heap: 12 and 24 take the same CPU time per run, and 24 takes less memory in every spare.
 constexpr size_t kWorthPinning = 24;
 
 // What a worker does before its request, except seal and capture.
@@ -181,7 +180,7 @@ core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared,
   return core::SendMessage(control, core::AsBytes(core::SpawnReply{0, pid}), descriptors);
 }
 
-// None: not a spawn message.
+// nullopt: not a spawn message.
 std::optional<core::SpawnMessage::Kind> KindOf(const core::Message& message) {
   for (const auto kind : {core::SpawnMessage::kRun, core::SpawnMessage::kSession}) {
     core::SpawnMessage expected;

@@ -17,7 +17,8 @@ std::string QuotedPath(std::string_view path) {
 }  // namespace
 
 std::string AppArmorProfile(std::string_view program) {
-  return "# Lets Belljar make user namespaces where AppArmor refuses them to programs without a\n"
+  return "# Allows Belljar to create user namespaces where AppArmor denies them to programs "
+         "without a\n"
          "# profile (Ubuntu 23.10 and later). It restricts nothing else.\n"
          "abi <abi/4.0>,\n"
          "include <tunables/global>\n"

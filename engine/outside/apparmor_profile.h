@@ -1,5 +1,5 @@
-// AppArmor's restriction of user namespaces (Ubuntu 23.10 and later): whoever makes one without a
-// profile that has "userns," keeps no capability in it, and so cannot mount.
+// AppArmor's restriction of user namespaces (Ubuntu 23.10 and later): a program without a profile
+// that has "userns," gets no capabilities in a user namespace that it creates, and so cannot mount.
 //
 // https://gitlab.com/apparmor/apparmor/-/wikis/unprivileged_userns_restriction
 #ifndef BELLJAR_ENGINE_OUTSIDE_APPARMOR_PROFILE_H_

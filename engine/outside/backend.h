@@ -37,25 +37,25 @@ using EgressHandler = std::function<core::Result<void>(core::UniqueFd listener)>
 // guest, but is well-formed and bounded in size and depth:
 //   {"args": [...], "kwargs": {...}}
 // The answer: {"value": ...}, or {"error": {"type": "KeyError", "message": "..."}}, which raises an
-// exception in the program. An empty answer means that there is none: the caller has cancelled the
-// run, and the program waits for its end; a cell gets a KeyboardInterrupt.
+// exception in the program. An empty answer means that the caller has cancelled the run: the
+// program waits for its end, or, in a cell, gets a KeyboardInterrupt.
 using FunctionCall = std::function<std::string(std::string_view name, std::string_view arguments)>;
 
 struct RunOptions {
   const OutputSink* sink = nullptr;  // borrowed; null: output only with the outcome
-  // Whether the sink also gets the output that is left when the run ends; the outcome has all of it
+  // Whether the sink also gets output that is left when the run ends; the outcome contains it
   // anyway.
   bool sink_gets_the_rest = true;
   int cancel_fd = -1;  // borrowed; kills the run once it is readable
   // Called when a signal handler has run on this thread, and periodically; true kills the run. For
   // callers whose handlers only set a flag, like Python's.
   std::function<bool()> interrupted;
-  FunctionCall call;      // of the request's functions
-  int interrupt_fd = -1;  // borrowed; of a cell: cancels it too, once it is readable
-  int kill_fd = -1;       // borrowed; of a cell: kills it at once, as when its session is closed
-  // In a session, a cancelled cell first gets a KeyboardInterrupt, and this time to end with it.
+  FunctionCall call;      // for calls of the request's functions
+  int interrupt_fd = -1;  // borrowed; for a cell: also cancels it, once it is readable
+  int kill_fd = -1;       // borrowed; for a cell: kills it at once, as when its session is closed
+  // In a session, a cancelled cell first gets a KeyboardInterrupt, and this much time to end.
   std::chrono::milliseconds interrupt_grace{2'000};
-  // Borrowed. Where ending the worker is deferred to; null: it ends before Run returns. By then the
+  // Borrowed. Defers the ending of the worker; null: it ends before Run returns. By then the
   // program has ended and everything it could reach is closed, but an attacker that has taken over
   // the worker may still use CPU time.
   host::DeferredTasks* deferred = nullptr;
@@ -64,7 +64,7 @@ struct RunOptions {
   std::chrono::milliseconds queue_timeout{90'000};
 };
 
-// The outcome of a run that was cancelled before it had a worker.
+// The outcome of a run that was cancelled before it got a worker.
 host::Outcome CancelledBefore(const host::Request& request, std::string mode, std::string language);
 
 class Session;
@@ -78,8 +78,9 @@ class Backend {
   virtual core::Result<host::Outcome> Run(const host::Request& request,
                                           const RunOptions& options) = 0;
 
-  // Opens a session (session.h), whose limits are final. It is closed with the backend, and no call
-  // of it may still run then. Of `run`, what concerns the wait for a worker.
+  // Opens a session (session.h), whose limits are final. It is closed with the backend, by which
+  // time none of its calls may be running. Uses only those parts of `run` that concern waiting for
+  // a worker.
   virtual core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
                                                              const RunOptions& run) = 0;
 
@@ -92,7 +93,7 @@ class Backend {
     uint64_t workers_spawned = 0;  // or containers started
     size_t waiting = 0;            // workers that are ready, whichever program comes next
     pid_t zygote_pid = -1;         // -1: none, or not on this machine
-    pid_t light_zygote_pid = -1;   // of a second zygote, see light_backend.h
+    pid_t light_zygote_pid = -1;   // by a second zygote, see light_backend.h
   };
   virtual Counters counters() const = 0;
 };

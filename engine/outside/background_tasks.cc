@@ -5,7 +5,7 @@
 namespace belljar::outside {
 namespace {
 
-constexpr size_t kMostThreads = 16;
+constexpr size_t kMaxTaskThreads = 16;
 
 }  // namespace
 
@@ -25,14 +25,14 @@ BackgroundTasks::~BackgroundTasks() {
     is_ending_ = true;
   }
   changed_.notify_all();
-  // None is added any more.
+  // No more tasks are accepted.
   for (core::Thread& thread : threads_) thread.Join();
 }
 
-// Requires mutex_. A thread for each queued task: an idle one may already be needed for another. If
-// none can be started, the others do the work.
+// Requires mutex_. One thread per queued task: an idle one may already be taken for another. If
+// none can be started, the existing threads do the work.
 void BackgroundTasks::NeedThread() {
-  if (idle_ >= tasks_.size() || threads_.size() >= kMostThreads || is_ending_) return;
+  if (idle_ >= tasks_.size() || threads_.size() >= kMaxTaskThreads || is_ending_) return;
   core::Thread thread;
   const core::Result<void> started = thread.Start("work in the background", [this] { Work(); });
   if (started) threads_.push_back(std::move(thread));
@@ -76,7 +76,7 @@ void BackgroundTasks::Work() {
     {
       const std::function<void()> task = std::exchange(tasks_.front(), {});
       tasks_.pop_front();
-      // Of several that became due at once.
+      // Several became due at once.
       if (!tasks_.empty()) {
         NeedThread();
         changed_.notify_one();

@@ -1,5 +1,5 @@
-// BackgroundTasks: threads that do what nobody waits for, at once or later. There are as many as
-// are needed, within reason: a task that waits for a hostile process does not hold up others.
+// BackgroundTasks: threads for work that nobody waits for, immediate or delayed. There are as many
+// as needed, within reason: a task that waits for a hostile process does not hold up others.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKGROUND_TASKS_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKGROUND_TASKS_H_
 
@@ -22,10 +22,10 @@ class BackgroundTasks {
  public:
   static core::Result<std::unique_ptr<BackgroundTasks>> Start(std::string operation);
   BackgroundTasks(const BackgroundTasks&) = delete;
-  // Does all that is left, except what is not due.
+  // Runs all remaining tasks, except those that are not due.
   ~BackgroundTasks();
 
-  // `task` does not throw. Any thread.
+  // `task` must not throw. Any thread.
   void Add(std::function<void()> task);
   // Not before `due`.
   void AddAt(core::Deadline due, std::function<void()> task);
@@ -40,7 +40,7 @@ class BackgroundTasks {
   std::deque<std::function<void()>> tasks_;
   std::multimap<core::Deadline, std::function<void()>> timed_;
   bool is_ending_ = false;
-  size_t idle_ = 0;  // threads that wait for a task
+  size_t idle_ = 0;  // threads waiting for a task
   std::vector<core::Thread> threads_;
 };
 

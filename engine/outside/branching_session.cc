@@ -14,7 +14,7 @@
 namespace belljar::outside {
 namespace {
 
-// A checkpoint that makes way for cells of other sessions.
+// Delay for creating a checkpoint while cells of other sessions run.
 constexpr std::chrono::milliseconds kHoldRetry{20};
 constexpr std::chrono::milliseconds kMaxHoldDelay{250};
 
@@ -97,11 +97,11 @@ void BranchingSession::EndTurn() {
   Release();
 }
 
-// What is left to do after a call. It can wait, and so makes way for cells of other sessions; the
-// next cell of this one does it if it comes first.
+// Deferred work after a call. It yields to cells of other sessions; the next cell of this session
+// does it if it comes first.
 void BranchingSession::After(Turn turn, host::DeferredTasks* deferred) {
   auto kept = std::make_shared<std::optional<Turn>>(std::move(turn));
-  // Whoever uses several sessions in turn is likely to go on.
+  // A caller that alternates between sessions is likely to continue with this one.
   const bool others_run = host_->last_session.exchange(this) != this;
   std::function<void()> step = [this, kept, others_run] {
     Turn own = std::move(**kept);
@@ -125,7 +125,7 @@ void BranchingSession::HoldNow(Turn turn) {
   (void)Hold().ok();
   const std::vector<std::shared_ptr<Held>> dropped = DropSome();
   RestLater();
-  // Whoever comes next does not wait for the end of a large process.
+  // The next caller does not wait for the end of a large process.
   const Turn done = std::move(turn);
 }
 
@@ -139,7 +139,7 @@ void BranchingSession::HoldLater(core::Deadline at_the_latest) {
   });
 }
 
-// In the background, if there still is this session then.
+// In the background, if this session still exists then.
 void BranchingSession::At(core::Deadline due, std::function<void(BranchingSession&)> step) {
   host_->at(due, [this, weak = weak_from_this(), step = std::move(step)] {
     if (const std::shared_ptr<Session> living = weak.lock()) step(*this);
@@ -156,8 +156,8 @@ void BranchingSession::RestLater() {
   At(due, [](BranchingSession& session) { session.Rest(); });
 }
 
-// The worker and its checkpoint would be the same memory twice, after the next cell's page faults
-// have been taken ahead.
+// The worker and its checkpoint would hold the same memory twice, once the next cell's page faults
+// had been taken ahead.
 void BranchingSession::Rest() {
   core::Deadline last_used;
   {
@@ -172,7 +172,7 @@ void BranchingSession::Rest() {
   bool rests;
   {
     const std::lock_guard lock(mutex_);
-    last_used_ = last_used;  // this was no use
+    last_used_ = last_used;  // this was not a use
     rests = is_at_base_ && base_ && !base_->is_shared && !base_->process.process.HasEnded();
   }
   if (rests) Discard(std::exchange(worker_, std::nullopt));
@@ -190,7 +190,7 @@ void BranchingSession::Close(std::string why) {
     closed_ = std::move(why);
     takers_.FailAll(ClosedError());
     if (interrupt_) interrupt_->Raise();
-    // Whoever has the turn releases it.
+    // Whoever holds the turn releases it.
     if (std::exchange(is_taken_, true)) {
       if (shared_->sessions == 1) shared_->family->End();
       return;
@@ -199,7 +199,7 @@ void BranchingSession::Close(std::string why) {
   Release();
 }
 
-// Of the turn; once.
+// Requires the turn. Call once.
 void BranchingSession::Release() {
   auto spent = std::make_shared<Spent>();
   if (--shared_->sessions == 0) {
@@ -272,23 +272,24 @@ core::Result<host::Outcome> BranchingSession::RunCell(const host::Request& reque
   }
   core::Result<host::Outcome> outcome = execution.Run();
   worker_.emplace(execution.TakeWorker());
-  const size_t strangers = shared_->family->EndCell(*worker_);
+  const size_t unexpected = shared_->family->EndCell(*worker_);
   std::string closed;
   {
     const std::lock_guard lock(mutex_);
     interrupt_.reset();
     if (!closed_.empty()) return ClosedError();
   }
-  if (outcome && strangers > 0) {
+  if (outcome && unexpected > 0) {
     outcome->security_events.push_back(
-        {"rlimits", "killed", "processes that the cell had cloned", strangers});
+        {"rlimits", "killed", "processes that the cell had cloned", unexpected});
   }
   if (outcome && execution.reported()) {
     // Refused code did not run.
     if (outcome->status != host::Status::kRefused) {
       is_at_base_ = false;
       const std::lock_guard lock(mutex_);
-      // Its state no longer exists: the worker that went back to it has gone on without a copy.
+      // Its state no longer exists: the worker that was rolled back to it has continued without a
+      // copy.
       if (base_ && base_->process.process.HasEnded()) {
         std::erase(held_, base_);
         base_ = nullptr;
@@ -313,11 +314,11 @@ core::Result<host::Outcome> BranchingSession::RunCell(const host::Request& reque
   return outcome;
 }
 
-// A worker that was killed while it waited, by an operator or the kernel.
+// The worker was killed while waiting, by an operator or the kernel.
 core::Result<void> BranchingSession::Revive(std::string& note) {
   if (worker_ && !worker_->process.HasEnded()) return {};
   if (!worker_ && IsHeld()) {
-    // At rest: the checkpoint is the state.
+    // At rest, the checkpoint holds the state.
     std::string same;
     return Restore(same);
   }
@@ -327,7 +328,7 @@ core::Result<void> BranchingSession::Revive(std::string& note) {
 // Returns the descriptor that interrupts it.
 core::Result<int> BranchingSession::BeginCell(const host::Request& request,
                                               host::SessionReport& report) {
-  // Of a state that could not be held before.
+  // This state could not be checkpointed before.
   if (const core::Result<void> held = Hold(); !held) {
     if (worker_->process.HasEnded()) {
       if (core::Result<void> restored = Restore(report.note); !restored) return restored.error();

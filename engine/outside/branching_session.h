@@ -1,9 +1,10 @@
 // BranchingSession: a session that can be branched and rolled back, and survives its own cells.
 //
-// Before each cell there is a checkpoint, a clone of the worker that waits (session_family.h). It
-// is made after the cell before, off the caller's path. A session that nobody uses for a few
-// seconds keeps only that one, and goes on from it. A cell that is stopped by a limit, killed or
-// cancelled costs the cell: the session goes on from its checkpoint, and the outcome says so.
+// Before each cell there is a checkpoint, a waiting clone of the worker (session_family.h). It is
+// created after the previous cell, off the caller's path. A session that is idle for a few seconds
+// keeps only the checkpoint, and continues from it. A cell that is stopped by a limit, killed or
+// cancelled costs only that cell: the session continues from its checkpoint, and the outcome says
+// so.
 #ifndef BELLJAR_ENGINE_OUTSIDE_BRANCHING_SESSION_H_
 #define BELLJAR_ENGINE_OUTSIDE_BRANCHING_SESSION_H_
 
@@ -37,11 +38,11 @@
 
 namespace belljar::outside {
 
-// What sessions need of the backend that opened them, until it closes them.
+// What sessions need from the backend that opened them, until it closes them.
 struct SessionHost {
   core::CaptureLayout layout;
   core::Limits ceiling;
-  uint32_t threads = 1;  // of a cell
+  uint32_t threads = 1;  // for a cell
   std::string mode;
   std::string language;
   std::optional<SnapshotBounds> workspace;
@@ -49,18 +50,18 @@ struct SessionHost {
   std::function<core::Result<void>(Worker&)> observe;
   // The following may be called at any time. Once the backend ends, `opened` closes the session,
   // and the others destroy the task without running it.
-  std::function<void(const std::shared_ptr<Session>&)> opened;  // one that it has to close
-  std::function<void(std::function<void()>)> later;  // runs it off the caller's path, in order
-  std::function<void(core::Deadline, std::function<void()>)> at;  // the same, not before that time
-  // Cells that have begun, or are about to.
+  std::function<void(const std::shared_ptr<Session>&)> opened;  // a session that it has to close
+  std::function<void(std::function<void()>)> later;  // runs a task off the caller's path, in order
+  std::function<void(core::Deadline, std::function<void()>)> at;  // likewise, not before that time
+  // Number of cells that have begun or are about to.
   mutable std::atomic<size_t> running = 0;
-  // The one that was used last; to be compared only: it may be gone.
+  // The session used last; only for comparison: it may be gone.
   mutable std::atomic<const Session*> last_session = nullptr;
 };
 
 class BranchingSession final : public Session {
  public:
-  // `worker` is a session's, and new.
+  // `worker` is a new one for a session.
   static core::Result<std::shared_ptr<Session>> Open(std::shared_ptr<const SessionHost> host,
                                                      Worker worker, const SessionOptions& options);
   ~BranchingSession() override;
@@ -89,14 +90,14 @@ class BranchingSession final : public Session {
   Info info() const override;
 
  private:
-  // A state of the session: a process that waits, and the files.
+  // A saved state of the session: a waiting process, and the files.
   struct Held;
   struct Dropped {
     std::string id;
     std::chrono::system_clock::time_point when;
     std::string why;
   };
-  // What the session shares with its branches.
+  // Shared by the session and its branches.
   struct Shared;
   struct Spent;
 
@@ -126,7 +127,7 @@ class BranchingSession final : public Session {
 
   core::Result<void> Hold();
   std::vector<std::shared_ptr<Held>> DropSome();
-  uint64_t MostMemory() const;
+  uint64_t MaxMemory() const;
   bool IsHeld() const;
   std::unique_lock<std::recursive_mutex> LockForOrder();
   core::Result<Worker> WakeCopy(Held& held, bool reseeds);
@@ -134,7 +135,7 @@ class BranchingSession final : public Session {
   core::Result<Worker> WakeItself(Held& held);
   void Discard(std::optional<Worker> worker);
   std::vector<std::shared_ptr<Held>> Candidates() const;
-  core::Result<void> GoBack(std::shared_ptr<Held> held);
+  core::Result<void> ReturnTo(std::shared_ptr<Held> held);
   core::Result<void> Restore(std::string& note);
   core::Result<std::shared_ptr<Held>> Find(std::string_view checkpoint) const;
 
@@ -142,26 +143,27 @@ class BranchingSession final : public Session {
   const std::shared_ptr<Shared> shared_;
   const std::chrono::system_clock::time_point opened_;
 
-  // Used by whoever has the turn.
-  std::optional<Worker> worker_;  // none: it has died
+  // Used by the holder of the turn.
+  std::optional<Worker> worker_;  // nullopt: it has died
   bool is_at_base_ = false;       // worker_, or the session at rest, is in the state of base_
-  std::string parent_;       // the checkpoint that the cell before worker_'s state started from
-  WorkspaceSnapshot files_;  // of worker_'s state
-  SessionPages pages_;       // of worker_
-  // The checkpoint that this branch began from with new seeds, and gets again after going back to
-  // it.
+  std::string parent_;            // the checkpoint that the previous cell started from
+  WorkspaceSnapshot files_;       // the files of worker_'s state
+  SessionPages pages_;            // of worker_
+  // The checkpoint from which this branch started, with new seeds; it gets new ones again when it
+  // is rolled back to it.
   const Held* reseeded_ = nullptr;
 
   mutable std::mutex mutex_;
-  std::shared_ptr<Held> base_;              // the newest checkpoint that worker_'s state comes from
-  std::deque<std::shared_ptr<Held>> held_;  // the one that was made or used last is last
-  std::deque<Dropped> dropped_;             // the newest last; the oldest are forgotten
+  // The newest checkpoint from which worker_'s state derives.
+  std::shared_ptr<Held> base_;
+  std::deque<std::shared_ptr<Held>> held_;  // ordered by creation or use, the latest last
+  std::deque<Dropped> dropped_;             // newest last; the oldest are forgotten
   uint64_t cells_ = 0;
   bool is_taken_ = false;
   TakerQueue<Token> takers_;
   std::string closed_;
-  bool will_rest_ = false;          // RestLater has been called, and Rest not yet
-  std::optional<Event> interrupt_;  // of the cell that runs
+  bool will_rest_ = false;          // RestLater has been called, but not Rest
+  std::optional<Event> interrupt_;  // of the running cell
   std::chrono::steady_clock::time_point last_used_;
 };
 

@@ -1,4 +1,4 @@
-// What a BranchingSession consists of; for its own sources only (branching_session.cc and
+// The parts of a BranchingSession; only for its own sources (branching_session.cc and
 // session_*.cc).
 #ifndef BELLJAR_ENGINE_OUTSIDE_BRANCHING_SESSION_STATE_H_
 #define BELLJAR_ENGINE_OUTSIDE_BRANCHING_SESSION_STATE_H_
@@ -23,19 +23,19 @@ namespace belljar::outside {
 
 struct BranchingSession::Held {
   std::string id;
-  uint64_t number = 0;  // in its family
+  uint64_t number = 0;  // number within its family
   uint64_t cell = 0;
   std::string label;
   std::string parent;
   std::chrono::system_clock::time_point made;
-  uint64_t resident = 0;  // bytes, when it was made
+  uint64_t resident = 0;  // bytes, when it was created
   WorkspaceSnapshot files;
-  // Several sessions may go back to it.
+  // Several sessions may be rolled back to it.
   bool is_shared = false;
-  // Its process has been woken, but could not be used then. It can still be copied.
+  // Its process was woken, but could not be used then. It can still be copied.
   bool is_awake = false;
-  // Used by the family, under its own mutex. Empty while the session that went back to it is in
-  // its state, and so will make another copy.
+  // Used by the family, under its own mutex. Empty while the session that was rolled back to it is
+  // still in its state, and so will create another copy.
   Worker process;
 };
 
@@ -45,10 +45,10 @@ struct BranchingSession::Shared {
   core::UniqueFd egress;
   uint64_t first_resident = 0;  // bytes, of the worker before its first cell
 
-  std::atomic<uint64_t> checkpoints = 0;  // made so far
+  std::atomic<uint64_t> checkpoints = 0;  // created so far
   std::atomic<size_t> sessions = 0;       // open
 
-  // Held during a cell if there is a workspace or an egress proxy: a family has one of them.
+  // Held during a cell if there is a workspace or an egress proxy: a family has only one of each.
   std::recursive_mutex resources;
   const BranchingSession* files_of = nullptr;  // the session whose files the workspace has
 
@@ -59,11 +59,11 @@ struct BranchingSession::Spent {
   std::optional<Worker> worker;
   std::deque<std::shared_ptr<Held>> held;
   std::shared_ptr<Held> base;
-  std::shared_ptr<SessionFamily> family;  // that ends with this session
+  std::shared_ptr<SessionFamily> family;  // ends with this session
 
   ~Spent() {
     if (family) family->Finish();
-    // The others are reaped by it no more: the kernel has ended them.
+    // The family no longer reaps the others: the kernel has ended them.
   }
 };
 

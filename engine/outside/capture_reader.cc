@@ -9,7 +9,7 @@
 namespace belljar::outside {
 namespace {
 
-// Less costs nobody anything, and need not be faulted in again.
+// Smaller amounts cost nothing, and need not be faulted in again.
 constexpr uint64_t kKeptWhenCleared = 64 * 1024;
 
 }  // namespace
@@ -37,7 +37,7 @@ void CaptureReader::Clear() {
   own.out_of_memory.store(0);
   own.denied_count.store(0);
   if (used <= kKeptWhenCleared) return;
-  // If it fails, the pages stay.
+  // If it fails, the pages are kept.
   (void)madvise(mapping_.data() + core::CaptureLayout::kHeaderSize,
                 layout_.size() - core::CaptureLayout::kHeaderSize, MADV_REMOVE);
 }

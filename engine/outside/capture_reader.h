@@ -25,11 +25,10 @@ class CaptureReader {
   int memory_fd() const { return memory_.get(); }
   void CloseMemory() { memory_.Reset(); }
 
-  // Before a further cell of the same worker, which waits: empty again. Gives the pages of long
-  // output back.
+  // Empties it before the next cell of the same, waiting worker. Releases the pages of long output.
   void Clear();
 
-  // Bytes that the worker has written after `from`, up to `limit` in total.
+  // Bytes that the worker has written from offset `from` on, up to `limit` in total.
   std::string StdoutSince(uint64_t from, uint64_t limit) const;
   std::string StderrSince(uint64_t from, uint64_t limit) const;
   uint64_t StdoutDropped() const;

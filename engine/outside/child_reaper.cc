@@ -316,10 +316,9 @@ bool ChildReaper::Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) {
 }
 
 core::Error ParentEnded(std::string operation) {
-  return core::MakeError(
-      std::move(operation),
-      "belljar-parent, the process whose children the workers are, has ended and they "
-      "with it: somebody has killed it, or this program has given up rights");
+  return core::MakeError(std::move(operation),
+                         "belljar-parent, the parent process of the workers, has ended and they "
+                         "with it: it was killed, or this program has given up rights");
 }
 
 }  // namespace belljar::outside

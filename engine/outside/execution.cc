@@ -81,7 +81,7 @@ Execution::Execution(Worker worker, const host::Request& request, const RunOptio
 void Execution::StartClock() {
   start_ = core::Clock::now();
   deadline_ = start_ + request_.limits.timeout;
-  // One thread cannot use CPU time faster than the clock runs.
+  // A single thread cannot use CPU time faster than the clock runs.
   cpu_check_ = start_ + request_.limits.cpu;
   next_stream_ = start_ + kStreamInterval;
 }
@@ -143,7 +143,7 @@ core::Deadline Execution::NextCheck() const {
   return options_.sink ? std::min(next, next_stream_) : next;
 }
 
-std::optional<Execution::End> Execution::Hear() {
+std::optional<Execution::End> Execution::ReceiveEvent() {
   switch (channel_.Move()) {
     case WorkerChannel::Message::kNothing: return std::nullopt;
     case WorkerChannel::Message::kDone: return End::kReported;
@@ -164,12 +164,12 @@ std::optional<Execution::End> Execution::Hear() {
     for (core::Deadline* each : {&start_, &deadline_, &cpu_check_}) *each += waited;
   }
   worker_.process.Resume();
-  // It may have taken any time, and may have been interrupted itself.
+  // The function may have taken any amount of time, and may have been interrupted itself.
   interrupts_.CheckSoon();
   return std::nullopt;
 }
 
-// True: it is to be killed now.
+// True: the worker is to be killed now.
 bool Execution::Cancel() {
   if (!is_cell()) return true;
   if (kill_at_ == core::Deadline::max()) {
@@ -192,7 +192,7 @@ core::Result<Execution::End> Execution::Watch() {
     if (ready < 0) interrupts_.CheckSoon();
     if (ready > 0) {
       if (watched[0].revents) {
-        if (const std::optional<End> end = Hear()) return *end;
+        if (const std::optional<End> end = ReceiveEvent()) return *end;
       }
       if (watched[4].revents) return End::kCancelled;
       for (pollfd* const cancelled : {&watched[2], &watched[3]}) {
@@ -203,7 +203,7 @@ core::Result<Execution::End> Execution::Watch() {
       if (watched[1].revents) return End::kDied;
     }
     const core::Deadline now = core::Clock::now();
-    // Repeated: one that comes before the program's own code has begun is ignored.
+    // Repeated: an interrupt that comes before the program's own code has begun is ignored.
     if (now >= interrupt_at_) {
       worker_.process.Interrupt();
       interrupt_at_ = now + kInterruptInterval;
@@ -299,8 +299,8 @@ void Execution::CollectFiles(host::Outcome& outcome) {
   const bool ran =
       request_.mode == host::Request::Mode::kRun && outcome.status != host::Status::kRefused;
   if (workspace >= 0 && ran && !IsEmptyWorkspace(workspace)) {
-    // Only the worker itself says that it is done. Stop it, so that nothing changes what is read
-    // here.
+    // Only the worker itself says that it is done. It is stopped, so that nothing changes what is
+    // read here.
     worker_.process.Stop();
     CollectArtifacts(workspace, request_, outcome);
   }

@@ -5,12 +5,12 @@
 //   pool.Retire(execution.TakeWorker());
 //
 // The host enforces what the worker cannot be trusted with: the wall clock, the CPU time,
-// cancellation. In every case the worker has been killed when Run returns. Tearing down a process
-// costs the kernel more than a short run does, so whoever takes the worker reaps it.
+// cancellation. The worker has always been killed when Run returns. Tearing down a process takes
+// the kernel longer than a short run, so whoever takes the worker reaps it.
 //
-// With a worker of a session, the request is a cell of it. The worker lives on if it has reported,
-// and then waits for the next one; its files stay where they are. Time in which a cell waits for a
-// function of the caller's does not count.
+// With a session's worker, the request is a cell of the session. The worker survives if it has
+// reported, and then waits for the next cell; its files stay in place. Time that a cell spends
+// waiting for a function of the caller does not count.
 #ifndef BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 #define BELLJAR_ENGINE_OUTSIDE_EXECUTION_H_
 
@@ -43,8 +43,8 @@ class Execution {
                    std::optional<egress::AllowList> narrower);
   core::UniqueFd TakeListener() { return std::move(worker_.resources.egress); }
 
-  // Before Run, in a session: instead of a cell. The outcome's result is then the answer, if its
-  // status is ok; else it says why there is none.
+  // Before Run, in a session: a question instead of a cell. The outcome's result is then the
+  // answer, if its status is ok; otherwise the outcome says why there is none.
   void Ask(const Question& question) { question_ = &question; }
 
   // The error kStartOver: see SandboxOptions::named_modules.
@@ -64,7 +64,7 @@ class Execution {
   bool Cancel();
   core::Result<void> SendRequest();
   core::Result<End> Watch();
-  std::optional<End> Hear();
+  std::optional<End> ReceiveEvent();
   core::Deadline NextCheck() const;
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
@@ -86,7 +86,7 @@ class Execution {
   core::Deadline start_;
   core::Deadline deadline_;
   core::Deadline cpu_check_;
-  core::Deadline kill_at_ = core::Deadline::max();       // of a cell that has been interrupted
+  core::Deadline kill_at_ = core::Deadline::max();       // for a cell that has been interrupted
   core::Deadline interrupt_at_ = core::Deadline::max();  // likewise, once more
   bool reported_ = false;
   const Question* question_ = nullptr;  // borrowed

@@ -15,7 +15,7 @@
 namespace belljar::outside {
 namespace {
 
-// What tmpfs allocates at a time, on most machines.
+// tmpfs's allocation unit on most machines.
 constexpr size_t kBlock = 4096;
 
 constexpr std::array<char, FileContent::kPieceSize> kZeros{};
@@ -53,14 +53,14 @@ bool PunchHole(int fd, size_t size, uint64_t offset) {
   while (fallocate(fd, FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, static_cast<off_t>(offset),
                    static_cast<off_t>(size)) != 0) {
     if (errno == EINTR) continue;
-    // gVisor makes no holes.
+    // gVisor does not create holes.
     return errno == EOPNOTSUPP && WriteAt(fd, {kZeros.data(), size}, offset);
   }
   return true;
 }
 
-// Makes the bytes at `offset`, which are `current`, the same as `wanted`; `only_clear`: only where
-// blocks become zeros.
+// Changes the bytes at `offset` from `current` to `wanted`; `only_clear`: only where blocks become
+// zeros.
 bool UpdateBlocks(int fd, std::string_view wanted, std::string_view current, uint64_t offset,
                   bool only_clear) {
   enum class Action { kNone, kClear, kWrite };
@@ -164,7 +164,7 @@ bool FileContent::Update(int fd, bool only_shrink) const {
     const std::string_view wanted = Piece(i);
     const ssize_t got = ReadAt(fd, buffer->data(), wanted.size(), i * kPieceSize);
     if (got < 0) return false;
-    // Beyond the end of a file it is as in a hole.
+    // Reading beyond the end of a file is like reading a hole.
     std::fill(buffer->begin() + got, buffer->end(), '\0');
     if (!UpdateBlocks(fd, wanted, {buffer->data(), wanted.size()}, i * kPieceSize, only_shrink)) {
       return false;

@@ -1,6 +1,6 @@
-// FileContent: the bytes of a file in the host's memory, in pieces of 64 KiB. Contents share the
-// pieces that are the same, and pieces of zeros cost nothing, so that versions of a large file of
-// which little changes, and files with holes, cost what they hold.
+// FileContent: the bytes of a file in the host's memory, in pieces of 64 KiB. Contents share equal
+// pieces, and pieces of zeros cost nothing, so versions of a large file with few changes, and files
+// with holes, only take the memory for their distinct data.
 //
 //   std::optional<FileContent> now = FileContent::Read(fd, size, before);   shares with `before`
 //   now->Write(fd);                                                         what differs
@@ -20,13 +20,13 @@
 
 namespace belljar::outside {
 
-// What several contents or snapshots occupy together: what they share counts once. Hash tables and
-// the allocator's own overhead are not included.
+// Counts the memory of several contents or snapshots: shared parts count once. Hash tables and the
+// allocator's own overhead are not included.
 struct SharedMemory {
   uint64_t bytes = 0;
   std::unordered_set<const void*> counted;
 
-  // Whether the object at `address` is a new one; then its size is added.
+  // Whether the object at `address` is new; if so, its size is added.
   bool Add(const void* address, size_t size) {
     if (!counted.insert(address).second) return false;
     bytes += size;
@@ -40,25 +40,25 @@ class FileContent {
 
   FileContent() = default;  // an empty file
 
-  // The first `size` bytes of a regular file; fewer if it has become shorter. Pieces that are the
-  // same in `like` share its memory. Nothing sets errno.
+  // The first `size` bytes of a regular file; fewer if it has become shorter. Pieces equal to those
+  // of `like` share its memory. nullopt sets errno.
   static std::optional<FileContent> Read(int fd, uint64_t size, const FileContent& like);
 
   uint64_t size() const { return data_ ? data_->size : 0; }
-  // All are of kPieceSize, except the last.
+  // All pieces have kPieceSize, except the last.
   size_t pieces() const { return data_ ? data_->pieces.size() : 0; }
   std::string_view Piece(size_t index) const;
   std::string Sha256() const;
 
   bool operator==(const FileContent& other) const;
 
-  // False also if the file cannot be read.
+  // Also false if the file cannot be read.
   bool IsIn(int fd) const;
 
-  // These two make a file hold this content; where it is the same, it is not touched. The first
-  // only frees what it occupies beyond it, so that it can be called for all files of a full file
-  // system before the second. Pages of zeros become holes: afterwards it does not occupy more than
-  // the file that was read. False sets errno.
+  // These two make a file hold this content; equal parts are not touched. The first only frees
+  // space beyond the content, so that it can be called for all files of a full file system before
+  // the second. Pages of zeros become holes: afterwards it does not occupy more than the file that
+  // was read. Return false and set errno on failure.
   bool Shrink(int fd) const;
   bool Write(int fd) const;
 

@@ -8,7 +8,7 @@
 namespace belljar::outside {
 namespace {
 
-// More than a refusal with a name of any length needs.
+// More than a refusal needs, however long the name.
 constexpr size_t kMaxRefusal = 1024;
 
 // The answer if the function's own answer cannot be sent.
@@ -33,8 +33,8 @@ bool AreKeywords(const nlohmann::json& keywords) {
          });
 }
 
-// As the runner writes it (engine/inside/runner/host_functions.py). The callee unpacks both: a text
-// in their place would become one argument per character.
+// As written by the runner (engine/inside/runner/host_functions.py). The callee unpacks both: a
+// text in their place would become one argument per character.
 bool IsCall(const nlohmann::json& call) {
   if (!call.is_object() || call.size() != 2) return false;
   const auto args = call.find("args");
@@ -72,7 +72,7 @@ std::string FunctionCalls::Answer(std::string_view name, std::string_view argume
 }
 
 std::string FunctionCalls::NotGiven() {
-  return Refusal("RuntimeError", "this cell was not given the function that it calls");
+  return Refusal("RuntimeError", "this cell calls a function that it was not given");
 }
 
 std::string FunctionCalls::Interrupted() { return R"({"interrupt": true})"; }

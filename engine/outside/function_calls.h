@@ -26,7 +26,7 @@ class FunctionCalls {
 
   // Whether there are functions to call and a handler. Validated code calls none.
   bool any() const;
-  // `of_earlier`: also one that this request does not have.
+  // `of_earlier`: also a function of an earlier request.
   bool MayBe(size_t name_size, size_t arguments_size, bool of_earlier = false) const;
   bool Has(std::string_view name) const;
 
@@ -37,10 +37,10 @@ class FunctionCalls {
   // The answer for a function that the request does not have.
   static std::string NotGiven();
 
-  // In a cell, in place of an empty one: so that the session lives on.
+  // In a cell, replaces an empty answer, so that the session survives.
   static std::string Interrupted();
 
-  // For name and arguments together, and for answers.
+  // Limit for name and arguments together, and for answers.
   static size_t MaxCall(const core::Limits& limits);
   static size_t MaxAnswer(const core::Limits& limits);
 

@@ -23,7 +23,7 @@ constexpr char kModule[] = "belljar-zygote.so";
 constexpr char kInEnvironment[] = "belljar/_installation";
 // Next to the zygote of an image: the path of its interpreter.
 constexpr char kInterpreterFile[] = "interpreter";
-constexpr size_t kLargestInterpreterFile = 1 << 16;
+constexpr size_t kMaxInterpreterFile = 1 << 16;
 
 struct Place {
   fs::path programs;
@@ -40,7 +40,7 @@ std::string ShellQuoted(const std::string& text) {
   return quoted + "'";
 }
 
-// In a build tree the set is a link that ./dev fills.
+// In a build tree the set is a link, which ./dev fills.
 std::string InstallCommand(const fs::path& packages, const std::string& set) {
   std::error_code code;
   if (fs::is_symlink(packages / set, code)) return "./dev setup " + set;
@@ -111,12 +111,12 @@ core::Result<std::string> InterpreterOf(const Place& place, const fs::path& comm
   std::string named = given;
   if (named.empty()) {
     const core::Result<std::string> file =
-        core::ReadFile(place.programs / kInterpreterFile, kLargestInterpreterFile);
+        core::ReadFile(place.programs / kInterpreterFile, kMaxInterpreterFile);
     if (file) named = core::SplitAt(*file, '\n').front();
   }
   if (!named.empty()) {
     const fs::path program = ProgramBehind(named);
-    if (program.empty()) return NoInterpreter(core::Quoted(named) + " is no program");
+    if (program.empty()) return NoInterpreter(core::Quoted(named) + " is not a program");
     return program.string();
   }
   // <prefix>/lib/pythonX.Y/site-packages
@@ -128,7 +128,7 @@ core::Result<std::string> InterpreterOf(const Place& place, const fs::path& comm
   const fs::path program = InterpreterOnPath();
   if (!program.empty()) return program.string();
   return NoInterpreter("there is no " + std::string(kPython) + " in " + (prefix / "bin").string() +
-                       " and none on PATH; make the environment again, with that Python");
+                       " and none on PATH; recreate the environment with that Python");
 }
 
 std::optional<Installation> InstallationAt(const Place& place) {

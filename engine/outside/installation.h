@@ -48,13 +48,15 @@ struct Installation {
   std::string hot_blocks;     // folder of X.Y.json, see inside/hot_blocks.h
   std::string site_packages;  // third-party packages that the policy needs
   std::string packages;       // folder of the package sets that profiles name
-  std::string environment;    // instead: the site-packages folder that contains them among others
-  std::string profiles;       // folder of *.toml
-  std::string rules;          // rules.json of the policy
+  // alternatively: the site-packages folder that contains them among others
+  std::string environment;
+  std::string profiles;  // folder of *.toml
+  std::string rules;     // rules.json of the policy
 
   static core::Result<Installation> Find(const InstallationPlace& place = {});
 
-  // The standard library of `interpreter`, as it finds it itself; empty if there is none.
+  // The standard library of `interpreter`, as the interpreter itself finds it; empty if there is
+  // none.
   std::string StandardLibrary() const;
 
   // A set of packages; the path is empty if it is not installed.
@@ -63,7 +65,7 @@ struct Installation {
   // Its packages, unordered.
   std::vector<InstalledPackage> PackagesOfSet(const std::string& set) const;
 
-  // Sets that `profile` names and that are not installed; it starts without them.
+  // Sets named by `profile` that are not installed; the profile starts without them.
   std::vector<MissingPackages> Missing(const core::Profile& profile) const;
 
   // The version of a package in site_packages, by its lower-case name; empty if not found.

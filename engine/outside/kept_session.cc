@@ -62,7 +62,7 @@ void KeptSession::Close(std::string why) {
     closed_ = std::move(why);
     takers_.FailAll(ErrorOfClosed(closed_));
     kill_.Raise();
-    // Whoever has the turn ends it.
+    // Whoever holds the turn ends it.
     if (std::exchange(is_taken_, true)) return;
   }
   python_.reset();
@@ -110,7 +110,7 @@ core::Result<host::Outcome> KeptSession::Run(const host::Request& request,
     const std::lock_guard lock(mutex_);
     is_running_ = false;
     if (!closed_.empty()) return ErrorOfClosed(closed_);
-    if (!outcome && !has_ended) --cells_;  // it has not run
+    if (!outcome && !has_ended) --cells_;  // it did not run
   }
   const std::string reason = no_copies_.where + " a session cannot be copied";
   if (has_ended) {

@@ -1,7 +1,7 @@
-// KeptSession: a session without checkpoints, over a Python that cannot be copied: in a container,
-// or on a machine without namespaces. Names, imports and files stay from cell to cell; each cell is
-// judged and limited as a run is. A cell that has to be killed ends it: its outcome says so and
-// why, and so do later calls. The outcome of the first cell says in advance that this can happen.
+// KeptSession: a session without checkpoints, with a Python that cannot be copied: in a container,
+// or on a machine without namespaces. Names, imports and files persist from cell to cell; each cell
+// is judged and limited like a run. A cell that has to be killed ends the session: its outcome and
+// later calls say so, and why. The outcome of the first cell announces that this can happen.
 #ifndef BELLJAR_ENGINE_OUTSIDE_KEPT_SESSION_H_
 #define BELLJAR_ENGINE_OUTSIDE_KEPT_SESSION_H_
 
@@ -25,7 +25,7 @@
 
 namespace belljar::outside {
 
-// Why a session cannot be copied, in words for its caller.
+// Why a session cannot be copied, as text for its caller.
 struct NoCopies {
   std::string where;   // "under runc", "without namespaces"
   std::string remedy;  // "open it without a container"
@@ -51,7 +51,7 @@ class KeptSession final : public Session {
   std::vector<pid_t> processes() const override;
   Info info() const override;
 
-  // There are none, and each of these fails with the reason.
+  // There are none; each of these fails with the reason.
   std::vector<CheckpointInfo> Checkpoints() const override { return {}; }
   core::Result<std::string> Checkpoint(std::string label, Patience patience) override;
   core::Result<void> RollBack(std::string_view checkpoint, Patience patience) override;
@@ -68,7 +68,7 @@ class KeptSession final : public Session {
 
   core::Result<Turn> TakeTurn(Patience patience, const RunOptions& run = {});
   void EndTurn() override;
-  // Calls `use` with the turn, and closes the session if its Python has ended with that.
+  // Calls `use` with the turn, and closes the session if its Python ended in the process.
   template <typename T>
   core::Result<T> Use(Patience patience, const char* what,
                       const std::function<core::Result<T>()>& use);
@@ -79,10 +79,10 @@ class KeptSession final : public Session {
   const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();
   const std::vector<pid_t> processes_;
   const bool has_workspace_;
-  const Event interrupt_;  // of the cell that runs
+  const Event interrupt_;  // of the running cell
   const Event kill_;       // the session has been closed
 
-  std::unique_ptr<LivePython> python_;  // used by whoever has the turn
+  std::unique_ptr<LivePython> python_;  // used by the holder of the turn
 
   mutable std::mutex mutex_;
   uint64_t cells_ = 0;

@@ -11,7 +11,7 @@
 namespace belljar::outside {
 namespace {
 
-// It takes a millisecond; the machine may be busy.
+// Takes a millisecond, unless the machine is busy.
 constexpr std::chrono::seconds kBeginTimeout{20};
 
 }  // namespace
@@ -34,7 +34,7 @@ core::Result<void> KeptWorker::Begin() {
   if (core::Result<void> sent = core::SendAll(socket, parts, deadline); !sent) return sent;
   if (core::Result<void> ready = core::WaitReadable(socket, deadline); !ready) return ready;
   core::WorkerSignal signal;
-  // Of our own code, which sends it as a whole.
+  // Sent by our own code, in one piece.
   if (core::Result<void> got = core::ReceiveExactly(socket, &signal, sizeof signal); !got) {
     return core::MakeError(kBegin, "its process has ended: " + got.error().ToString());
   }
@@ -60,7 +60,7 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
   worker_ = execution.TakeWorker();
   reported = execution.reported();
   worker_.process.Pause();
-  // Its state is not known, or it has been killed.
+  // Its state is unknown, or it was killed.
   if (!reported) worker_.process.Stop();
   return outcome;
 }

@@ -1,6 +1,6 @@
-// KeptWorker: a worker of this machine that serves one session without checkpoints. It is sealed as
-// that of a run; only its CPU time is counted anew for each cell. Between cells it is stopped, so
-// that it uses no processor time, whoever has taken it over.
+// KeptWorker: a worker on this machine that serves one session without checkpoints. It is sealed
+// like that of a run; only its CPU time is counted anew for each cell. Between cells it is stopped,
+// so that it uses no CPU time, whoever has taken it over.
 #ifndef BELLJAR_ENGINE_OUTSIDE_KEPT_WORKER_H_
 #define BELLJAR_ENGINE_OUTSIDE_KEPT_WORKER_H_
 
@@ -29,7 +29,7 @@ struct KeptWorkerTerms {
 
 class KeptWorker final : public LivePython {
  public:
-  // `worker` waits for its request.
+  // `worker` is waiting for its request.
   static core::Result<std::unique_ptr<LivePython>> Begin(Worker worker, KeptWorkerTerms terms);
   ~KeptWorker() override { terms_.retire(std::move(worker_)); }
 

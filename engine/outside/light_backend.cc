@@ -19,11 +19,11 @@ LightBackend::LightBackend(std::unique_ptr<Backend> complete, core::Profile prof
   for (const std::string& package : profile_.light_packages) others_.erase(package);
 }
 
-// Null: the complete one is to run it.
+// Null: use the complete zygote.
 Backend* LightBackend::LightFor(const host::Request& request) {
   if (!MayStartOver(profile_, request) || NamesAny(others_, request.source)) return nullptr;
   const std::lock_guard lock(mutex_);
-  // Two that load at once would only delay the one that all wait for.
+  // Two zygotes loading at once would delay the one that everybody waits for.
   if (!is_started_ && complete_->counters().workers_spawned > 0) {
     is_started_ = true;
     if (core::Result<std::unique_ptr<Backend>> light = start_light_(); light) {
@@ -39,7 +39,7 @@ core::Result<host::Outcome> LightBackend::Run(const host::Request& request,
   if (!light) return complete_->Run(request, options);
   const Runner named = [&](const RunOptions& through) {
     core::Result<host::Outcome> outcome = light->Run(request, through);
-    // Whatever is wrong with it, such as a zygote that is killed and does not start again.
+    // For any failure, such as a zygote that was killed and does not restart.
     if (!outcome) outcome = core::WithCause(core::Cause::kStartOver, outcome.error());
     return outcome;
   };

@@ -1,8 +1,8 @@
 // LightBackend: two zygotes for a profile with packages. The light one has loaded the few packages
 // that most programs use (`[zygote] light` of the profile), and its clones cost half as much: a
-// clone copies the mappings of every library that is loaded. It runs the programs whose text names
-// no other package; those that need another after all are started over (start_over.h). Everything
-// else is the complete one's: other programs, validation, sessions.
+// clone copies the mappings of every loaded library. It runs the programs whose text names no other
+// package; if one needs another after all, it is started over (start_over.h). The complete one runs
+// everything else: other programs, validation, sessions.
 #ifndef BELLJAR_ENGINE_OUTSIDE_LIGHT_BACKEND_H_
 #define BELLJAR_ENGINE_OUTSIDE_LIGHT_BACKEND_H_
 
@@ -22,8 +22,8 @@ class LightBackend : public Backend {
   using Start = std::function<core::Result<std::unique_ptr<Backend>>()>;
 
   // `start_light` is called once, for the first program that the light zygote could have run after
-  // the complete one was ready. Until it is ready itself, and if it cannot be started, the complete
-  // one runs everything.
+  // the complete one was ready. Until the light one is ready, or if it cannot be started, the
+  // complete one runs everything.
   LightBackend(std::unique_ptr<Backend> complete, core::Profile profile, Start start_light);
 
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options) override;
@@ -40,7 +40,8 @@ class LightBackend : public Backend {
   Backend* LightFor(const host::Request& request);
 
   const core::Profile profile_;
-  std::set<std::string, std::less<>> others_;  // top-level names of what only the complete one has
+  // Top-level names of modules that only the complete one has.
+  std::set<std::string, std::less<>> others_;
   const Start start_light_;
   const std::unique_ptr<Backend> complete_;
   mutable std::mutex mutex_;

@@ -1,5 +1,5 @@
-// LivePython: a Python that stays from cell to cell, and that cannot be copied: what a KeptSession
-// is about. On this machine a worker (kept_worker.h), elsewhere a container.
+// LivePython: a Python that persists from cell to cell and cannot be copied, as used by a
+// KeptSession. On this machine it is a worker (kept_worker.h), elsewhere a container.
 #ifndef BELLJAR_ENGINE_OUTSIDE_LIVE_PYTHON_H_
 #define BELLJAR_ENGINE_OUTSIDE_LIVE_PYTHON_H_
 
@@ -23,22 +23,22 @@ class LivePython {
  public:
   virtual ~LivePython() = default;
 
-  // A cell. It can be interrupted and killed by the descriptors of `options`.
+  // Runs a cell. It can be interrupted and killed through the descriptors of `options`.
   virtual core::Result<host::Outcome> Run(const host::Request& request,
                                           const RunOptions& options) = 0;
   // The others are as in Session. `kill_fd` is as in RunOptions.
   virtual core::Result<std::string> Ask(const Question& question, int kill_fd) = 0;
-  // Of its workspace, if it has one.
+  // Files of its workspace, if it has one.
   virtual core::Result<std::vector<SessionFile>> Files(int kill_fd) = 0;
   virtual core::Result<std::string> ReadFile(std::string_view path, int kill_fd) = 0;
   virtual core::Result<void> WriteFiles(const std::vector<host::InputFile>& files, int kill_fd) = 0;
   virtual core::Result<void> RemoveFile(std::string_view path, int kill_fd) = 0;
 
-  // Nothing more can be run: the last call has cost it, or it was killed while it waited.
+  // Nothing more can be run: the last call ended it, or it was killed while waiting.
   virtual bool HasEnded() const = 0;
 
   virtual bool has_workspace() const = 0;
-  // On this machine; empty: it is elsewhere. The same all the time.
+  // Its processes on this machine; empty: it runs elsewhere. Constant.
   virtual std::vector<pid_t> processes() const = 0;
 };
 

@@ -60,8 +60,8 @@ core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
 core::Result<std::shared_ptr<Session>> LocalBackend::OpenSession(const SessionOptions& options,
                                                                  const RunOptions& run) {
   const ZygoteOptions& zygote = pool_->options().zygote;
-  if (egress_handler_) return core::MakeError(kOpen, "not where the egress proxy is handed over");
-  // What bounds the copies of a session.
+  if (egress_handler_) return core::MakeError(kOpen, "not supported with a passed-on egress proxy");
+  // Layers needed to limit the copies of a session.
   const bool can_copy = !zygote.plan.without_namespaces && !zygote.plan.without_rlimits &&
                         !zygote.plan.without_seccomp;
   if (zygote.single_run || !can_copy) return OpenKept(options, run);
@@ -80,7 +80,7 @@ core::Result<std::shared_ptr<Session>> LocalBackend::OpenKept(const SessionOptio
                            "without namespaces, resource limits and the system call filter "
                            "a session has no network");
   }
-  // Until its Python has been given back.
+  // Waits until its Python has been returned.
   std::optional<OpenedSessions::Use> use = opened_->BeginUse();
   if (!use) return core::MakeError(kOpen, "the sandbox is closing");
   const auto kept_use = std::make_shared<const OpenedSessions::Use>(std::move(*use));

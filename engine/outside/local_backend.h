@@ -47,7 +47,7 @@ class LocalBackend : public Backend {
 
   const std::shared_ptr<OpenedSessions> opened_ = std::make_shared<OpenedSessions>();
   std::mutex mutex_;
-  std::shared_ptr<const SessionHost> session_host_;  // from the first session on
+  std::shared_ptr<const SessionHost> session_host_;  // created for the first session
   std::unique_ptr<BackgroundTasks> background_;      // destroyed first
 };
 

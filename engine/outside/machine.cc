@@ -37,7 +37,7 @@ MachineCheck CheckVersion() {
           Need::kAlways,
           major > 5 || (major == 5 && minor >= 13),
           std::string("Linux ") + system.release + ", " + system.machine,
-          "5.13 has all system calls that the seal needs; 6.7 and 6.12 add to Landlock",
+          "5.13 has all system calls that the seal needs; 6.7 and 6.12 extend Landlock",
           "use a kernel of 5.13 or later"};
 }
 
@@ -52,7 +52,7 @@ std::string NamespaceAdvice() {
       {"/proc/sys/kernel/unprivileged_userns_clone", "0",
        "sysctl kernel.unprivileged_userns_clone=1"},
       {"/proc/sys/kernel/apparmor_restrict_unprivileged_userns", "1",
-       "allow them to this program alone: belljar doctor --apparmor > /etc/apparmor.d/belljar && "
+       "allow them only for this program: belljar doctor --apparmor > /etc/apparmor.d/belljar && "
        "apparmor_parser --replace /etc/apparmor.d/belljar"},
   };
   std::string advice;
@@ -71,39 +71,40 @@ std::string NamespaceAdvice() {
 
 MachineCheck CheckNamespaces() {
   const core::Result<void> probed = ProbeNamespaces();
-  return {
-      "namespaces",
-      Need::kStrict,
-      probed.ok(),
-      probed ? "user, mount, pid, net, ipc, uts and cgroup can be made" : probed.error().ToString(),
-      "they take away the host's files, processes, network and IPC",
-      probed ? "" : NamespaceAdvice()};
+  return {"namespaces",
+          Need::kStrict,
+          probed.ok(),
+          probed ? "user, mount, pid, net, ipc, uts and cgroup can be created"
+                 : probed.error().ToString(),
+          "they hide the host's files, processes, network and IPC",
+          probed ? "" : NamespaceAdvice()};
 }
 
 MachineCheck CheckLandlock() {
   const int abi = seal::LandlockAbi();
-  std::string detail = "this kernel has none, or it is switched off";
+  std::string detail = "this kernel does not have it, or it is disabled";
   if (abi > 0) detail = "ABI " + std::to_string(abi) + ": " + seal::LandlockCoverage(abi);
-  return {"landlock",
-          Need::kStrict,
-          abi > 0,
-          detail,
-          "it refuses files, TCP (Linux 6.7), abstract sockets and signals (6.12) in case a "
-          "namespace fails",
-          "needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK and \"landlock\" in the boot parameter "
-          "lsm="};
+  return {
+      "landlock",
+      Need::kStrict,
+      abi > 0,
+      detail,
+      "it denies access to files, TCP (Linux 6.7), abstract sockets and signals (6.12) in case a "
+      "namespace fails",
+      "needs Linux 5.13 with CONFIG_SECURITY_LANDLOCK and \"landlock\" in the boot parameter "
+      "lsm="};
 }
 
 MachineCheck CheckSeccomp() {
   const std::vector<std::string> actions = WordsOf("/proc/sys/kernel/seccomp/actions_avail");
   const bool found = core::Contains(actions, "kill_process") && core::Contains(actions, "trap");
-  return {
-      "seccomp",
-      Need::kAlways,
-      found,
-      found ? "filters with the actions kill_process and trap" : "no filters, or none that kill",
-      "it allows the guest only the system calls on its profile's list",
-      "needs Linux 4.14 with CONFIG_SECCOMP_FILTER, and /proc"};
+  return {"seccomp",
+          Need::kAlways,
+          found,
+          found ? "filters with the actions kill_process and trap"
+                : "no filters, or none that can kill",
+          "it allows the guest only the system calls on its profile's list",
+          "needs Linux 4.14 with CONFIG_SECCOMP_FILTER, and /proc"};
 }
 
 MachineCheck CheckCgroup() {
@@ -111,8 +112,8 @@ MachineCheck CheckCgroup() {
   return {"cgroup",
           Need::kOptional,
           parent.ok(),
-          parent ? "a leaf can be created below " + *parent : parent.error().ToString(),
-          "it bounds the memory and the processes of all workers together",
+          parent ? "a leaf can be created under " + *parent : parent.error().ToString(),
+          "it limits the memory and the processes of all workers together",
           "needs cgroup v2 with memory and pids, and a writable group: systemd-run --user --scope "
           "belljar …"};
 }

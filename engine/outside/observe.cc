@@ -241,8 +241,8 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
   if (!rlimits) return rlimits.error();
   const bool landlock_refused = (self_report & seal::kLandlockRefuses) != 0;
   core::Result<NamespaceInodes> namespaces = ReadNamespaces(folder);
-  // An ordinary user can only inspect processes in a user namespace it created. A worker that is in
-  // none is hidden from it, and nothing is claimed then.
+  // An ordinary user can only inspect processes in a user namespace of their own. A worker outside
+  // one is hidden, and nothing is claimed about it.
   const bool hidden = !namespaces && namespaces.error().error_number == EACCES;
   if (!namespaces && !hidden) return namespaces.error();
   return std::vector<host::LayerState>{

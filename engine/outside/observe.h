@@ -20,11 +20,11 @@ namespace belljar::outside {
 // have set them, and children inherit them, so they prove nothing about a worker. Reads /proc/self;
 // once is enough.
 struct OwnSeal {
-  // The inodes that identify the namespaces user, mnt, pid, net, ipc, uts, cgroup; 0: this kernel
-  // does not show it.
+  // The inodes that identify the namespaces user, mnt, pid, net, ipc, uts, cgroup; 0: not shown by
+  // this kernel.
   std::array<ino_t, 7> namespaces{};
   int seccomp_filters = 0;
-  // seal::IsRootOfOneUser: its workers have the uid that it has, and that is 0.
+  // seal::IsRootOfOneUser: its workers have its own uid, which is 0.
   bool root_of_one_user = false;
 
   static core::Result<OwnSeal> Read();
@@ -48,8 +48,8 @@ core::Result<core::UniqueFd> OpenStatus(pid_t pid);
 // Threads of a process, from its /proc/<pid>/status; 0 once it is gone.
 uint64_t ThreadsOf(int status_fd);
 
-// Memory of a process in bytes; 0 once it is gone. Resident: all of it, shared or not, and cheap to
-// read. Proportional: private memory, and of shared memory its part (Pss in proc_pid_smaps(5)); the
+// Memory of a process in bytes; 0 once it is gone. Resident: all of it, shared or not; cheap to
+// read. Proportional: private memory and a share of shared memory (Pss in proc_pid_smaps(5)); the
 // kernel walks all of its pages.
 uint64_t ResidentMemory(pid_t pid);
 uint64_t ProportionalMemory(pid_t pid);

@@ -18,8 +18,8 @@ namespace {
 
 constexpr std::string_view kMetadata = ".dist-info";
 // The largest RECORD of the packages that profiles name has 400 KiB.
-constexpr size_t kLargestRecord = 16 << 20;
-constexpr size_t kLargestPins = 1 << 20;
+constexpr size_t kMaxRecord = 16 << 20;
+constexpr size_t kMaxPins = 1 << 20;
 
 struct Distribution {
   InstalledPackage package;
@@ -97,7 +97,7 @@ void AddEntries(const std::set<std::string>& paths, const std::string& prefix,
 bool AddEntriesOf(const std::string& folder, const Distribution& distribution,
                   std::set<std::string>& entries) {
   const core::Result<std::string> record =
-      core::ReadFile(folder + "/" + distribution.folder + "/RECORD", kLargestRecord);
+      core::ReadFile(folder + "/" + distribution.folder + "/RECORD", kMaxRecord);
   if (!record) return false;
   std::set<std::string> paths;
   for (const std::string_view line : core::SplitAt(*record, '\n')) {
@@ -120,7 +120,7 @@ std::vector<InstalledPackage> PackagesIn(const std::string& folder) {
 }
 
 core::Result<std::vector<InstalledPackage>> ReadPins(const std::string& file) {
-  core::Result<std::string> text = core::ReadFile(file, kLargestPins);
+  core::Result<std::string> text = core::ReadFile(file, kMaxPins);
   if (!text) return text.error();
   std::vector<InstalledPackage> pins;
   const std::vector<std::string_view> words = core::Words(*text);

@@ -17,7 +17,7 @@ struct InstalledPackage {
 
 // What a zygote may import from a folder, and its guests may read.
 struct PackageFolder {
-  std::string path;                  // resolved; empty: there is none
+  std::string path;                  // resolved; empty: none
   std::vector<std::string> entries;  // below it; empty: all of it
 };
 

@@ -57,8 +57,8 @@ core::Result<core::Profile> ProfileCatalogue::Choose(const std::string& name_or_
     if (name_or_file.find('+') != std::string::npos && access(name_or_file.c_str(), F_OK) != 0) {
       return core::MakeError(
           "there is no file " + core::Quoted(name_or_file) +
-              ", and a file of your own is not joined with +: it says itself what it "
-              "extends, as in extends = \"filesystem\"",
+              ", and a file of your own cannot be joined with +: it declares what it "
+              "extends itself, as in extends = \"filesystem\"",
           "");
     }
     return profiles::LoadProfile(name_or_file, installation_.profiles);

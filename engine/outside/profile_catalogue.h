@@ -19,7 +19,7 @@ class ProfileCatalogue {
   // For the given installation, or the running program's. Fails if it cannot be found or read.
   static core::Result<ProfileCatalogue> Open(
       std::optional<Installation> installation = std::nullopt);
-  // The same for the running program, with the one profile `name` until ReadOthers(). If there is
+  // Likewise for the running program, with only the profile `name` until ReadOthers(). If there is
   // no such profile, with all.
   static core::Result<ProfileCatalogue> OpenWith(const std::string& name);
   core::Result<void> ReadOthers();
@@ -40,7 +40,7 @@ class ProfileCatalogue {
 
   Installation installation_;
   std::vector<core::Profile> profiles_;
-  std::shared_ptr<profiles::ProfileFolder> others_;  // what has not been read; null: nothing
+  std::shared_ptr<profiles::ProfileFolder> others_;  // what has not been read yet; null: nothing
 };
 
 // Names of all modules of `profile`.

@@ -22,8 +22,8 @@ std::vector<InstalledPackage> InstalledPackages(const core::Profile& profile,
 // missing, workspace, network.
 std::string ProfileFactsToJson(const core::Profile& profile, const Installation& installation);
 
-// The modules that it has and `basic` lacks or restricts further; all of them if `basic` is null or
-// the profile extends nothing.
+// The modules that `basic` lacks or restricts further; all modules if `basic` is null or the
+// profile extends nothing.
 std::vector<const core::ModuleExports*> OwnModules(const core::Profile& profile,
                                                    const core::Profile* basic);
 

@@ -8,13 +8,13 @@
 
 namespace belljar::outside {
 
-// Answered by the session's worker without a cell of its own: nothing is counted, and the state is
-// meant to stay as it is. A question that does not end is a cell that is stopped.
+// Answered by the session's worker without a cell: nothing is counted, and the state is meant to
+// stay unchanged. A question that does not end is handled like a cell that is stopped.
 struct Question {
   enum class Kind {
-    kComplete,   // how `source` could go on at `cursor`
-    kInspect,    // what is at `cursor`: signature, documentation
-    kVariables,  // the names of the session
+    kComplete,   // how `source` could continue at `cursor`
+    kInspect,    // information on the name at `cursor`: signature, documentation
+    kVariables,  // the names in the session
   };
   Kind kind = Kind::kVariables;
   std::string source;

@@ -185,7 +185,7 @@ bool ReadReportObject(const json& object, ReportBy by, host::Outcome& outcome,
     const json& result = object.at("result");
     if (object.at("has_result").get<bool>() && !result.is_null()) read.result_json = result.dump();
     ReadValue<0>(object, {}, read);
-    // Only present if the request asked for them.
+    // Only present if requested.
     const auto comments = object.find("comments");
     if (comments != object.end()) {
       ReadValue<0>(*comments, {.max_items = kMaxComments}, read.comments);

@@ -24,11 +24,11 @@ inline constexpr size_t kMaxArtifactNote = 400;
 // unchanged, if the report does not have the form that runner.py writes.
 bool ReadReport(std::string_view report, host::Outcome& outcome, std::string_view artifacts = {});
 
-// The answer to a question, in a session: an object whose status is ok, and which becomes the
-// result. False for anything else.
+// The answer to a question, in a session: an object with status ok, which becomes the result. False
+// for anything else.
 bool ReadAnswer(std::string_view report, host::Outcome& outcome);
 
-// The same for a parsed object within the same depth. A host that ran the worker, and is itself
+// Likewise for a parsed object within the same depth. A host that ran the worker, and is itself
 // isolated (container/wire), may also declare what a worker cannot: that the run timed out or was
 // killed.
 enum class ReportBy { kWorker, kHost };

@@ -19,7 +19,7 @@ core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Req
                                          const RunOptions& run, const Runner& complete) {
   options.single_run = true;
   options.named_modules = NamedModules(options.profile, request.source);
-  // Such a program may import any module of the standard library, and those import each other.
+  // Such a program may import any standard library module, and those import each other.
   if (LanguageOf(options) == Language::kFull) options.named_modules->push_back(kWholeLibrary);
   const Runner named = [&](const RunOptions& through) {
     RunOptions first = through;

@@ -1,6 +1,6 @@
-// RunOnce: one program in a sandbox of its own, for callers that somebody waits for: `belljar run`,
-// and the first run of a sandbox whose zygote still loads its packages. Its zygote loads the
-// modules that the program's text names, if nobody could notice that it was started over
+// RunOnce: one program in a sandbox of its own, for callers that are being waited for: `belljar
+// run`, and the first run of a sandbox whose zygote is still loading its packages. Its zygote loads
+// the modules that the program's text names, if restarting the program would go unnoticed
 // (start_over.h).
 #ifndef BELLJAR_ENGINE_OUTSIDE_RUN_ONCE_H_
 #define BELLJAR_ENGINE_OUTSIDE_RUN_ONCE_H_
@@ -18,13 +18,13 @@ namespace belljar::outside {
 core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request& request,
                                     const RunOptions& run = {});
 
-// The same for a run that must happen once, whatever it does: what was shown is what has a receipt.
-// Its zygote loads all modules of the profile.
+// Likewise for a run that must happen exactly once: what was displayed is what gets a receipt. Its
+// zygote loads all modules of the profile.
 core::Result<host::Outcome> RunOnlyOnce(SandboxOptions options, const host::Request& request,
                                         const RunOptions& run = {});
 
-// Of a request that may start over: runs it with the modules that it names. If it needs another
-// one, `complete` runs it, with the given options.
+// For a request that may start over: runs it with the modules that it names. If it needs another
+// one, `complete` runs it with the given options.
 core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Request& request,
                                          const RunOptions& run, const Runner& complete);
 

@@ -25,12 +25,13 @@ namespace {
 // In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReportHeadroom = core::Bytes::Mebi(1);
 
-// Of the full language's leaf: as many as a hundred programs with all the threads they may have.
+// Multiplies the process limit of the cgroup leaf for language "full": enough for a hundred
+// programs with all their threads.
 constexpr uint64_t kThreadsPerProcess = 16;
 
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
-// What a session's init may call: receive, wait, answer, end.
+// The system calls of a session's init: receive, wait, answer, end.
 std::vector<core::SyscallRule> InitCalls() {
   std::vector<core::SyscallRule> calls;
   for (const char* name : {"recvmsg", "sendmsg", "waitid", "close", "exit_group"}) {
@@ -182,7 +183,7 @@ core::Result<void> CheckNames(const host::Request& request) {
     if (std::holds_alternative<host::JsonFailure>(
             host::ReadJson(input.json, {.depth = core::kMaxCallDepth}))) {
       return core::MakeError("take input " + core::Quoted(input.name),
-                             "its value is not JSON, or nests too deep");
+                             "its value is not JSON, or is nested too deeply");
     }
   }
   std::sort(names.begin(), names.end());
@@ -190,10 +191,10 @@ core::Result<void> CheckNames(const host::Request& request) {
     if (IsVariable(name)) continue;
     return core::MakeError(
         "take input or function " + core::Quoted(name),
-        "a name is a letter, and then letters, digits and underscores, all of ASCII");
+        "a name is an ASCII letter followed by ASCII letters, digits and underscores");
   }
   if (const auto twice = std::adjacent_find(names.begin(), names.end()); twice != names.end()) {
-    return core::MakeError("take inputs and functions", core::Quoted(*twice) + " is there twice");
+    return core::MakeError("take inputs and functions", core::Quoted(*twice) + " occurs twice");
   }
   return {};
 }
@@ -226,7 +227,7 @@ core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
 
 namespace {
 
-// Of options with an installation, as the rest.
+// Precondition, as for the rest: the options have an installation.
 core::Result<SparePoolOptions> PoolFor(const SandboxOptions& options) {
   Installation installation = *options.installation;
   core::Result<seal::SealPlan> plan = Plan(options);
@@ -272,7 +273,7 @@ core::Result<std::unique_ptr<Backend>> StartLocal(const SandboxOptions& options)
       std::move(*egress_service), options.egress_handler));
 }
 
-// Not where no program may start over, where there is one worker only, or without the packages.
+// Not if no program may start over, if there is only one worker, or without the packages.
 bool HasLightZygote(const SandboxOptions& options) {
   return !options.profile.light_packages.empty() && !options.profile.egress &&
          !options.single_run && !options.has_workspace &&
@@ -298,7 +299,7 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
   core::Result<std::unique_ptr<Backend>> backend = StartLocal(options);
   if (!backend) return backend.error();
   if (HasLightZygote(options)) backend = WithLightZygote(std::move(*backend), options);
-  // A workspace that a container has mounted is for one worker.
+  // A workspace mounted by a container is for one worker only.
   options.early_runs &=
       !options.single_run && !options.profile.packages.empty() && !options.has_workspace;
   return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(*backend)));
@@ -324,7 +325,7 @@ core::Result<void> Sandbox::CheckLimits(const core::Limits& limits) const {
       return;
     checked =
         core::MakeError("check limits", host::LimitTitle(row) + " " + host::LimitText(requested) +
-                                            " is over the maximum of " + host::LimitText(max) +
+                                            " exceeds the maximum of " + host::LimitText(max) +
                                             " of profile " + options_.profile.name);
   });
   return checked;
@@ -336,7 +337,7 @@ core::Result<void> Sandbox::Check(const host::Request& request, const RunOptions
   if (core::Result<void> given = host::CheckArguments(request); !given) return given;
   if (core::Result<void> files = CheckFiles(request.files, options_.profile); !files) return files;
   if (request.functions.empty() || options.call) return {};
-  return core::MakeError("take functions", "nothing handles their calls");
+  return core::MakeError("take functions", "there is no handler for their calls");
 }
 
 void Sandbox::Finish(host::Outcome& outcome) const {
@@ -348,7 +349,7 @@ void Sandbox::Finish(host::Outcome& outcome) const {
 
 namespace {
 
-// Lowers it at the end of a scope, also if a callback throws.
+// Lowers it at the end of a scope, even if a callback throws.
 class LowersFlag {
  public:
   explicit LowersFlag(std::atomic<bool>& flag) : flag_(flag) {}

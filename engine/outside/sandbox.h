@@ -57,21 +57,21 @@ struct SandboxOptions {
   // processes that have a network namespace to themselves, as in a container.
   EgressHandler egress_handler;
   // A single run, whose worker is the zygote itself instead of a clone. Uses half the memory and is
-  // there sooner; for callers that open a sandbox per run anyway (run_once.h, container/inside). A
+  // ready sooner; for callers that open a sandbox per run anyway (run_once.h, container/inside). A
   // second Run fails, and `spares` is ignored.
   bool single_run = false;
-  // Of a single run: the zygote loads only those of the profile's modules whose outermost names are
-  // among these, and what they import. If the program turns out to need another one, Run fails with
-  // the operation kStartOver; what it has printed by then may have gone to the sink. nullopt: it
-  // loads all.
+  // For a single run: the zygote loads only those modules of the profile whose top-level names are
+  // listed here, and what they import. If the program turns out to need another one, Run fails with
+  // the operation kStartOver; output up to then may already have reached the sink. nullopt: all are
+  // loaded.
   std::optional<std::vector<std::string>> named_modules;
-  // Without namespaces: a profile's workspace is at its path already, for this run alone, as in a
+  // Without namespaces: the profile's workspace is already at its path, for this run only, as in a
   // container.
   bool has_workspace = false;
   // For a program that waits for its own children (engine/outside/child_reaper.h).
   bool hides_children = false;
-  // Until the zygote has loaded a profile with packages, which takes seconds, one run at a time
-  // gets a zygote of its own, which loads what the program names (run_once.h).
+  // While the zygote is still loading a profile with packages, which takes seconds, one run at a
+  // time gets a zygote of its own, which loads what the program names (run_once.h).
   bool early_runs = true;
   size_t spares = 4;
   uint64_t rotate_after_workers = 10'000;
@@ -101,7 +101,7 @@ core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
 class Sandbox {
  public:
   static core::Result<std::unique_ptr<Sandbox>> Open(SandboxOptions options);
-  // A sandbox over another backend, which applies the seal itself; of `options` only the profile is
+  // A sandbox over another backend, which applies the seal itself; only the profile of `options` is
   // used.
   static std::unique_ptr<Sandbox> Over(SandboxOptions options, std::unique_ptr<Backend> backend);
   ~Sandbox();
@@ -111,11 +111,11 @@ class Sandbox {
   // Limits above the profile's maximum are an error that names them.
   core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options = {});
 
-  // Whether Run would not wait for the zygote although that still loads its profile.
+  // Whether Run would not wait for the zygote even though it is still loading its profile.
   bool RunsEarly(const host::Request& request) const;
 
-  // A live Python that stays (session.h), with these limits. Those above the profile's maximum are
-  // an error that names them. It is closed with the sandbox.
+  // Opens a live, persistent Python (session.h) with these limits. Limits above the profile's
+  // maximum are an error that names them. It is closed with the sandbox.
   core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
                                                      const RunOptions& run = {});
   // Runs a cell of one of its sessions, with the same checks as Run.

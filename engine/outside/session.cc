@@ -31,7 +31,7 @@ core::Result<void> Session::AwaitTurn(std::unique_lock<std::mutex>& lock, TakerQ
   const Wait wait{core::Clock::now() + patience.at_most, cancel_fd,
                   run.interrupted ? &interrupts : nullptr};
   const core::Result<Token> token = takers.Take(
-      lock, wait, kUseSession, [] { return "it was busy with other calls all the time"; });
+      lock, wait, kUseSession, [] { return "it was busy with other calls throughout"; });
   if (token) return {};
   const bool is_late = token.error().error_number == ETIMEDOUT;
   return is_late ? core::WithCause(core::Cause::kNoTurn, token.error()) : token.error();
@@ -43,7 +43,7 @@ core::Error Session::ErrorOfClosed(const std::string& why) {
 
 core::Error NoWorkspace() {
   return core::MakeError("use the files of a session",
-                         "its profile has no workspace for them; the profile filesystem has");
+                         "its profile has no workspace for them; the profile filesystem has one");
 }
 
 core::Result<void> CheckRemoval(std::string_view path) {

@@ -1,4 +1,4 @@
-// Session: a live Python that stays, and survives its caller's mistakes.
+// Session: a live Python that persists, and survives its caller's mistakes.
 //
 //   Result<std::shared_ptr<Session>> session = sandbox.OpenSession(options);
 //   Result<Outcome> outcome = (*session)->Run(request);          // a cell; names and imports stay
@@ -8,12 +8,12 @@
 //   Result<std::vector<std::shared_ptr<Session>>> branches = (*session)->Branch(8);
 //
 // There are two kinds. A BranchingSession (branching_session.h) can be rolled back and branched,
-// and a cell that has to be killed costs the cell. It needs namespaces. Elsewhere, in a container
-// above all, a session is a KeptSession (kept_session.h): it ends with such a cell, and the calls
-// about checkpoints fail with a sentence that says why.
+// and a cell that has to be killed costs only that cell. It needs namespaces. Elsewhere, in
+// particular in a container, a session is a KeptSession (kept_session.h): it ends with such a cell,
+// and the calls about checkpoints fail with a sentence that says why.
 //
-// All of it is thread-safe. A session does one thing at a time; who comes later waits for its turn,
-// as long as its Patience says.
+// All of it is thread-safe. A session does one thing at a time; later callers wait for their turn,
+// as long as their Patience says.
 #ifndef BELLJAR_ENGINE_OUTSIDE_SESSION_H_
 #define BELLJAR_ENGINE_OUTSIDE_SESSION_H_
 
@@ -44,34 +44,35 @@
 namespace belljar::outside {
 
 struct SessionOptions {
-  // `memory` and `file_size` are the session's; a cell's request cannot exceed the others.
+  // `memory` and `file_size` apply to the session; a cell's request cannot exceed the others.
   core::Limits limits;
-  size_t checkpoints = 16;  // held at most; the oldest goes first. At least one
-  // Of its worker and its checkpoints, as the kernel counts it: private memory, and its part of
-  // what is shared. Checkpoints go until the rest fits. Each branch has as much. 0: twice
-  // limits.memory.
+  size_t checkpoints = 16;  // maximum number; the oldest is dropped first. At least one
+  // For its worker and its checkpoints, as the kernel counts it: private memory and a proportional
+  // share of shared memory. Checkpoints are dropped until the rest fits. Each branch has its own.
+  // 0: twice limits.memory.
   core::Bytes total_memory{0};
-  // Without a call for so long, its worker ends, and it goes on from the checkpoint of its state
-  // (1 ms). Longer than a person or a model takes between cells that belong together.
+  // After this time without a call, its worker ends, and the session continues from the checkpoint
+  // of its state (1 ms). Longer than a person or a model pauses between related cells.
   std::chrono::milliseconds rest_after{5'000};
 };
 
 struct CheckpointInfo {
   std::string id;
-  uint64_t cell = 0;  // after which it was made; 0: before the first
+  uint64_t cell = 0;  // after which it was created; 0: before the first
   std::string label;
   std::string parent;  // the checkpoint that its cell started from; empty: none
   std::chrono::system_clock::time_point made;
-  bool is_current = false;  // the session is as it was then
+  bool is_current = false;  // the session is in this state
 };
 
 struct BranchOptions {
-  std::string checkpoint;  // from which; empty: the present state
-  // New seeds for their generators of random numbers. Without, branches draw the same numbers.
+  std::string checkpoint;  // to branch from; empty: the current state
+  // New seeds for the branches' random number generators. Otherwise, branches draw the same
+  // numbers.
   bool reseeds = true;
 };
 
-// What differs between two sessions, or a session and one of its checkpoints.
+// Differences between two sessions, or a session and one of its checkpoints.
 struct VariableChange {
   enum class Kind {
     kAdded,
@@ -81,7 +82,7 @@ struct VariableChange {
   };  // kUnknown: too large or not comparable
   Kind kind = Kind::kChanged;
   std::string name;
-  // Of each side; empty where there is none. From the guest.
+  // One for each side; empty if it has none. From the guest.
   std::string type_before, type_after;
   std::string repr_before, repr_after;
 };
@@ -104,7 +105,7 @@ struct Patience {
   int cancel_fd = -1;  // borrowed; once it is readable: ECANCELED
 };
 
-// The operation of errors of a session that cannot be used.
+// The operation in errors of an unusable session.
 inline constexpr char kUseSession[] = "use a session";
 
 class Session : public std::enable_shared_from_this<Session> {
@@ -117,49 +118,50 @@ class Session : public std::enable_shared_from_this<Session> {
   const SessionOptions& options() const { return options_; }
 
   // Runs a cell. The request is final, as in Backend::Run. Errors: EBUSY, ETIMEDOUT, ECANCELED
-  // without a turn; that the session is closed, or lost, and why.
+  // while waiting for the turn; that the session is closed or lost, and why.
   virtual core::Result<host::Outcome> Run(const host::Request& request,
                                           const RunOptions& options = {},
                                           Patience patience = {}) = 0;
 
-  // Ends the cell that runs, if one does, with a KeyboardInterrupt, and with a kill after its
-  // grace. False: none does.
+  // Ends the running cell, if any, with a KeyboardInterrupt, and kills it after its grace period.
+  // Returns false if none is running.
   virtual bool Interrupt() = 0;
 
-  // The checkpoint of the present state, which a label then keeps from being dropped for its age.
+  // Creates a checkpoint of the current state; a label keeps it from being dropped for its age.
   virtual core::Result<std::string> Checkpoint(std::string label = {}, Patience patience = {}) = 0;
   virtual std::vector<CheckpointInfo> Checkpoints() const = 0;
 
   virtual core::Result<void> RollBack(std::string_view checkpoint, Patience patience = {}) = 0;
-  // To before the last `cells` cells.
+  // Undoes the last `cells` cells.
   virtual core::Result<void> Undo(size_t cells = 1, Patience patience = {}) = 0;
 
-  // Sessions of their own, with the same state. All or none.
+  // Opens independent sessions with the same state. All or none.
   virtual core::Result<std::vector<std::shared_ptr<Session>>> Branch(
       size_t count, const BranchOptions& options = {}, Patience patience = {}) = 0;
 
   // A JSON object that the guest may have written, of bounded size and depth (runner/questions.py).
   virtual core::Result<std::string> Ask(const Question& question, Patience patience = {}) = 0;
 
-  // From this session's state to that of `other`, or of a checkpoint of this one.
+  // The differences between this session's state and that of `other`, or of a checkpoint of this
+  // one.
   virtual core::Result<SessionDifference> Compare(Session& other, Patience patience = {}) = 0;
   virtual core::Result<SessionDifference> Compare(std::string_view checkpoint,
                                                   Patience patience = {}) = 0;
 
-  // The files of the workspace, in a profile that has one. Each change is one of the state, which a
-  // roll-back undoes. Paths are below the workspace, '/' between their parts.
+  // The files of the workspace, in a profile that has one. Changes are part of the state, so a
+  // rollback undoes them. Paths are relative to the workspace, separated by '/'.
   virtual core::Result<std::vector<SessionFile>> Files(Patience patience = {}) = 0;
   virtual core::Result<std::string> ReadFile(std::string_view path, Patience patience = {}) = 0;
   virtual core::Result<void> WriteFiles(const std::vector<host::InputFile>& files,
                                         Patience patience = {}) = 0;
   virtual core::Result<void> RemoveFile(std::string_view path, Patience patience = {}) = 0;
 
-  // Ends it. What runs is cancelled. Later calls fail with `why`.
+  // Ends it. The running cell is cancelled. Later calls fail with `why`.
   virtual void Close(std::string why) = 0;
-  // Why it is closed; empty: it is open.
+  // Why it was closed; empty: it is open.
   virtual std::string closed() const = 0;
 
-  // Those of the session and of its branches, on this machine.
+  // The processes of the session and of its branches, on this machine.
   virtual std::vector<pid_t> processes() const = 0;
 
   struct Info {
@@ -168,7 +170,7 @@ class Session : public std::enable_shared_from_this<Session> {
     size_t checkpoints = 0;
     std::chrono::steady_clock::time_point last_used;
     std::chrono::system_clock::time_point opened;
-    // Private memory, and the part of what is shared, of the session and its branches. 0: it is in
+    // Private memory, and a share of shared memory, of the session and its branches. 0: it runs in
     // a container, whose memory is limited as a whole.
     uint64_t memory_bytes = 0;
   };
@@ -177,7 +179,7 @@ class Session : public std::enable_shared_from_this<Session> {
  protected:
   struct Token {};
 
-  // The right to use the session: nobody else has it meanwhile.
+  // The right to use the session: nobody else has it at the same time.
   class Turn {
    public:
     explicit Turn(std::shared_ptr<Session> session) : session_(std::move(session)) {}
@@ -193,7 +195,7 @@ class Session : public std::enable_shared_from_this<Session> {
 
   explicit Session(const SessionOptions& options);
 
-  // Waits in the queue of a session that is taken. `lock` is on the session's mutex.
+  // Waits in the queue of a busy session. `lock` is on the session's mutex.
   static core::Result<void> AwaitTurn(std::unique_lock<std::mutex>& lock, TakerQueue<Token>& takers,
                                       const Patience& patience, const RunOptions& run);
   static core::Error ErrorOfClosed(const std::string& why);
@@ -207,19 +209,19 @@ class Session : public std::enable_shared_from_this<Session> {
 
 // --- for both kinds ------------------------------------------------------------------------------
 
-// The error of calls about files in a profile that has no workspace.
+// The error of file calls in a profile that has no workspace.
 core::Error NoWorkspace();
 core::Result<void> CheckRemoval(std::string_view path);
 std::vector<SessionFile> FilesIn(const WorkspaceSnapshot& files);
 core::Result<std::string> ContentIn(const WorkspaceSnapshot& files, std::string_view path);
 
-// How a question is put to a worker of a session with these limits, and its answer.
+// The form of a question to a worker of a session with these limits, and its answer.
 host::Request RequestOf(const Question& question, const core::Limits& limits);
 core::Result<std::string> AnswerIn(host::Outcome& outcome, bool reported);
 
-// The sessions that a backend has opened, and their uses of it. The backend closes them before it
-// ends, and waits for the last use: sessions outlive it, and other threads may close or drop them
-// at that moment. Owned by a shared_ptr; thread-safe.
+// The sessions opened by a backend, and their uses of it. The backend closes them before it ends,
+// and waits for the last use: sessions outlive it, and other threads may close or drop them at that
+// moment. Owned by a shared_ptr; thread-safe.
 class OpenedSessions : public std::enable_shared_from_this<OpenedSessions> {
  public:
   // While one exists, the backend does not end.
@@ -236,11 +238,11 @@ class OpenedSessions : public std::enable_shared_from_this<OpenedSessions> {
     std::shared_ptr<OpenedSessions> of_;
   };
 
-  // nullopt: the backend ends.
+  // nullopt: the backend is ending.
   std::optional<Use> BeginUse();
-  // Closes it if the backend ends.
+  // Closes it if the backend is ending.
   void Add(const std::shared_ptr<Session>& session);
-  // By the backend, when it ends. Not within a use.
+  // Called by the backend when it ends. Not within a use.
   void CloseAll();
 
  private:

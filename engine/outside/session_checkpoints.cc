@@ -1,4 +1,4 @@
-// The checkpoints of a session: made, dropped, gone back to, branched from.
+// The checkpoints of a session: created, dropped, rolled back to, branched from.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -19,21 +19,21 @@ namespace belljar::outside {
 namespace {
 
 constexpr char kFind[] = "find a checkpoint";
-constexpr char kHold[] = "make a checkpoint";
+constexpr char kHold[] = "create a checkpoint";
 constexpr size_t kMaxLabel = 200;  // bytes
-constexpr size_t kMaxBranchesAtOnce = 256;
+constexpr size_t kMaxBranchesPerCall = 256;
 constexpr size_t kRememberedDrops = 64;
 
 }  // namespace
 
-// Whether there is a checkpoint of the present state.
+// Whether there is a checkpoint of the current state.
 bool BranchingSession::IsHeld() const {
   const std::lock_guard lock(mutex_);
   return is_at_base_ && base_ && !base_->process.process.HasEnded();
 }
 
 // While it exists, no cell of a branch runs that shares files or the network: an order makes the
-// process run, and what has taken it over could write to the branch's files.
+// process run, and an attacker in it could write to the branch's files.
 std::unique_lock<std::recursive_mutex> BranchingSession::LockForOrder() {
   std::unique_lock<std::recursive_mutex> lock(shared_->resources, std::defer_lock);
   if (!shared_->has_resources()) return lock;
@@ -42,7 +42,7 @@ std::unique_lock<std::recursive_mutex> BranchingSession::LockForOrder() {
   return lock;
 }
 
-// Makes sure that there is a checkpoint of the present state.
+// Makes sure that there is a checkpoint of the current state.
 core::Result<void> BranchingSession::Hold() {
   if (IsHeld()) return {};
   if (!worker_ || worker_->process.HasEnded()) {
@@ -83,20 +83,20 @@ core::Result<void> BranchingSession::Hold() {
   return {};
 }
 
-// An upper bound: what no worker shares with the zygote.
-uint64_t BranchingSession::MostMemory() const {
-  uint64_t most = 0;
+// An upper bound: memory that no worker shares with the zygote.
+uint64_t BranchingSession::MaxMemory() const {
+  uint64_t total = 0;
   const auto own = [&](uint64_t resident) {
     return resident - std::min(resident, shared_->first_resident) + (uint64_t{4} << 20);
   };
-  if (worker_) most += own(ResidentMemory(worker_->process.pid()));
+  if (worker_) total += own(ResidentMemory(worker_->process.pid()));
   const std::lock_guard lock(mutex_);
-  for (const auto& held : held_) most += own(held->resident);
-  return most;
+  for (const auto& held : held_) total += own(held->resident);
+  return total;
 }
 
-// Checkpoints beyond the session's limits: the oldest first, those without a label before others,
-// never that of the present state. Returns those whose end nobody has to wait for.
+// Drops checkpoints beyond the session's limits: the oldest first, those without a label before
+// others, never that of the current state. Returns those whose end nobody has to wait for.
 std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::DropSome() {
   const core::Bytes budget = options().total_memory.count > 0
                                  ? options().total_memory
@@ -121,11 +121,11 @@ std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::DropSome(
     const std::lock_guard lock(mutex_);
     return held_.size();
   };
-  const size_t most = std::max<size_t>(options().checkpoints, 1);
-  while (count() > most && drop_oldest("there were more than " + std::to_string(most))) {
+  const size_t max = std::max<size_t>(options().checkpoints, 1);
+  while (count() > max && drop_oldest("there were more than " + std::to_string(max))) {
   }
-  while (MostMemory() > budget.count) {
-    dropped.clear();  // so that what they held is counted no more
+  while (MaxMemory() > budget.count) {
+    dropped.clear();  // so that their memory no longer counts
     uint64_t used = worker_ ? ProportionalMemory(worker_->process.pid()) : 0;
     std::vector<pid_t> pids;
     {
@@ -134,7 +134,7 @@ std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::DropSome(
     }
     for (const pid_t pid : pids) used += ProportionalMemory(pid);
     if (used <= budget.count ||
-        !drop_oldest("the session had more than its memory of " + budget.ToString()))
+        !drop_oldest("the session exceeded its memory of " + budget.ToString()))
       break;
   }
   return dropped;
@@ -152,8 +152,8 @@ core::Result<Worker> BranchingSession::WakeCopy(Held& held, bool reseeds) {
   return copy;
 }
 
-// All or none. The kernel clones a process for one caller at a time; what a copy does until it is
-// awake takes as long again, and is done at the same time.
+// All or none. The kernel clones a process for one caller at a time; waking a copy takes as long
+// again, and happens concurrently.
 core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_t count,
                                                                bool reseeds) {
   std::mutex mutex;
@@ -175,8 +175,8 @@ core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_
     }
   };
   std::vector<core::Thread> threads;
-  const size_t most = std::min<size_t>(count / 2, std::thread::hardware_concurrency());
-  while (threads.size() + 1 < most) {
+  const size_t max = std::min<size_t>(count / 2, std::thread::hardware_concurrency());
+  while (threads.size() + 1 < max) {
     core::Thread thread;
     if (!thread.Start("branch a session", wake_some)) break;
     threads.push_back(std::move(thread));
@@ -187,8 +187,8 @@ core::Result<std::vector<Worker>> BranchingSession::WakeCopies(Held& held, size_
   return workers;
 }
 
-// Without a copy, its process is there at once; the next one is made off the caller's path. If it
-// fails for a lack of this machine's, the checkpoint stays as it was.
+// Without a copy, its process is available at once; the next copy is created off the caller's path.
+// If it fails because of this machine, the checkpoint is unchanged.
 core::Result<Worker> BranchingSession::WakeItself(Held& held) {
   const auto order = LockForOrder();
   if (held.process.process.HasEnded()) return core::MakeError(kFind, held.id + " has died");
@@ -212,8 +212,8 @@ void BranchingSession::Discard(std::optional<Worker> worker) {
   host_->later([spent = std::make_shared<Worker>(std::move(*worker))]() mutable { spent.reset(); });
 }
 
-// The present state is lost.
-core::Result<void> BranchingSession::GoBack(std::shared_ptr<Held> held) {
+// The current state is lost.
+core::Result<void> BranchingSession::ReturnTo(std::shared_ptr<Held> held) {
   if (is_at_base_ && held == base_ && worker_ && !worker_->process.HasEnded()) return {};
   core::Result<Worker> awake =
       held->is_shared ? WakeCopy(*held, held.get() == reseeded_) : WakeItself(*held);
@@ -222,7 +222,7 @@ core::Result<void> BranchingSession::GoBack(std::shared_ptr<Held> held) {
   const bool is_only_one = left && !left->process.HasEnded() && is_at_base_ && base_ &&
                            !base_->is_shared && base_->process.process.HasEnded();
   if (is_only_one) {
-    // Nothing has run since it went back to that state, of which it is still the only process.
+    // Nothing has run since the rollback to that state, and this is still its only process.
     const std::lock_guard lock(mutex_);
     base_->process = std::move(*left);
     base_->is_awake = true;
@@ -246,8 +246,8 @@ core::Result<void> BranchingSession::GoBack(std::shared_ptr<Held> held) {
   return {};
 }
 
-// Those from which a session can go on, the best first: that of its state, those that it came from,
-// and then all others, the one that was made or used last first.
+// The checkpoints from which a session can continue, the best first: that of its state, those from
+// which it derives, and then all others, the most recently created or used first.
 std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::Candidates() const {
   const std::lock_guard lock(mutex_);
   std::vector<std::shared_ptr<Held>> all;
@@ -269,7 +269,7 @@ std::vector<std::shared_ptr<BranchingSession::Held>> BranchingSession::Candidate
   return all;
 }
 
-// After the worker's death. Closes the session if none lives.
+// After the worker's death. Closes the session if no checkpoint is alive.
 core::Result<void> BranchingSession::Restore(std::string& note) {
   Discard(std::exchange(worker_, std::nullopt));
   const bool was_at_base = is_at_base_;
@@ -278,7 +278,7 @@ core::Result<void> BranchingSession::Restore(std::string& note) {
   bool lives = false;
   for (const std::shared_ptr<Held>& from : Candidates()) {
     if (from->process.process.HasEnded()) continue;
-    done = GoBack(from);
+    done = ReturnTo(from);
     if (done) {
       if (from != base || !was_at_base) {
         note += (note.empty() ? "" : "; ") + std::string("the session goes on from checkpoint ") +
@@ -350,7 +350,7 @@ core::Result<void> BranchingSession::RollBack(std::string_view checkpoint, Patie
   if (!turn) return turn.error();
   core::Result<std::shared_ptr<Held>> held = Find(checkpoint);
   if (!held) return held.error();
-  core::Result<void> done = GoBack(std::move(*held));
+  core::Result<void> done = ReturnTo(std::move(*held));
   After(std::move(*turn), nullptr);
   return done;
 }
@@ -363,7 +363,7 @@ core::Result<void> BranchingSession::Undo(size_t cells, Patience patience) {
     const std::lock_guard lock(mutex_);
     held = base_;
   }
-  // A state that is not held is a step of its own.
+  // A state without a checkpoint is a step of its own.
   for (size_t step = is_at_base_ ? 0 : 1; held && step < cells; ++step) {
     if (held->parent.empty()) {
       return core::WithCause(
@@ -378,16 +378,16 @@ core::Result<void> BranchingSession::Undo(size_t cells, Patience patience) {
     return core::WithCause(core::Cause::kNoSuchCells,
                            core::MakeError("undo cells", "there is no checkpoint"));
   }
-  core::Result<void> done = GoBack(std::move(held));
+  core::Result<void> done = ReturnTo(std::move(held));
   After(std::move(*turn), nullptr);
   return done;
 }
 
 core::Result<std::vector<std::shared_ptr<Session>>> BranchingSession::Branch(
     size_t count, const BranchOptions& options, Patience patience) {
-  if (count == 0 || count > kMaxBranchesAtOnce) {
+  if (count == 0 || count > kMaxBranchesPerCall) {
     return core::MakeError("branch a session", "the number of branches is from 1 to " +
-                                                   std::to_string(kMaxBranchesAtOnce));
+                                                   std::to_string(kMaxBranchesPerCall));
   }
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();

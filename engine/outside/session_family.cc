@@ -25,7 +25,7 @@
 namespace belljar::outside {
 namespace {
 
-// What is asked for takes a millisecond; the machine may be busy.
+// Orders take a millisecond, unless the machine is busy.
 constexpr std::chrono::seconds kObeyTimeout{20};
 constexpr char kAsk[] = "ask a session's init";
 constexpr char kCopy[] = "copy a session's process";
@@ -80,7 +80,7 @@ core::Result<void> Lower(pid_t pid, __rlimit_resource resource, rlim_t by) {
   return {};
 }
 
-// The parent of a process, from its /proc stat; -1: it is gone; none: this machine lacks what is
+// The parent of a process, from its /proc stat; -1: it is gone; nullopt: this machine lacks what is
 // needed to find out.
 std::optional<pid_t> ParentOf(const std::string& pid) {
   const core::UniqueFd file(open(("/proc/" + pid + "/stat").c_str(), O_RDONLY | O_CLOEXEC));
@@ -159,7 +159,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   auto pair = core::CreateSocketPair(SOCK_STREAM);
   if (!pair) return pair.error();
   if (core::Result<void> noted = core::NoteSenders(pair->first.get()); !noted) return noted.error();
-  // For the copy's pidfd, which must not fail once the copy is there.
+  // Reserved for the copy's pidfd, which must not fail once the copy exists.
   core::UniqueFd reserved(open("/dev/null", O_RDONLY | O_CLOEXEC));
   if (!reserved) return core::SystemError(kCopy);
   Worker copy;
@@ -168,7 +168,7 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
   copy.family = from.family;
   copy.use = from.use;
   const std::lock_guard lock(mutex_);
-  if (strangers_may_live_) KillStrangers();
+  if (unexpected_may_live_) KillUnexpectedChildren();
   core::Result<void> copied = OrderCopy(from, hot, std::move(pair->second));
   bool is_sound = copied || copied.error().cause == core::Cause::kRefusedByKernel;
   if (copied) {
@@ -182,8 +182,8 @@ core::Result<Worker> SessionFamily::Copy(Worker& from, const std::vector<core::P
     copy.process.Pause();
     return copy;
   }
-  // It may have cloned itself all the same.
-  KillStrangers();
+  // It may have cloned itself nevertheless.
+  KillUnexpectedChildren();
   if (!is_sound) from.process.Stop();
   return copied.error();
 }
@@ -221,7 +221,7 @@ core::Result<void> SessionFamily::AdoptCopy(Worker& copy) {
   core::Result<core::Process> process = Adopt(copy.socket.get(), deadline);
   if (!process) return process.error();
   copy.process = std::move(*process);
-  // The one that was to be copied may have sent this itself.
+  // The process that was to be copied may have sent this itself.
   if (!Know(copy.process.pid())) {
     return core::MakeError(kCopy, "it is not a new process");
   }
@@ -234,7 +234,7 @@ core::Result<void> SessionFamily::AdoptCopy(Worker& copy) {
 }
 
 core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout, bool reseeds) {
-  // What this machine may lack comes first: until it has its order, the copy is as good as before.
+  // Steps that this machine may fail come first: until it gets its order, the copy is unchanged.
   core::Result<CaptureReader> capture = CaptureReader::Create(layout);
   if (!capture) return capture.error();
   core::Result<core::UniqueFd> status = OpenStatus(copy.process.pid());
@@ -263,10 +263,10 @@ core::Result<void> SessionFamily::Wake(Worker& copy, core::CaptureLayout layout,
   return {};
 }
 
-// Before a process runs: it cannot clone, except for threads, also while others are reaped.
+// Before a process runs: it cannot clone, except for threads, even while others are reaped.
 core::Result<void> SessionFamily::Start(pid_t pid) {
   const std::lock_guard lock(mutex_);
-  if (strangers_may_live_) KillStrangers();
+  if (unexpected_may_live_) KillUnexpectedChildren();
   if (core::Result<void> done = LimitProcesses(pid, threads_ - 1); !done) return done;
   running_.insert(pid);
   return {};
@@ -296,16 +296,16 @@ size_t SessionFamily::EndCell(Worker& worker) {
   const std::lock_guard lock(mutex_);
   running_.erase(worker.process.pid());
   // Without threads, it cannot have cloned anything.
-  return threads_ > 1 || strangers_may_live_ ? KillStrangers() : 0;
+  return threads_ > 1 || unexpected_may_live_ ? KillUnexpectedChildren() : 0;
 }
 
-// Children of the init that the host has not asked for: clones that a cell made in place of
-// threads. Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
-// RLIMIT_NPROC, so that they cannot replace each other for ever. Those that could not be looked for
-// are looked for again before the next process runs.
-size_t SessionFamily::KillStrangers() {
-  std::map<pid_t, core::UniqueFd> strangers;
-  strangers_may_live_ = false;
+// Kills children of the init that the host has not requested: clones that a cell created in place
+// of threads. Requires mutex_. None is reaped before all are dead: a dead one keeps its place under
+// RLIMIT_NPROC, so that they cannot replace each other forever. If the search fails, it is repeated
+// before the next process runs.
+size_t SessionFamily::KillUnexpectedChildren() {
+  std::map<pid_t, core::UniqueFd> unexpected;
+  unexpected_may_live_ = false;
   for (bool found = true; found;) {
     found = false;
     std::error_code code;
@@ -314,13 +314,13 @@ size_t SessionFamily::KillStrangers() {
       pid_t pid = -1;
       const auto read = std::from_chars(name.data(), name.data() + name.size(), pid);
       if (read.ptr != name.data() + name.size() || known_.contains(pid)) continue;
-      if (strangers.contains(pid)) continue;
+      if (unexpected.contains(pid)) continue;
       const std::optional<pid_t> parent = ParentOf(name);
       if (parent && *parent != init_.pid()) continue;
       core::UniqueFd pidfd;
       if (parent) pidfd.Reset(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
       if (!parent || (!pidfd && core::IsExhaustion(errno))) {
-        strangers_may_live_ = true;
+        unexpected_may_live_ = true;
         continue;
       }
       // It may have ended, and another have its number, since its parent was read.
@@ -328,15 +328,16 @@ size_t SessionFamily::KillStrangers() {
           pidfd ? Ask(core::InitOrder::kRecognise, pidfd.get()) : core::InitReply{ECHILD};
       if (!reply || reply->error_number != 0) continue;
       (void)syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
-      strangers.emplace(pid, std::move(pidfd));
+      unexpected.emplace(pid, std::move(pidfd));
       found = true;
     }
-    if (core::IsExhaustion(code.value())) strangers_may_live_ = true;
+    if (core::IsExhaustion(code.value())) unexpected_may_live_ = true;
     const core::Deadline deadline = core::Clock::now() + kObeyTimeout;
-    for (const auto& [pid, pidfd] : strangers) (void)core::WaitReadable(pidfd.get(), deadline).ok();
+    for (const auto& [pid, pidfd] : unexpected)
+      (void)core::WaitReadable(pidfd.get(), deadline).ok();
   }
-  for (const auto& [pid, pidfd] : strangers) (void)Ask(core::InitOrder::kReap, pidfd.get()).ok();
-  return strangers.size();
+  for (const auto& [pid, pidfd] : unexpected) (void)Ask(core::InitOrder::kReap, pidfd.get()).ok();
+  return unexpected.size();
 }
 
 // False: it was known. Requires mutex_, or that nobody else has this object yet.
@@ -368,7 +369,7 @@ bool SessionFamily::Reap(pid_t pid, int pidfd, siginfo_t* info, rusage* usage) {
     known_.erase(pid);
   }
   running_.erase(pid);
-  // Before there is one process less: none of those that run may take its place.
+  // Before the number of processes decreases: no running process may take the free place.
   for (const pid_t running : running_) (void)LimitProcesses(running, threads_ - 1).ok();
   const core::Result<core::InitReply> reply = Ask(core::InitOrder::kReap, pidfd);
   if (!reply || reply->error_number != 0) {
@@ -402,7 +403,7 @@ core::Result<core::InitReply> SessionFamily::Ask(core::InitOrder::Kind kind, int
   }
   core::Result<core::InitReply> reply =
       ReceiveReply(control_.get(), core::Clock::now() + kObeyTimeout);
-  // A late answer would be taken for the next one's.
+  // A late answer would be mistaken for the next one's.
   if (!reply) End();
   return reply;
 }

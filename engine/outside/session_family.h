@@ -10,12 +10,12 @@
 //   Result<void> awake = family->Wake(*branch, …);          it can run cells
 //   family->BeginCell(*branch, cpu);  … Execution …  family->EndCell(*branch);
 //
-// All of them are stopped (SIGSTOP) except while they carry out an order or a cell, so that what
-// waits uses no CPU time, whoever has taken it over.
+// All of them are stopped (SIGSTOP) except while they carry out an order or a cell, so that waiting
+// processes use no CPU time, whoever has taken them over.
 //
 // A process can clone itself, as its filter must allow, but only when the host wants it:
-// RLIMIT_NPROC, which only the host can raise, is the number of processes that there are. Each
-// counts until it is reaped, and the host reaps; it first lowers the limit of those that run.
+// RLIMIT_NPROC, which only the host can raise, equals the number of existing processes. Each counts
+// until it is reaped, and the host reaps; before that it lowers the limit of the running ones.
 //
 // Destroying it ends the session: the kernel kills every process of the init's PID namespace.
 #ifndef BELLJAR_ENGINE_OUTSIDE_SESSION_FAMILY_H_
@@ -48,33 +48,33 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
       : init_(std::move(init)), control_(std::move(control)) {}
   ~SessionFamily() override { init_.Destroy(); }
 
-  // Once, while the first worker is being sealed. Waits for the init's first message, and for the
-  // worker's.
+  // Call once, while the first worker is being sealed. Waits for the init's first message, and for
+  // the worker's.
   core::Result<void> AdoptFirst(Worker& worker, core::Deadline deadline);
 
-  // Once, before the first copy: lowers what the seal has limited by the profile's `ceiling` to
-  // `limits`. `threads`: that a cell may have, itself included.
+  // Call once, before the first copy: lowers what the seal has limited by the profile's `ceiling`
+  // to `limits`. `threads`: maximum number in a cell, including its own.
   core::Result<void> Limit(Worker& worker, const core::Limits& ceiling, const core::Limits& limits,
                            uint32_t threads);
 
-  // Clones a process that waits: `from` must be stopped and have no other threads. If it does not
-  // obey, it is killed, and the error says so.
-  // `hot`: pages that `from` then writes to, if it is awake (SessionPages).
+  // Clones a waiting process: `from` must be stopped and have no other threads. If it does not
+  // obey, it is killed, and the error says so. `hot`: pages that `from` then writes to, if it is
+  // awake (SessionPages).
   core::Result<Worker> Copy(Worker& from, const std::vector<core::PageRange>& hot = {});
 
-  // Ends all of them, also the init, which then is reaped.
+  // Ends all of them, including the init, which is then reaped.
   void Finish();
 
-  // Makes a copy ready for cells; if it does not obey, it is killed. With `reseeds`, its generators
-  // of random numbers get new seeds.
+  // Makes a copy ready for cells; if it does not obey, it is killed. With `reseeds`, its random
+  // number generators get new seeds.
   core::Result<void> Wake(Worker& copy, core::CaptureLayout layout, bool reseeds);
 
-  // Around a cell, or a question. `cpu`: what it may use.
+  // Around a cell or a question. `cpu`: CPU time that it may use.
   core::Result<void> BeginCell(Worker& worker, std::chrono::milliseconds cpu);
-  // Stops it again, and kills what it has cloned without being asked: how many that were.
+  // Stops it again, and kills its unrequested clones; returns how many there were.
   size_t EndCell(Worker& worker);
 
-  // Readable once the init has ended, and so all others.
+  // Readable once the init has ended, and so have all others.
   int ended_fd() const { return init_.ended_fd(); }
   // The init, and those that have not been reaped. Waits for no copy.
   std::vector<pid_t> processes() const;
@@ -94,17 +94,17 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   bool Know(pid_t pid);
   core::Result<void> Start(pid_t pid);
   void Halt(pid_t pid);
-  size_t KillStrangers();
+  size_t KillUnexpectedChildren();
 
   core::Process init_;
   core::UniqueFd control_;
   uint32_t threads_ = 1;
 
-  std::mutex mutex_;         // also: one copy at a time, for as long as a worker may take to obey
+  std::mutex mutex_;         // also serialises copies, each for as long as a worker may take to obey
   std::set<pid_t> known_;    // not reaped yet; changes under both mutexes
-  std::set<pid_t> running_;  // those that are not stopped
-  bool strangers_may_live_ = false;
-  std::mutex asking_;               // one order at a time to the init; taken after mutex_
+  std::set<pid_t> running_;  // not stopped
+  bool unexpected_may_live_ = false;
+  std::mutex asking_;               // serialises orders to the init; taken after mutex_
   mutable std::mutex known_mutex_;  // for those who only read known_; taken last
 };
 

@@ -9,7 +9,7 @@
 
 namespace belljar::outside {
 
-// The workspace gets this session's files, and `files`. Requires shared_->resources.
+// Fills the workspace with this session's files, and `files`. Requires shared_->resources.
 core::Result<void> BranchingSession::PlaceFiles(const std::vector<host::InputFile>& files) {
   if (!host_->workspace) return {};
   const int workspace = shared_->workspace.get();
@@ -21,7 +21,7 @@ core::Result<void> BranchingSession::PlaceFiles(const std::vector<host::InputFil
   }
   if (files.empty()) return {};
   if (core::Result<void> put = ReplaceFiles(workspace, files); !put) {
-    // Some of them may be there: the next use puts it back to what it was.
+    // Some may already be there: the next use restores the previous state.
     shared_->files_of = nullptr;
     return put;
   }

@@ -10,15 +10,15 @@
 namespace belljar::outside {
 namespace {
 
-// Reservations that are mostly unused, or data that no cell writes to as a whole.
+// Larger mappings are mostly unused reservations, or data that no cell writes completely.
 constexpr uint64_t kMaxMapping = uint64_t{64} << 20;
-// Every checkpoint holds as much.
+// Every checkpoint holds this much.
 constexpr size_t kMaxHotBytes = 4 << 20;
-// What cells write to changes slowly: a few of them in a row are watched, now and then.
+// What cells write to changes slowly: from time to time, a few in a row are observed.
 constexpr int kWatched = 4;
 constexpr int kInterval = 64;
 
-// Of private writable mappings; ordered. None if they cannot be read.
+// The private writable pages, ordered; empty if they cannot be read.
 std::vector<uint64_t> OwnPages(pid_t pid) {
   const std::string process = std::to_string(pid);
   const auto mappings = core::WritableMappings(process);
@@ -58,7 +58,7 @@ void SessionPages::Learn(pid_t worker) {
   if (watched >= kWatched) return;
   std::vector<uint64_t> own = OwnPages(worker);
   if (watched == 0) {
-    // Those that were hot have been written to by the worker itself, and so prove nothing.
+    // Hot pages were written by the worker itself, and so prove nothing.
     pages_.clear();
   } else {
     std::vector<uint64_t> both;

@@ -1,4 +1,4 @@
-// What a session is asked between cells, and the comparison of two.
+// Questions to a session between cells, and the comparison of two.
 #include <algorithm>
 #include <map>
 #include <nlohmann/json.hpp>
@@ -91,7 +91,7 @@ core::Result<std::string> BranchingSession::AskWorker(Worker& worker, const Ques
 core::Result<std::string> BranchingSession::AskOwn(const Question& question) {
   std::string note;
   if (core::Result<void> revived = Revive(note); !revived) return revived.error();
-  // What it is asked for does not cost the state either.
+  // The request itself does not cost the state either.
   if (core::Result<void> held = Hold(); !held && worker_->process.HasEnded()) return held.error();
   core::Result<std::string> answer = AskWorker(*worker_, question);
   if (worker_->process.HasEnded() || !answer) {
@@ -109,11 +109,11 @@ core::Result<std::string> BranchingSession::Ask(const Question& question, Patien
 core::Result<SessionDifference> BranchingSession::Compare(Session& with, Patience patience) {
   auto* const branching = dynamic_cast<BranchingSession*>(&with);
   if (!branching) {
-    return core::MakeError("compare sessions", "the other one cannot be copied, nor compared");
+    return core::MakeError("compare sessions", "the other one cannot be copied or compared");
   }
   BranchingSession& other = *branching;
-  if (&other == this) return core::MakeError("compare sessions", "they are the same one");
-  // In the same order by whoever compares them, so that two callers do not wait for each other.
+  if (&other == this) return core::MakeError("compare sessions", "both are the same session");
+  // In the same order for every caller, so that two callers cannot deadlock.
   BranchingSession* const first = id() < other.id() ? this : &other;
   core::Result<Turn> turn = first->TakeTurn(patience);
   if (!turn) return turn.error();

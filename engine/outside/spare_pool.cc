@@ -16,13 +16,13 @@
 namespace belljar::outside {
 namespace {
 
-// Keeps the zygote busy.
+// Enough to keep the zygote busy.
 constexpr size_t kRequestsAhead = 3;
 constexpr std::chrono::seconds kSpawnTimeout{10};
 constexpr std::chrono::seconds kSettleTimeout{2};
 constexpr std::chrono::seconds kReadyTimeout{20};
-constexpr int kFailuresToGiveUp = 3;
-// More are only cloned when they are needed: each is a process more than a single run's worker.
+constexpr int kMaxFailures = 3;
+// Further workers are only cloned when needed: each is one process more than a single run's worker.
 constexpr size_t kSpareSessions = 1;
 
 constexpr char kStart[] = "start a pool of workers";
@@ -78,12 +78,12 @@ core::Result<Worker> SparePool::Take(core::Deadline deadline, const RunOptions& 
   while (!shelf.ready.empty()) {
     Worker worker = TakeReady(shelf);
     if (!worker.process.HasEnded()) return worker;
-    // Killed while it waited, by an operator or the OOM killer. Callers are not affected.
+    // Killed while waiting, by an operator or the OOM killer. Callers are not affected.
     retired_.push_back(std::move(worker));
   }
   if (closing_) return core::MakeError(kTake, "the sandbox is closing");
   if (IsUsedUp()) return core::MakeError(kTake, kOnlyOne);
-  // The error still applies until the next attempt.
+  // The error applies until the next attempt.
   if (failure_ && core::Clock::now() < failure_until_) return *failure_;
   wake_.Raise();  // more takers than spares: the keeper starts more
   InterruptCheck interrupts(run.interrupted);
@@ -101,7 +101,7 @@ Worker SparePool::TakeReady(Shelf& shelf) {
   // Other takers can no longer get a worker.
   if (options_.zygote.single_run) changed_.notify_all();
   // While spares are left, refilling waits until the run ends (Retire): a clone would compete for
-  // the CPU with a run that somebody waits for.
+  // the CPU with a run that a caller is waiting for.
   if (shelf.ready.size() <= shelf.spares / 2) wake_.Raise();
   return worker;
 }
@@ -189,8 +189,8 @@ bool SparePool::IsUsedUp() const {
   return options_.zygote.single_run && has_spawned_ && ShelfOf(WorkerUse::kRun).ready.empty();
 }
 
-// The zygote of a single run is relaunched until there has been a worker, and never while there is
-// one.
+// The zygote of a single run is restarted until there has been a worker, and never while one
+// exists.
 bool SparePool::IsComplete() const {
   if (!options_.zygote.single_run) return false;
   const std::lock_guard lock(mutex_);
@@ -280,7 +280,7 @@ void SparePool::WorkerFailed(core::Error error) {
   if (!zygote_) start_backoff_.Fail(now);
   // The loss of a single worker (killed from outside, a temporary lack of descriptors) is not
   // reported.
-  if (++workers_failed_in_a_row_ >= kFailuresToGiveUp) {
+  if (++workers_failed_in_a_row_ >= kMaxFailures) {
     GiveUp(std::move(error), refill_backoff_);
   }
 }

@@ -10,8 +10,8 @@
 // the start is retried later. Refills and starts have separate backoffs. The keeper is the parent
 // of all workers and lives as long as the pool.
 //
-// There are two shelves: workers of single runs, and of sessions, which are a process more. The
-// second stays empty until the first session is opened.
+// There are two shelves: for workers of single runs and of sessions, which have one process more.
+// The second stays empty until the first session is opened.
 //
 // With zygote.single_run there is only one worker, which was the zygote. Failures before it is
 // ready are retried; once it has been taken, nothing more is started.
@@ -57,7 +57,7 @@ struct SparePoolOptions {
   // failed. Longer than the largest profile takes on a slow and busy machine: for callers their own
   // timeout applies.
   std::chrono::milliseconds zygote_start_timeout{60'000};
-  std::optional<seal::CgroupLeaf> cgroup;  // where zygote and workers run
+  std::optional<seal::CgroupLeaf> cgroup;  // of zygote and workers
   std::string no_cgroup;                   // why there is none
   // A worker without these layers is refused. Names as in LayerState.
   std::vector<std::string> required_layers;
@@ -86,16 +86,16 @@ class SparePool {
   // Kills a worker if it is still alive, and reaps it off the caller's path. Any thread.
   void Retire(Worker worker);
 
-  // Sets the layers that are in force on a worker, by looking at it from outside, as is done for
-  // each before it is taken. Fails if a required one is not. For copies of a session's worker. Any
-  // thread.
+  // Determines the layers in force on a worker by observing it from outside, as is done for each
+  // worker before it is taken. Fails if a required one is missing. For copies of a session's
+  // worker. Any thread.
   core::Result<void> Observe(Worker& worker) const;
 
   const SparePoolOptions& options() const { return options_; }
 
   Backend::Counters counters() const;
 
-  // How often the keeper has woken: a few times per worker and zygote, and once a minute.
+  // How often the keeper has woken up: a few times per worker and zygote, and once a minute.
   uint64_t keeper_wakeups() const { return keeper_wakeups_; }
 
   // Zygotes that failed to start. While another one serves, nothing else shows this.
@@ -109,11 +109,11 @@ class SparePool {
     Worker worker;
     core::Deadline deadline;
     WorkerUse use = WorkerUse::kRun;
-    core::UniqueFd control;  // of a session's init, until that has been cloned
+    core::UniqueFd control;  // for a session: of the init, until that has been cloned
   };
 
   struct Shelf {
-    size_t spares = 0;  // to keep ready
+    size_t spares = 0;  // number to keep ready
     std::deque<Worker> ready;
     TakerQueue<Worker> takers;  // empty while a worker is ready
   };
@@ -187,7 +187,7 @@ class SparePool {
   std::optional<core::Error> failure_;  // why there are no workers; cleared by the next success
   core::Deadline failure_until_{};      // when to retry
   bool closing_ = false;
-  bool has_spawned_ = false;  // a worker has been ready: in a single run, the only one
+  bool has_spawned_ = false;  // a worker has been ready: the only one, in a single run
 
   std::atomic<uint64_t> keeper_wakeups_ = 0;
   std::atomic<uint64_t> zygote_starts_failed_ = 0;

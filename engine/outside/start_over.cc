@@ -10,7 +10,7 @@ namespace belljar::outside {
 namespace {
 
 constexpr std::string_view kNote =
-    "belljar: the program was started again, because it imports a module that its text does not "
+    "belljar: the program was restarted, because it imports a module that its text does not "
     "name; its output is different now:\n";
 
 bool IsOfWord(char c) {

@@ -60,7 +60,7 @@ class TakerQueue {
     if (--inside_ == 0) left_.notify_all();
     if (taker.given) return std::move(*taker.given);
     takers_.erase(place);
-    if (waited) return core::MakeError(operation, "woken without a container");
+    if (waited) return core::MakeError(operation, "woken without an item");
     if (waited.error().error_number == ECANCELED) {
       return core::SystemErrorOf(ECANCELED, operation, "cancelled");
     }
@@ -74,11 +74,11 @@ class TakerQueue {
   void Give(Item item) {
     Taker& first = *takers_.front();
     takers_.pop_front();
-    Tell(first, std::move(item));
+    Deliver(first, std::move(item));
   }
 
   void FailAll(const core::Error& error) {
-    for (Taker* const taker : takers_) Tell(*taker, error);
+    for (Taker* const taker : takers_) Deliver(*taker, error);
     takers_.clear();
   }
 
@@ -95,7 +95,7 @@ class TakerQueue {
   };
 
   // The taker may be gone once the mutex is released.
-  static void Tell(Taker& taker, core::Result<Item> given) {
+  static void Deliver(Taker& taker, core::Result<Item> given) {
     taker.given.emplace(std::move(given));
     taker.event.Raise();
   }

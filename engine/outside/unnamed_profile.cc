@@ -51,7 +51,7 @@ core::Result<std::optional<bool>> IsEnabledByVariable(const std::string& profile
   return std::optional(false);
 }
 
-// Whether installing its packages is enough: it adds neither files nor a network.
+// Whether installing its packages is sufficient: it adds neither files nor network access.
 bool AddsOnlyPackages(const core::Profile& profile) {
   return !profile.packages.empty() && !profile.workspace && !profile.egress;
 }

@@ -24,14 +24,14 @@ struct Worker {
   core::UniqueFd socket;
   core::UniqueFd status_fd;               // its /proc/<pid>/status, opened while it waited
   seal::WorkerResources resources;        // empty if the profile has none
-  seal::SelfReport self_report = 0;       // from when it still ran only our code
+  seal::SelfReport self_report = 0;       // reported while it still ran only our code
   std::vector<host::LayerState> layers;   // as observed on this process
-  std::shared_ptr<SessionFamily> family;  // of a session; else null
+  std::shared_ptr<SessionFamily> family;  // for a session; otherwise null
   core::Process process;
-  // kSession: it lives on after a request.
+  // kSession: it survives a request.
   WorkerUse use = WorkerUse::kRun;
-  bool may_start_over = false;  // its zygote has left out modules
-  // Used before this run: by a single run's process to start up, in a session by earlier cells.
+  bool may_start_over = false;  // its zygote has omitted modules
+  // Used before this run: by a single run's process to start up, or in a session by earlier cells.
   std::chrono::microseconds cpu_before{0};
 };
 

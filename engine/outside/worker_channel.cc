@@ -10,7 +10,7 @@
 namespace belljar::outside {
 namespace {
 
-constexpr size_t kReadAtOnce = 64 * 1024;
+constexpr size_t kReadSize = 64 * 1024;
 
 bool IsOver(ssize_t moved) { return moved < 0 && errno != EAGAIN && errno != EINTR; }
 
@@ -38,7 +38,7 @@ WorkerChannel::Message WorkerChannel::Send() {
 // Never reads beyond the current message: no memory is reserved for announced sizes before the data
 // arrives.
 WorkerChannel::Message WorkerChannel::Receive() {
-  char bytes[kReadAtOnce];
+  char bytes[kReadSize];
   const size_t left = std::min(wanted_ - received_.size(), sizeof bytes);
   const ssize_t got = recv(socket_, bytes, left, MSG_DONTWAIT);
   if (got == 0 || IsOver(got)) return Message::kEnd;
@@ -50,7 +50,7 @@ WorkerChannel::Message WorkerChannel::Receive() {
 
 WorkerChannel::Message WorkerChannel::Parse() {
   if (received_.size() > sizeof signal_) {
-    // In a cell, one that an earlier cell was given may be called.
+    // In a cell, a function given to an earlier cell may be called.
     return is_cell_ || calls_.Has(CalledName()) ? Message::kCall : Message::kMalformed;
   }
   memcpy(&signal_, received_.data(), sizeof signal_);

@@ -21,8 +21,8 @@ namespace belljar::outside {
 
 class WorkerChannel {
  public:
-  // All borrowed. In a cell, a call without an answer is interrupted, so that the session lives on.
-  // `may_start_over`: its zygote has left out modules.
+  // All borrowed. In a cell, a call without an answer is interrupted, so that the session survives.
+  // `may_start_over`: its zygote has omitted modules.
   WorkerChannel(int socket, const host::Request& request, const FunctionCall& call, bool is_cell,
                 bool may_start_over = false)
       : socket_(socket),
@@ -34,7 +34,7 @@ class WorkerChannel {
     kNothing,    // incomplete
     kCall,       // a complete call, for Answer()
     kDone,       // claimed by the worker; verified by the report
-    kStartOver,  // claimed by the worker: it needs a module that its zygote has left out
+    kStartOver,  // claimed by the worker: it needs a module that its zygote has omitted
     kMalformed,  // nothing after it counts
     kEnd,        // the worker is dying, or has closed the channel
   };

@@ -25,7 +25,7 @@
 namespace belljar::outside {
 namespace {
 
-// tmpfs accounts whole pages.
+// tmpfs accounts for whole pages.
 const auto kPage = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
 
 // --- input files --------------------------------------------------------------------------------
@@ -71,7 +71,8 @@ core::Result<void> PutFile(int workspace, const host::InputFile& file) {
   return {};
 }
 
-// What is in the way of a change in a workspace that the guest has made; nullptr: nothing of its.
+// What is in the way of a change in a workspace that the guest has modified; nullptr: nothing of
+// the guest's.
 const char* ObstacleOf(int error_number) {
   switch (error_number) {
     case EISDIR: return "it is a folder; delete the files in it, or use another path";
@@ -130,7 +131,7 @@ bool Holds(int fd, std::string_view content) {
 
 class Collection {
  public:
-  // Whether a file is none of the run's: it was there before, and is as it was.
+  // Whether a file is not the run's: it existed before, and is unchanged.
   using IsAsBefore = std::function<bool(const std::string& path, int fd, uint64_t size)>;
 
   Collection(int workspace, IsAsBefore is_as_before, host::Outcome& outcome)
@@ -162,8 +163,8 @@ class Collection {
   uint64_t LeftOut() const { return links_ + special_ + too_long_ + unreadable_ + over_; }
 
  private:
-  // Of any kind, including directories. A tmpfs has as many inodes as its profile allows, and more
-  // hard links.
+  // Entries of any kind, including directories. A tmpfs has as many inodes as its profile allows,
+  // but hard links come on top.
   static constexpr size_t kMaxEntries = 16384;
 
   // Breadth first, with one directory open at a time: a guest's tree may be deeper than the number
@@ -238,7 +239,7 @@ class Collection {
       artifact.size = size;
       const char* known = MediaTypeOfName(path);
       artifact.media_type = known ? known : "application/octet-stream";
-      artifact.note += (artifact.note.empty() ? "" : "; ") + std::string("not taken along: ") +
+      artifact.note += (artifact.note.empty() ? "" : "; ") + std::string("not collected: ") +
                        "the files exceed " + kMaxKept.ToString() + " in all";
       return artifact;
     }
@@ -312,8 +313,9 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
                               const core::Profile& profile) {
   if (files.empty()) return {};
   if (!profile.workspace) {
-    return core::MakeError("files", "profile " + profile.name +
-                                        " has no workspace for them; the profile filesystem has");
+    return core::MakeError(
+        "files",
+        "profile " + profile.name + " has no workspace for them; the profile filesystem has one");
   }
   const core::WorkspaceRule& workspace = *profile.workspace;
   Tree tree;
@@ -324,14 +326,14 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
     size += (file.content.size() + kPage - 1) / kPage * kPage;
     if (size > workspace.size.count) {
       return FileError(file.path, "with it the files exceed the " + workspace.size.ToString() +
-                                      " that the workspace holds");
+                                      " that the workspace can hold");
     }
   }
   // The workspace's root needs an inode too.
   if (tree.size() + 1 > workspace.inodes) {
-    return core::MakeError("files",
-                           std::to_string(tree.size()) + " files and directories exceed the " +
-                               std::to_string(workspace.inodes - 1) + " that the workspace holds");
+    return core::MakeError(
+        "files", std::to_string(tree.size()) + " files and directories exceed the " +
+                     std::to_string(workspace.inodes - 1) + " that the workspace can hold");
   }
   return {};
 }

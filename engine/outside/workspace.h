@@ -35,13 +35,13 @@ core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
 // Precondition: CheckFiles. The files are owned by the guest and have mode 0600, directories 0700.
 core::Result<void> PutFiles(int workspace, const std::vector<host::InputFile>& files);
 
-// The next two have an error of kWorkspace if the state of the workspace does not allow it: a
-// folder or a link in the way, no space. Its detail says what to do.
+// The next two fail with kWorkspace if the state of the workspace does not permit the change: a
+// folder or a link in the way, no space. The detail says what to do.
 
-// The same in a session's workspace: what is a file or a link there already is replaced.
+// Likewise in a session's workspace: an existing file or link is replaced.
 core::Result<void> ReplaceFiles(int workspace, const std::vector<host::InputFile>& files);
 
-// Removes a file or a symbolic link. The path has passed host::PathFault. ENOENT: there is none.
+// Removes a file or a symbolic link. The path has passed host::PathFault. ENOENT: no such file.
 core::Result<void> RemoveFile(int workspace, const std::string& path);
 
 // Whether there is nothing to collect: a quick check for runs that leave no files.
@@ -49,7 +49,7 @@ bool IsEmptyWorkspace(int workspace);
 
 // Adds each regular file that is new or differs from request.files to outcome.artifacts, sorted by
 // name, and records in outcome.artifacts_note what was omitted. An artifact of another origin with
-// the same name is renamed. Failures are recorded there too: they never make a run's outcome fail.
+// the same name is renamed. Failures are recorded there, too: they never make a run's outcome fail.
 void CollectArtifacts(int workspace, const host::Request& request, host::Outcome& outcome) noexcept;
 
 // The same in a session, of what differs from `before`.

@@ -13,7 +13,7 @@
 
 namespace belljar::outside {
 
-// Of files and directories that the host makes or has to open; only their owner can use them.
+// For files and directories that the host creates or has to open; only their owner can use them.
 inline constexpr mode_t kFileMode = 0600;
 inline constexpr mode_t kDirectoryMode = 0700;
 
@@ -55,8 +55,8 @@ bool Unlock(int workspace, const char* path);
 // Nothing can be looked up in a directory without search permission, not even ".".
 void MakeSearchable(int directory);
 
-// OpenBeneath that does not block, and that makes the file or directory accessible if it has to.
-// The caller checks what it has opened: it may be anything.
+// OpenBeneath that does not block, and that makes the file or directory accessible if necessary.
+// The caller checks what was opened: it may be anything.
 core::UniqueFd OpenUnlocked(int workspace, const char* path, int flags);
 
 }  // namespace belljar::outside

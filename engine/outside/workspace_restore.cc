@@ -41,7 +41,7 @@ struct TimesToSet {
   timespec times[2];
 };
 
-// Of an open file or directory. False sets errno.
+// For an open file or directory. Sets errno on failure.
 bool SetAttributes(int fd, const SnapshotEntry& entry) {
   struct stat status;
   if (fstat(fd, &status) != 0) return false;
@@ -79,7 +79,7 @@ class Restoration {
   }
 
  private:
-  enum class Found { kNothing, kSame, kOther };  // kOther: a file with other bytes, shortened
+  enum class Found { kNothing, kSame, kOther };  // kOther: a file with other bytes, truncated
 
   // A directory of the workspace.
   struct Visit {
@@ -106,12 +106,12 @@ class Restoration {
   core::Result<void> PruneDirectory(const Visit& visit) {
     const char* path = visit.path.empty() ? "." : visit.path.c_str();
     core::UniqueFd fd = OpenUnlocked(workspace_, path, O_RDONLY | O_DIRECTORY);
-    // Vanished, or mounted there.
+    // It has vanished, or is a mount point.
     if (!fd && (IsGone(errno) || errno == EXDEV)) return {};
     if (fd) MakeSearchable(fd.get());
     const Directory directory = ReadDirectory(std::move(fd));
     if (!directory) return NotRestored("open", visit.path);
-    // Removing does not make readdir miss the others, on a tmpfs; moving away neither.
+    // On a tmpfs, neither removing nor moving entries makes readdir miss others.
     for (;;) {
       errno = 0;  // null without an error means end
       const dirent* entry = readdir(directory.get());
@@ -182,7 +182,7 @@ class Restoration {
     if (!fd || fstat(fd.get(), &status) != 0 || !S_ISREG(status.st_mode)) return Found::kNothing;
     const bool same = entry.content.IsIn(fd.get());
     if (same && HasMode(status, entry.mode) && HasTime(status, entry.modified)) return Found::kSame;
-    // What is done to it would be done to its other names, too.
+    // Changes would also affect its other names.
     if (status.st_nlink > 1) return Found::kNothing;
     if (same) {
       if (SetAttributes(fd.get(), entry)) return Found::kSame;
@@ -235,7 +235,7 @@ class Restoration {
     if (found_[index] == Found::kSame) return {};
     const size_t slash = entry.path.rfind('/');
     const bool in_root = slash == entry.path.npos;
-    // Of most entries the same as of the one before.
+    // Usually the same as for the previous entry.
     std::string parent = in_root ? "" : entry.path.substr(0, slash);
     if (!parent_ || parent != parent_path_) {
       parent_ = OpenParent(parent);
@@ -309,7 +309,7 @@ core::Result<void> WorkspaceSnapshot::Restore(int workspace, const SnapshotBound
   Restoration restoration(workspace, entries(), bounds);
   if (core::Result<void> restored = restoration.Run(); !restored) return restored;
   if (!contents().root_mode) return {};
-  // A container's root belongs to somebody else, and then nobody has changed it.
+  // A container's root belongs to someone else, and then nobody has changed it.
   if (fstat(workspace, &root) != 0) return core::SystemError("restore the workspace");
   if ((root.st_mode & 0777) != *contents().root_mode &&
       fchmod(workspace, (root.st_mode & 07000) | *contents().root_mode) != 0) {

@@ -36,7 +36,7 @@ core::Error UnreadEntry(const std::string& path) {
   return core::SystemError("read file " + core::Quoted(path));
 }
 
-// Whether they differ in more than the time of modification.
+// Whether they differ in more than the modification time.
 bool IsChanged(const SnapshotEntry& before, const SnapshotEntry& after) {
   return before.kind != after.kind || before.mode != after.mode || before.target != after.target ||
          before.content != after.content;
@@ -178,7 +178,7 @@ class SnapshotTaking {
     }
     if (root_mode_) (void)fchmod(workspace_, *root_mode_);
   } catch (const std::exception&) {
-    // No memory. The rest stays accessible to its owner.
+    // Out of memory. The rest stays accessible to its owner.
   }
 
   uint64_t Left() const { return bounds_.bytes.count - contents_.bytes; }

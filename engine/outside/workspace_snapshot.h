@@ -1,6 +1,5 @@
-// WorkspaceSnapshot: the files of a workspace (workspace.h) as they were at one moment, in the
-// host's memory. For sessions: a checkpoint keeps them, a roll-back or a change of branch brings
-// them back.
+// WorkspaceSnapshot: the files of a workspace (workspace.h) at one moment, in the host's memory.
+// For sessions: a checkpoint keeps one; a rollback or a switch to another branch restores it.
 //
 //   const SnapshotBounds bounds{rule.size, rule.inodes};
 //   Result<WorkspaceSnapshot> first = WorkspaceSnapshot::Take(root, {}, bounds);
@@ -9,23 +8,22 @@
 //   SnapshotChanges changes = second->ChangesSince(*first);                  by path
 //   Result<void> restored = first->Restore(root, bounds);
 //
-// What is the same in two successive snapshots is in memory once, down to pieces of files
-// (FileContent) and single entries; a snapshot without any change costs nothing. All files are
-// read each time, since their times do not tell: a guest can set them, and only the first write to
-// a mapped page of a tmpfs changes them.
+// What two successive snapshots have in common is in memory once, down to pieces of files
+// (FileContent) and single entries; an unchanged snapshot costs nothing. All files are read each
+// time, since modification times cannot be trusted: a guest can set them, and only the first write
+// to a mapped page of a tmpfs changes them.
 //
-// The files are a hostile guest's. Its processes should be stopped meanwhile, since nothing else
-// makes the files of one moment; but no safety relies on it. No link is followed and nothing is
-// waited for (workspace_access.h), and everything is bounded by the caller. If they are not
-// stopped, what vanishes meanwhile is not in the snapshot, and what they change during a
-// restoration may stay.
+// The files are a hostile guest's. Its processes should be stopped meanwhile, or the files may not
+// be of one moment; but security does not rely on it. Links are not followed, nothing waits
+// (workspace_access.h), and the caller bounds everything. If the processes are not stopped, files
+// that vanish meanwhile are not in the snapshot, and changes made during a restoration may persist.
 //
 // Kept are directories, regular files and symbolic links (as text), their permission bits (0777)
-// and times of modification. Not kept:
+// and modification times. Not kept:
 //   - FIFOs, sockets and devices: left_out() counts them, and a restoration removes them;
-//   - hard links: each name becomes a file of its own, when a restoration has to change one;
+//   - hard links: each name becomes a file of its own when a restoration has to change one;
 //   - files without a name that a process has open;
-//   - what is mounted below: it is counted as left out, and a restoration leaves it alone.
+//   - mount points below: counted as left out, and left alone by a restoration.
 //
 // Values are immutable and may be used in any thread, also concurrently. Taking and restoring need
 // a thread without another GuestIdentity.
@@ -47,14 +45,15 @@
 namespace belljar::outside {
 
 struct SnapshotBounds {
-  // Of the files' sizes in all, holes included, and the texts of links. More than the file system
-  // holds is only possible with holes and hard links.
+  // Total size of files, holes included, and of the targets of links. Only holes and hard links can
+  // make it exceed the size of the file system.
   core::Bytes bytes;
-  // Of any kind. Not more than the inodes of a tmpfs.
+  // Entries of any kind. No more than a tmpfs has inodes.
   size_t entries = 0;
 };
 
-// Since 1970. Not a chrono type: a guest sets any number of seconds, of which nanoseconds overflow.
+// Since 1970. Not a chrono type: a guest can set any number of seconds, and nanoseconds would
+// overflow.
 struct FileTime {
   int64_t seconds = 0;
   int64_t nanoseconds = 0;
@@ -71,7 +70,7 @@ struct SnapshotEntry {
   FileContent content;  // of a file
   std::string target;   // of a link
 
-  // Of a link, of its text; of a directory, none.
+  // For a link, the length of its target; for a directory, 0.
   uint64_t size() const { return kind == Kind::kLink ? target.size() : content.size(); }
   std::string Sha256() const;  // computed each time
 
@@ -79,7 +78,7 @@ struct SnapshotEntry {
 };
 
 // Paths in byte order, directories included. Changed: another kind, other permissions, bytes or
-// text. Another time of modification is no change: each entry changes that of its directory.
+// text. A different modification time is no change: each entry changes that of its directory.
 struct SnapshotChanges {
   std::vector<std::string> added;
   std::vector<std::string> changed;
@@ -92,18 +91,18 @@ class WorkspaceSnapshot {
  public:
   using Entries = std::vector<std::shared_ptr<const SnapshotEntry>>;
 
-  WorkspaceSnapshot() = default;  // an empty workspace; cheap to copy, as all are
+  WorkspaceSnapshot() = default;  // an empty workspace; cheap to copy, like all snapshots
 
-  // Reads everything below `workspace`, a descriptor of the root (O_RDONLY). `previous` decides
-  // only what memory is shared: the snapshot that was taken or restored last is the best. The
-  // workspace stays as it is; permissions that prevent reading are lifted for a moment.
+  // Reads everything below `workspace`, a descriptor of the root (O_RDONLY). `previous` only
+  // decides what memory is shared: the snapshot taken or restored last is best. The workspace is
+  // left unchanged; permissions that prevent reading are lifted for a moment.
   //
-  // An error with error_number 0 is the guest's doing: more than the bounds, or a path that is too
+  // An error with error_number 0 is caused by the guest: it exceeds the bounds, or a path is too
   // long. It names the file and what to do. Others are failures of our machine.
   static core::Result<WorkspaceSnapshot> Take(int workspace, const WorkspaceSnapshot& previous,
                                               const SnapshotBounds& bounds);
 
-  // Makes the workspace what it was. What is the same is not touched. A file with other bytes is
+  // Makes the workspace what it was. Unchanged files are not touched. A file with other bytes is
   // rewritten in place, in the pages that differ, so that a descriptor or a mapping of a process
   // still refers to the file of that path; it is replaced if it has several names or cannot be
   // opened. Everything else is removed. What is created belongs to the guest.
@@ -120,11 +119,11 @@ class WorkspaceSnapshot {
   uint64_t bytes() const;     // the sum of their sizes
   uint64_t left_out() const;  // FIFOs, sockets, devices, mounts
 
-  // Also compares times of modification, not what was left out.
+  // Also compares modification times, but not what was left out.
   bool operator==(const WorkspaceSnapshot& other) const;
   SnapshotChanges ChangesSince(const WorkspaceSnapshot& before) const;
 
-  // Adds what it occupies to what other snapshots do.
+  // Adds the memory that it does not share with other snapshots.
   void AddTo(SharedMemory& memory) const;
 
  private:
@@ -132,7 +131,7 @@ class WorkspaceSnapshot {
     Entries entries;
     uint64_t bytes = 0;
     uint64_t left_out = 0;
-    // Of the root itself. None: accessible to its owner.
+    // Mode of the root itself. nullopt: accessible to its owner.
     std::optional<uint32_t> root_mode;
   };
   friend class SnapshotTaking;

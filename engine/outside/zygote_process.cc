@@ -96,9 +96,9 @@ int DuplicateAbove(int fd, int lowest) {
   char written;
   if (syscall(SYS_read, fds.maps_written, &written, 1) != 1) _exit(1);
   if (namespaces && !seal::KeepCapabilitiesAcrossExec()) _exit(1);
-  // It must not outlive the host while it loads either: a Ctrl-C reaches only the host.
+  // It must not outlive the host, even while it loads: Ctrl-C reaches only the host.
   syscall(SYS_prctl, PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0);
-  // Above the numbers that they are about to be moved to.
+  // Above the numbers to which they are about to be moved.
   const int control = DuplicateAbove(fds.control, 10);
   const int errors = DuplicateAbove(fds.errors, 10);
   const int null = DuplicateAbove(fds.null, 10);
@@ -202,7 +202,7 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
   }
 }
 
-// The large texts have files of their own: in a JSON message, both sides would have to escape them.
+// The large texts have their own files: in a JSON message, both sides would have to escape them.
 core::Result<void> SendStart(const ZygoteOptions& options, int control) {
   const core::Result<std::string> message = StartMessage(options);
   if (!message) return message.error();
@@ -241,8 +241,8 @@ std::string KernelFunctionOf(pid_t pid) {
 
 std::string Advice(int error_number) {
   if (error_number == EPERM || error_number == ENOSPC || error_number == EINVAL) {
-    return "this machine does not allow user namespaces here; \"belljar doctor\" shows more, and "
-           "--isolation standard runs without them";
+    return "this machine does not allow user namespaces here; \"belljar doctor\" shows details, "
+           "and --isolation standard runs without them";
   }
   return "";
 }

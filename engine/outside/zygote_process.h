@@ -27,12 +27,12 @@ struct ZygoteOptions {
   Installation installation;
   std::string profile_document;           // JSON
   std::string other_profiles;             // JSON: profile name -> module names
-  std::vector<PackageFolder> packages;    // the profile's packages besides ours
-  std::vector<std::string> package_sets;  // the names of these
+  std::vector<PackageFolder> packages;    // the profile's packages besides our own
+  std::vector<std::string> package_sets;  // their names
   std::vector<std::string> environment;   // "NAME=value"
-  std::vector<MissingPackages> missing;   // sets that it names and that are not installed
+  std::vector<MissingPackages> missing;   // sets that it names but that are not installed
   bool huge_pages = false;                // for the interpreter's heap
-  bool single_run = false;                // it becomes its only worker: BecomeWorker
+  bool single_run = false;                // becomes its only worker: BecomeWorker
   std::optional<std::vector<std::string>> named_modules;  // see SandboxOptions
   seal::SealPlan plan;
   core::CaptureLayout layout;
@@ -58,7 +58,7 @@ class ZygoteProcess {
   // Requests a clone, which then seals itself. `socket` and `capture_memory` are borrowed, and not
   // needed afterwards. Several requests may be sent before the first reply is read.
   core::Result<void> RequestWorker(int socket, int capture_memory);
-  // The same for a session. `control` is the init's socket, and the reply is about the init.
+  // Likewise for a session. `control` is the init's socket, and the reply is about the init.
   core::Result<void> RequestSession(int socket, int capture_memory, int control);
 
   // The reply to the oldest pending request; blocks until control_fd() is readable.

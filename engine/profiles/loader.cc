@@ -292,8 +292,8 @@ void DropLaterModules(toml::table& root) {
   for (const std::string& name : later) modules->erase(name);
 }
 
-// What a profile allows grows with each file that is read into it, the extended one first. So the
-// larger of two limits applies, and a missing one changes nothing.
+// What a profile allows grows with each file that is read into it, the extended one first. So of
+// two limits the larger applies, and a missing one changes nothing.
 const toml::table* GetLimit(const toml::table& limits, const char* key, bool required) {
   if (!required && !limits.contains(key)) return nullptr;
   const toml::table& limit = GetTable(limits, key);
@@ -306,10 +306,10 @@ template <typename T, typename ParseValue>
 void ReadLimit(const toml::table* limit, ParseValue parse, T* defaults, T* maximum, bool first) {
   if (!limit) return;
   const T here = Unwrap(parse(Get<std::string>(*limit, "default")), *limit);
-  const T most_here = Unwrap(parse(Get<std::string>(*limit, "max")), *limit);
-  if (here > most_here) throw Malformed(*limit, "the default is over the maximum");
+  const T max_here = Unwrap(parse(Get<std::string>(*limit, "max")), *limit);
+  if (here > max_here) throw Malformed(*limit, "the default exceeds the maximum");
   *defaults = first ? here : std::max(*defaults, here);
-  *maximum = first ? most_here : std::max(*maximum, most_here);
+  *maximum = first ? max_here : std::max(*maximum, max_here);
 }
 
 // Fixed for all runs of the profile.
@@ -470,7 +470,7 @@ void ReadZygote(const toml::table& root, core::Profile& profile) {
       };
       if (std::ranges::none_of(profile.packages, has)) {
         throw Malformed(*zygote.get("light"),
-                        "no set of packages of this profile has " + core::Quoted(name));
+                        "no package set of this profile has " + core::Quoted(name));
       }
       profile.light_packages.push_back(std::move(name));
     }
@@ -478,7 +478,7 @@ void ReadZygote(const toml::table& root, core::Profile& profile) {
   if (!zygote.contains("environment")) return;
   for (const auto& [key, value] : GetTable(zygote, "environment")) {
     const std::optional<std::string> text = value.value_exact<std::string>();
-    if (!text) throw Malformed(value, "a variable of the environment must be a string");
+    if (!text) throw Malformed(value, "an environment variable must be a string");
     const std::string name(key.str());
     std::erase_if(profile.environment,
                   [&](const std::string& known) { return known.starts_with(name + "="); });
@@ -490,7 +490,7 @@ void ReadPackages(const toml::table& root, core::Profile& profile) {
   if (!root.contains("packages")) return;
   for (const auto& [key, value] : GetTable(root, "packages")) {
     const toml::table* set = value.as_table();
-    if (!set) throw Malformed(value, "a set of packages must be a table");
+    if (!set) throw Malformed(value, "a package set must be a table");
     CheckKeys(*set, kPackageKeys);
     CheckWhy(*set);
     profile.packages.push_back({std::string(key.str()), GetStrings(*set, "modules")});
@@ -610,7 +610,7 @@ class ProfileReader {
       const std::string name(part);
       // Must be a plain name, so that nothing outside the folder is read.
       if (name.empty() || name.find('/') != name.npos) {
-        throw std::runtime_error("\"" + name + "\" is no name of a profile");
+        throw std::runtime_error("\"" + name + "\" is not a profile name");
       }
       if (!Contains(read_, name)) AddFile(folder_ + "/" + name + ".toml", depth);
     }
@@ -800,7 +800,7 @@ std::string ModulesByProfile(const std::vector<core::Profile>& profiles,
                              const std::string& except) {
   nlohmann::json modules = nlohmann::json::object();
   for (const core::Profile& profile : profiles) {
-    // To a refused import, the language policy without itself is no alternative to propose.
+    // For a refused import, switching the language policy off is not an alternative to suggest.
     if (profile.name == except || profile.full_language) continue;
     nlohmann::json& names = modules[profile.name] = nlohmann::json::array();
     for (const core::ModuleExports& module : profile.modules) names.push_back(module.name);

@@ -12,17 +12,17 @@
 
 namespace belljar::profiles {
 
-// The profiles of a folder, whose seccomp.toml has the system call groups. A file is read when a
-// profile needs it first, and once. Not thread-safe.
+// The profiles of a folder, whose seccomp.toml contains the system call groups. A file is read
+// once, when a profile first needs it. Not thread-safe.
 class ProfileFolder {
  public:
   static core::Result<ProfileFolder> Open(const std::string& folder);
   ~ProfileFolder();
   ProfileFolder(ProfileFolder&&) noexcept;
 
-  // One of them, by its name.
+  // One profile, by name.
   core::Result<core::Profile> Load(const std::string& name);
-  // All, by name; only those that extend none have their document: making one is slow.
+  // All profiles, by name; only those that extend none have their document: creating one is slow.
   core::Result<std::vector<core::Profile>> LoadAll();
 
  private:

@@ -8,7 +8,7 @@
 
 namespace belljar::profiles {
 
-// Whether it is the path of an operator's own file instead of a name: "./own.toml", "own.toml".
+// Whether it is the path of an operator's own file rather than a name: "./own.toml", "own.toml".
 bool IsProfileFile(std::string_view written);
 
 // Splits "a+b" into a and b; without "+", the name itself.

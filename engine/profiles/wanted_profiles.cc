@@ -8,7 +8,7 @@
 namespace belljar::profiles {
 namespace {
 
-// More than any program imports; bounds the work for a text that is made of them.
+// More than any real program imports; bounds the work for a text that consists of imports.
 constexpr size_t kMaxImports = 500;
 
 bool IsNameCharacter(char c) {
@@ -154,7 +154,7 @@ bool IsWanted(const core::Profile& other, const core::Profile& base, std::string
     if (!HasModuleBelow(base, root) && HasModuleBelow(other, root)) return true;
     roots.insert(root);
   }
-  // Modules that both have, of which one has more names: os.
+  // Modules that both have, but with more names in one: os.
   return std::ranges::any_of(other.modules, [&](const core::ModuleExports& module) {
     if (!roots.contains(core::TopLevelName(module.name))) return false;
     const core::ModuleExports* const of_base = FindModule(base, module.name);

@@ -1,14 +1,14 @@
-// Which of the enabled profiles a program needs for which none is named.
+// Which of the enabled profiles a program needs if none is named.
 //
 // A caller rarely knows a server's profiles: it sends `import numpy`. So the program runs in the
-// default profile, combined with those whose modules or files the text of the code uses. The text
-// is only searched, never parsed, and a wrong guess does no harm: what it chooses among is what the
-// operator has enabled and this caller may name anyway, and the policy and the kernel layers of the
-// chosen profile hold as if it had been named. Names in a docstring cost a zygote's start; names
-// made at run time end in a refusal that says which profile to name.
+// default profile, combined with those whose modules or files its text uses. The text is only
+// searched, never parsed, and a wrong guess does no harm: it can only choose among profiles that
+// the operator has enabled and this caller may name anyway, and the policy and the kernel layers of
+// the chosen profile hold as if it had been named. Names in a docstring cost the start of a zygote;
+// names computed at run time end in a refusal that says which profile to name.
 //
-// A profile with a network is never chosen by the text: a program must not gain a way out by what
-// it says. The caller asks for it, with `profile` or `allowed_domains`.
+// A profile with network access is never chosen because of the text: a program must not gain a way
+// out by what it contains. The caller requests it, with `profile` or `allowed_domains`.
 #ifndef BELLJAR_ENGINE_PROFILES_WANTED_PROFILES_H_
 #define BELLJAR_ENGINE_PROFILES_WANTED_PROFILES_H_
 

@@ -1,4 +1,4 @@
-// Layer 5, cgroup v2: a common bound on all workers of a sandbox, if this machine lets us create a
+// Layer 5, cgroup v2: a common limit for all workers of a sandbox, if this machine lets us create a
 // leaf. No mode requires it; its state is reported.
 //
 // The leaf is a sibling of our own cgroup. The "no internal processes" rule forbids a child, and a

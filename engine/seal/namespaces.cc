@@ -65,7 +65,7 @@ core::Result<std::vector<Tree>> CloneTrees(const std::vector<core::PathRule>& pa
     struct stat status;
     if (fstat(mount.get(), &status) != 0) return core::SystemError("stat " + rule.path);
     if (rule.device && !S_ISCHR(status.st_mode)) {
-      return core::SystemErrorOf(ENODEV, "show " + rule.path, "this machine's is no device");
+      return core::SystemErrorOf(ENODEV, "show " + rule.path, "this machine's is not a device");
     }
     constexpr uint64_t kReadOnly = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID;
     const uint64_t attributes = kReadOnly | (rule.device ? 0 : MOUNT_ATTR_NODEV);

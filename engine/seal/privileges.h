@@ -14,9 +14,9 @@ namespace belljar::seal {
 inline constexpr uint32_t kSandboxUid = 65534;
 
 // Whether the caller is root, but of a user namespace without kSandboxUid, as in a container or a
-// build sandbox with a single uid. It cannot become anybody else. Without capabilities it is what
-// an ordinary user is elsewhere: it owns the files of whoever made the namespace, and nothing more.
-// Reads /proc/self/uid_map; false if that cannot be read.
+// build sandbox with a single uid. It cannot become another user. Without capabilities it is like
+// an ordinary user elsewhere: it owns the files of the namespace's creator, and nothing more. Reads
+// /proc/self/uid_map; false if that cannot be read.
 bool IsRootOfOneUser();
 
 // Zygote: switches to the sandbox uid and gid if it is root of more than one user, sets

@@ -71,7 +71,7 @@ bool ApplyRlimits(const core::Limits& limits, uint64_t base_address_space,
 
 bool ApplyWaitingRlimits(const core::Limits& limits, uint64_t base_address_space,
                          std::chrono::milliseconds base_cpu) {
-  // Our own may be limited already, as a container's can be.
+  // Our own may already be limited, as a container's can be.
   rlimit own{};
   if (getrlimit(RLIMIT_CPU, &own) != 0) return false;
   return Apply(limits, base_address_space,

@@ -17,22 +17,21 @@ namespace belljar::seal {
 bool ApplyRlimits(const core::Limits& limits, uint64_t base_address_space,
                   std::chrono::milliseconds base_cpu = {});
 
-// For a worker that waits: it may become that of a session, whose cells count their CPU time anew
-// (AllowCpu). That of a run applies its own limits first, by ApplyRlimits.
+// For a waiting worker: it may become that of a session, whose cells count their CPU time anew
+// (AllowCpu). That of a run applies its own limits first, with ApplyRlimits.
 bool ApplyWaitingRlimits(const core::Limits& limits, uint64_t base_address_space,
                          std::chrono::milliseconds base_cpu);
 
-// After that, before a cell: so much more CPU time for the calling process. A guest that has taken
-// it over can do the same; the host's own count is what it cannot escape.
+// After that, before a cell: grants the calling process this much more CPU time. A guest that has
+// taken it over can do the same; it cannot escape the host's own count.
 bool AllowCpu(std::chrono::seconds more);
 
 // For the worker of a session that is copied: the limits of CPU time and of processes, which count
-// for all cells and for all copies, have hard limits above `limits`, up to which the host raises
-// them with prlimit when it wants a cell or a copy. The worker's filter refuses that to the worker
-// itself.
+// for all cells and all copies, have hard limits above `limits`, up to which the host raises them
+// with prlimit for a cell or a copy. The worker's filter denies that to the worker itself.
 bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space);
 
-// Processes in one session, all its checkpoints and branches included.
+// Maximum number of processes in one session, including its checkpoints and branches.
 inline constexpr uint64_t kMaxSessionProcesses = 4096;
 
 }  // namespace belljar::seal

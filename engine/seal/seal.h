@@ -46,13 +46,13 @@ core::Result<PreparedSeal> SealZygote(const SealPlan& plan, const std::string& s
 SealFailure SealWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
                        WorkerResources& resources, SelfReport& self_report);
 
-// The same for a session's worker, which may copy itself (kCopyFlags). It always has a user
-// namespace of its own, since its copies count for it alone, and cannot change its limits.
+// Likewise for a session's worker, which may copy itself (kCopyFlags). It always has its own user
+// namespace, since its copies count for it alone, and cannot change its limits.
 SealFailure SealSessionWorker(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd,
                               WorkerResources& resources, SelfReport& self_report);
 
 // For a session's init (inside/session_init.h), after it has cloned the session's worker: it keeps
-// `kept_fd` alone, and may only receive, answer, wait for children and end.
+// only `kept_fd`, and may only receive, answer, wait for children and end.
 SealFailure SealSessionInit(const SealPlan& plan, const PreparedSeal& prepared, int kept_fd);
 
 }  // namespace belljar::seal

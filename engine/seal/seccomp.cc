@@ -139,7 +139,7 @@ core::Result<void> Refuse(scmp_filter_ctx filter, uint32_t action, const std::st
   return Check(seccomp_rule_add(filter, action, *number, 0), "refuse " + name);
 }
 
-// prlimit64 with new limits is refused; it also asks for the present ones.
+// prlimit64 with new limits is refused; it also queries the current ones.
 core::Result<void> RefuseLimits(scmp_filter_ctx filter) {
   core::Result<void> done = Refuse(filter, SCMP_ACT_TRAP, "setrlimit");
   if (!done) return done;

@@ -32,20 +32,20 @@ struct Clones {
   bool copies = false;
 };
 
-// clone(2) of a session's worker (session_init.h): a process with a copy of its memory, whose
-// parent is the session's init too.
+// clone(2) by a session's worker (session_init.h): a process with a copy of its memory, whose
+// parent is also the session's init.
 inline constexpr uint32_t kCopyFlags = CLONE_PARENT;
 
-// Host. An unknown system call is an error that names it. No rule is made of one that only other
-// architectures have: aarch64 lacks open, fork and others, whose newer forms are in the lists too.
-// `clones` has no effect if `allowed` names clone or clone3, as for a zygote.
+// Host. An unknown system call is an error that names it. Calls that exist only on other
+// architectures are skipped: aarch64 lacks open, fork and others, whose newer forms are also
+// listed. `clones` has no effect if `allowed` names clone or clone3, as for a zygote.
 core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::SyscallRule>& allowed,
                                                      const std::vector<std::string>& hostile,
                                                      Clones clones = {});
 
 // Allows everything except `refused`: the hostile ones kill, the others are trapped. A stacked
 // filter can only restrict the ones below it (seccomp(2)). `fixes_limits`: also refuses to change
-// resource limits, which are then for others to raise.
+// resource limits, so that only others can raise them.
 core::Result<std::vector<sock_filter>> CompileRefusal(const std::vector<std::string>& refused,
                                                       const std::vector<std::string>& hostile,
                                                       Clones clones = {},

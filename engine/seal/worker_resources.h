@@ -1,5 +1,5 @@
 // Resources of its own that a worker of some profiles has. They are created before its seal removes
-// every capability. The host receives a descriptor of each, and only the host keeps it.
+// all capabilities. The host receives a descriptor of each, and only the host keeps it.
 //
 //   workspace     two private file systems, bounded in bytes and inodes, at /workspace and /tmp;
 //                 the host writes and reads files below the first (descriptor: its root)

@@ -10,9 +10,9 @@ namespace {
 
 constexpr size_t kMaxQueue = 8192;  // entries
 constexpr size_t kMaxQueuedBytes = size_t{64} << 20;
-// Members of one entry: what the chain adds must fit into kMaxLine, too.
+// Limit for the members of one entry: what the chain adds must fit into kMaxLine, too.
 constexpr size_t kMaxMembers = kMaxLine - 1024;
-// For further entries, so that a busy server does not wake the thread for each.
+// Time to gather further entries, so that a busy server does not wake the thread for each.
 constexpr std::chrono::milliseconds kGather{5};
 constexpr std::chrono::milliseconds kRetry{200};
 constexpr std::chrono::seconds kGrace{2};
@@ -39,8 +39,8 @@ core::Result<std::unique_ptr<AuditLog>> AuditLog::Open(const AuditConfig& config
                   {{"segment", std::to_string(log->writer_->number() - 1)},
                    {"found_bytes", std::to_string(unclosed->bytes)},
                    {"why",
-                    "the server before was ended before it could sign its log; belljar "
-                    "audit verify tells whether more is wrong"}}});
+                    "the previous server ended before it could sign its log; run belljar "
+                    "audit verify to check the rest"}}});
   }
   core::Result<void> started =
       log->thread_.Start("open the audit log", [own = log.get()] { own->Work(); });
@@ -58,10 +58,10 @@ void AuditLog::Add(std::string members) {
   const bool is_full = queue_.size() + in_work_ >= kMaxQueue || queued_bytes_ >= kMaxQueuedBytes;
   if (closing_ || (is_full && config_.on_failure == "continue")) {
     ++lost_;
-    ++lost_untold_;
+    ++lost_unreported_;
     return;
   }
-  // Otherwise no call begins while the queue is full (WhyRefused), and those that run may end.
+  // Otherwise: no call starts while the queue is full (WhyRefused), but running calls may end.
   queued_bytes_ += members.size();
   queue_.push_back(std::move(members));
   ++added_;
@@ -73,7 +73,7 @@ std::optional<std::string> AuditLog::WhyRefused() const {
   if (config_.on_failure == "continue") return std::nullopt;
   if (failing_) return failing_;
   if (queue_.size() + in_work_ < kMaxQueue && queued_bytes_ < kMaxQueuedBytes) return std::nullopt;
-  return "more entries wait than can be written in time";
+  return "more entries are waiting than can be written in time";
 }
 
 bool AuditLog::Flush(std::chrono::milliseconds patience) {
@@ -142,8 +142,8 @@ void AuditLog::Work() {
     done_.notify_all();
   }
   lock.unlock();
-  if (gave_up_ || !Insist([this] { return writer_->End(); })) return;
-  TellClosed();
+  if (gave_up_ || !RetryUntilDone([this] { return writer_->End(); })) return;
+  ReportClosed();
 }
 
 void AuditLog::WriteBatch(const std::vector<std::string>& batch) {
@@ -154,18 +154,19 @@ void AuditLog::WriteBatch(const std::vector<std::string>& batch) {
     if (gave_up_) return;
     writer_->Append(members);
   }
-  if (!Insist([this] { return writer_->Write(); })) return;
+  if (!RetryUntilDone([this] { return writer_->Write(); })) return;
   if (!unsynced_since_) unsynced_since_ = Clock::now();
-  if (flushes_calls() && Insist([this] { return writer_->Sync(); })) unsynced_since_.reset();
+  if (flushes_calls() && RetryUntilDone([this] { return writer_->Sync(); }))
+    unsynced_since_.reset();
 }
 
-// The entry about entries that are not there, once there is room again.
+// The entry that reports lost entries, once there is room again.
 bool AuditLog::AddsLost() {
   Entry entry;
   {
     const std::lock_guard lock(mutex_);
-    if (failing_ || closing_ || lost_untold_ == 0) return false;
-    entry.count = std::exchange(lost_untold_, 0);
+    if (failing_ || closing_ || lost_unreported_ == 0) return false;
+    entry.count = std::exchange(lost_unreported_, 0);
   }
   entry.kind = Kind::kLost;
   entry.detail = "the queue was full";
@@ -173,13 +174,13 @@ bool AuditLog::AddsLost() {
   return true;
 }
 
-// What has become due.
+// Does what is due.
 void AuditLog::Maintain() {
   if (gave_up_) return;
   if (writer_->IsOld()) NextSegment();
   if (gave_up_) return;
   if (unsynced_since_ && Clock::now() >= *unsynced_since_ + config_.sync_interval &&
-      Insist([this] { return writer_->Sync(); })) {
+      RetryUntilDone([this] { return writer_->Sync(); })) {
     unsynced_since_.reset();
   }
   if (Clock::now() < next_retention_) return;
@@ -193,21 +194,21 @@ void AuditLog::Maintain() {
 }
 
 void AuditLog::NextSegment() {
-  if (!Insist([this] { return writer_->End(); })) return;
+  if (!RetryUntilDone([this] { return writer_->End(); })) return;
   unsynced_since_.reset();
-  TellClosed();
+  ReportClosed();
   next_retention_ = Clock::now();
-  (void)Insist([this] { return writer_->Begin(); });
+  (void)RetryUntilDone([this] { return writer_->Begin(); });
 }
 
-// The head in a log that is kept elsewhere is what shows that the end of this one was removed.
-void AuditLog::TellClosed() {
+// If kept elsewhere, the head in the server's log can show that the end of this log was removed.
+void AuditLog::ReportClosed() {
   notify_({false,
            "audit_segment_closed",
            {{"segment", std::to_string(writer_->number())}, {"head", writer_->head()}}});
 }
 
-bool AuditLog::Insist(const std::function<core::Result<void>()>& step) {
+bool AuditLog::RetryUntilDone(const std::function<core::Result<void>()>& step) {
   for (;;) {
     const core::Result<void> done = step();
     std::unique_lock lock(mutex_);
@@ -236,7 +237,7 @@ bool AuditLog::Insist(const std::function<core::Result<void>()>& step) {
                                                        : "are refused until it can be written"}}});
       lock.lock();
     }
-    // Only the wait is cut short by Close, not the trying.
+    // Close shortens the wait between attempts, but does not stop them.
     wake_.wait_for(lock, kRetry, [&] { return closing_ && Clock::now() >= *closing_; });
   }
 }

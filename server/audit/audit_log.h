@@ -5,9 +5,9 @@
 //   if (auto why = (*log)->WhyRefused()) return Refuse(*why);     // before a call
 //   (*log)->Add(MembersOf(entry));                                 // after it
 //
-// Add puts the entry into a queue; a thread of the log's writes it. If that fails, the entry is
-// kept and tried again, and calls are refused until it is written (on_failure "refuse"); or they go
-// on, and what the queue cannot hold is lost and counted ("continue").
+// Add puts the entry into a queue; the log's thread writes it. If that fails, the entry is kept and
+// retried, and calls are refused until it is written (on_failure "refuse"); or calls continue, and
+// entries that do not fit in the queue are lost and counted ("continue").
 #ifndef BELLJAR_SERVER_AUDIT_AUDIT_LOG_H_
 #define BELLJAR_SERVER_AUDIT_AUDIT_LOG_H_
 
@@ -56,14 +56,14 @@ class AuditLog {
 
   // Any thread; blocks for a moment only. After Close, entries are lost.
   void Add(std::string members);
-  // Why no call may begin now; nullopt: it may. Any thread.
+  // Why no call may start now; nullopt: calls may start. Any thread.
   std::optional<std::string> WhyRefused() const;
-  // With sync "always": blocks until all entries so far are on the disk. False: they are not, since
-  // that fails or takes more than `patience`. Any thread.
+  // With sync "always": blocks until all entries so far are on the disk. Returns false if writing
+  // fails or takes longer than `patience`. Any thread.
   bool Flush(std::chrono::milliseconds patience);
   bool flushes_calls() const { return config_.sync == "always"; }
 
-  // Writes what waits, for which it has two seconds if that fails, and signs the segment.
+  // Flushes the queue, retrying for 2 s, and signs the segment.
   void Close();
 
   const SigningKey& key() const { return writer_->key(); }
@@ -80,32 +80,32 @@ class AuditLog {
   void WriteBatch(const std::vector<std::string>& batch);
   void Maintain();
   void NextSegment();
-  void TellClosed();
-  // Until it succeeds. False: the log is being closed, and has waited long enough.
-  bool Insist(const std::function<core::Result<void>()>& step);
+  void ReportClosed();
+  // Retries until it succeeds. Returns false if the log is being closed and has waited long enough.
+  bool RetryUntilDone(const std::function<core::Result<void>()>& step);
   bool AddsLost();
 
   const AuditConfig config_;
   const std::function<void(const Notice&)> notify_;
-  const std::unique_ptr<SegmentWriter> writer_;  // of the thread
+  const std::unique_ptr<SegmentWriter> writer_;  // used by the thread only
 
   mutable std::mutex mutex_;
   std::condition_variable wake_;
   std::condition_variable done_;
   std::vector<std::string> queue_;
   size_t queued_bytes_ = 0;
-  size_t in_work_ = 0;  // taken from the queue, and not written yet
+  size_t in_work_ = 0;  // taken from the queue, but not written yet
   uint64_t added_ = 0;
   uint64_t durable_ = 0;
   uint64_t written_ = 0;
   uint64_t lost_ = 0;
-  uint64_t lost_untold_ = 0;
+  uint64_t lost_unreported_ = 0;
   uint64_t failures_ = 0;
   bool is_flushing_ = false;
-  std::optional<std::string> failing_;  // why
+  std::optional<std::string> failing_;  // the reason
   std::optional<Clock::time_point> closing_;
 
-  // Of the thread.
+  // Used by the thread only.
   std::optional<Clock::time_point> unsynced_since_;
   Clock::time_point next_retention_;
   bool gave_up_ = false;

@@ -9,12 +9,12 @@
 namespace belljar::server::audit {
 namespace {
 
-constexpr size_t kMaxKept = size_t{64} << 10;  // bytes of code and of output, each
-constexpr size_t kMaxText = 256;               // of what others chose
+constexpr size_t kMaxKept = size_t{64} << 10;  // bytes of code, and of output
+constexpr size_t kMaxText = 256;               // of texts chosen by others
 
 std::string Bounded(std::string_view text) { return std::string(text.substr(0, kMaxText)); }
 
-// Nothing was run.
+// Whether nothing ran.
 bool IsRefusal(const CallRecord& record) {
   return record.outcome && record.outcome->status == host::Status::kRefused;
 }

@@ -1,11 +1,12 @@
-// AuditObserver: what happens in the server, as entries of its audit log.
+// AuditObserver: writes what happens in the server to its audit log.
 //
 //   AuditObserver observer(*log, config.audit);
 //   observer.ServerStarted({{"listen", "stdio"}, …});
 //   observer.Called(record);                        // tools, through CallObserver
 //   observer.CallRefused("team-a", "overload", "full"); // the queue and the transports
 //
-// All functions may be called from any thread. Its end is the entry that the server has stopped.
+// All functions may be called from any thread. The destructor writes the entry that the server has
+// stopped.
 #ifndef BELLJAR_SERVER_AUDIT_AUDIT_OBSERVER_H_
 #define BELLJAR_SERVER_AUDIT_AUDIT_OBSERVER_H_
 
@@ -35,18 +36,18 @@ class AuditObserver : public CallObserver {
   void Refused(const ExecutionRecord& record) override;
   void SessionChanged(const SessionRecord& record) override;
 
-  // The settings that the server works with, and that it begins to. No secrets.
+  // The server starts, with these settings. No secrets.
   void ServerStarted(std::vector<RecordedSetting> settings);
   // A setting that was changed while the server runs.
   void SettingChanged(std::string_view caller, RecordedSetting setting);
-  // An answer to a question whether something may be done: "granted", "denied".
+  // A decision whether something may be done: "granted", "denied".
   void Approved(std::string_view caller, std::string_view session, std::string_view answer,
                 std::string_view question);
-  // Before anything ran. Whoever has no token could fill the disk, so at most a few entries a
-  // second are written for each reason, with the number of those that are like it.
+  // Before anything ran. Callers without a token could fill the disk, so at most a few entries per
+  // second are written for each reason, with the number of similar ones.
   void CallRefused(std::string_view caller, std::string_view action, std::string_view reason);
 
-  // Of the latest executions.
+  // Receipts of the latest executions.
   const ReceiptStore& receipts() const { return receipts_; }
 
  private:
@@ -60,7 +61,7 @@ class AuditObserver : public CallObserver {
   const AuditConfig config_;
   ReceiptStore receipts_;
   std::mutex mutex_;
-  std::map<std::string, Gate, std::less<>> gates_;  // by action: words of the server
+  std::map<std::string, Gate, std::less<>> gates_;  // by action: words of our own, never a client's
 };
 
 }  // namespace belljar::server::audit

@@ -7,7 +7,7 @@
 namespace belljar::server::audit {
 namespace {
 
-// For a disk that is slow, not broken.
+// For a slow disk, rather than a broken one.
 constexpr std::chrono::seconds kPatience{10};
 
 ToolResult Refusal(const std::string& tool, const char* what) {

@@ -1,5 +1,5 @@
 // AuditedTool: a tool whose calls are refused while the audit log cannot be written, so that
-// nothing runs without an entry. With sync "always" no answer leaves before its entry is on the
+// nothing runs without an entry. With sync "always", no answer is sent before its entry is on the
 // disk.
 #ifndef BELLJAR_SERVER_AUDIT_AUDITED_TOOL_H_
 #define BELLJAR_SERVER_AUDIT_AUDITED_TOOL_H_
@@ -12,7 +12,7 @@
 
 namespace belljar::server::audit {
 
-// Those that use a worker; the others stay as they are. `log` is borrowed.
+// Wraps the tools that use a worker; others are returned unchanged. `log` is borrowed.
 std::vector<std::unique_ptr<Tool>> WithAudit(std::vector<std::unique_ptr<Tool>> tools,
                                              AuditLog& log);
 

@@ -31,7 +31,7 @@ bool Take(std::string_view& text, std::string_view expected) {
   return true;
 }
 
-// Takes `name`, `size` characters and a quote off the end.
+// Removes `name`, `size` characters and a quote from the end.
 bool TakeLast(std::string_view& text, std::string_view name, size_t size, std::string_view& value) {
   if (text.size() < name.size() + size + 1 || text.back() != '"') return false;
   const std::string_view member = text.substr(text.size() - name.size() - size - 1);
@@ -77,7 +77,7 @@ std::string Chain::Add(std::string_view members, const SigningKey* key) {
 
 std::string_view FaultText(LineFault fault) {
   return fault == LineFault::kForm ? "it does not have the form of an entry"
-                                   : "it was changed: its hash is not that of its content";
+                                   : "it was modified: its hash does not match its content";
 }
 
 std::variant<ReadLine, LineFault> Read(std::string_view line) {

@@ -1,4 +1,4 @@
-// The chain: how a line of the log is made of an entry, and read again.
+// The chain: how an entry becomes a line of the log, and how a line is read.
 //
 //   {"seq":7,"time":"…","kind":"execution",…,"previous":"<64 digits>","hash":"<64 digits>"}
 //
@@ -21,17 +21,17 @@ inline constexpr char kSegmentType[] = "application/vnd.belljar.audit-segment";
 // Before the first line of a log.
 inline constexpr std::string_view kNoHash =
     "0000000000000000000000000000000000000000000000000000000000000000";
-// Of a line, with its newline. Longer ones are not written, and not read.
+// Maximum size of a line, with its newline. Longer lines are neither written nor read.
 inline constexpr size_t kMaxLine = size_t{8} << 20;
 
 class Chain {
  public:
-  // `sequence` and `hash` are those of the last line; 0 and kNoHash: there is none.
+  // `sequence` and `hash` are those of the last line; 0 and kNoHash if there is none.
   explicit Chain(uint64_t sequence = 0, std::string_view hash = kNoHash)
       : sequence_(sequence), hash_(hash) {}
 
-  // The line of an entry with these members, and its newline; the next one follows it. With `key`
-  // it is signed.
+  // The line of an entry with these members, with its newline, chained to the previous line. With
+  // `key` it is signed.
   std::string Add(std::string_view members, const SigningKey* key = nullptr);
 
   uint64_t sequence() const { return sequence_; }
@@ -42,7 +42,7 @@ class Chain {
   std::string hash_;
 };
 
-// Views of the text that was read.
+// Views of the text that was parsed.
 struct ReadLine {
   uint64_t sequence = 0;
   std::string_view time;
@@ -50,15 +50,15 @@ struct ReadLine {
   std::string_view previous;
   std::string_view hash;
   std::string_view signature;  // empty: none
-  std::string_view is_signed;  // what the signature is of
+  std::string_view is_signed;  // the signed text
 };
 
-// Why a text is no line of a log.
+// Why a text is not a line of a log.
 enum class LineFault { kForm, kHash };
 std::string_view FaultText(LineFault fault);
 
-// `line`: without its newline. A line that is read has the form and the hash of one; whether it
-// follows another is for the caller.
+// `line`: without its newline. A parsed line has the form and the hash of one; the caller checks
+// whether it follows another.
 std::variant<ReadLine, LineFault> Read(std::string_view line);
 
 }  // namespace belljar::server::audit

@@ -34,7 +34,7 @@ void AppendNumber(std::string& to, Number number) {
   to.append(text.data(), error == std::errc() ? end : text.data());
 }
 
-// Numbers are left out only where the table says that 0 means none.
+// Numbers are omitted only where the table says that 0 means none.
 template <typename T>
 bool IsLeftOut(const T& value, bool is_omittable) {
   if constexpr (host::ListField<T>) {
@@ -125,7 +125,7 @@ std::optional<Digest> DigestOfInputs(const std::vector<host::InputVariable>& inp
   return DigestOf(whole);
 }
 
-// The first ones; the others are counted.
+// Keeps the first ones and counts the others.
 template <typename T>
 std::vector<T> Listed(const std::vector<T>& all, uint64_t& left_out) {
   if (all.size() <= kMaxListed) return all;

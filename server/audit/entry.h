@@ -1,12 +1,13 @@
-// Entry: one entry of the audit log, and AuditedExecution, what can be said of a run without its
-// content. Both are tables of fields, from which the lines of the log and the receipts are made.
+// Entry: one entry of the audit log, and AuditedExecution: what can be stated about a run without its
+// content. Both are tables of fields, from which the lines of the log and the receipts are
+// generated.
 //
 //   Entry entry;
 //   entry.kind = Kind::kExecution;
 //   entry.execution = Describe(request, outcome);
 //   log.Add(MembersOf(entry));
 //
-// An entry has no code and no output, only their hashes, unless the operator asks for them.
+// An entry contains no code and no output, only their hashes, unless the operator requests them.
 #ifndef BELLJAR_SERVER_AUDIT_ENTRY_H_
 #define BELLJAR_SERVER_AUDIT_ENTRY_H_
 
@@ -28,10 +29,10 @@ enum class Kind {
   kStop,
   kSettings,
   kExecution,
-  kRefusal,  // nothing was run: by the language policy, for lack of a token, of room, …
+  kRefusal,  // nothing ran: because of the language policy, a missing token, a full queue, …
   kApproval,
   kSession,
-  kRetention,  // old segments were removed, as the operator asked
+  kRetention,  // old segments were removed, as configured
   kLost,       // entries could not be written, and the operator chose to continue
 };
 
@@ -44,15 +45,15 @@ Digest DigestOf(std::string_view bytes);
 struct NamedDigest {
   std::string name;
   uint64_t bytes = 0;
-  std::string sha256;  // empty: the content was not read
+  std::string sha256;  // empty: unknown, since the content was not read
 };
 
 struct AuditedExecution {
   std::string id;
-  std::string status;  // of the outcome, or "failure": Belljar's own
-  std::string reason;  // type of the error, why it was killed, or Belljar's failure
+  std::string status;  // of the outcome, or "failure" for Belljar's own
+  std::string reason;  // type of the error, reason of the kill, or Belljar's failure
   std::optional<int> exit_code;
-  std::vector<std::string> rules;  // of the language policy that it violates, each once
+  std::vector<std::string> rules;  // of the language policy that were violated, each once
   Digest code;
   std::optional<Digest> standard_input;
   // Each text of the list followed by a NUL byte; for inputs NAME=JSON.
@@ -62,13 +63,13 @@ struct AuditedExecution {
   std::vector<NamedDigest> files;
   std::optional<std::vector<std::string>> allowed_imports;
   std::optional<std::vector<std::string>> allowed_domains;
-  // What the caller could get: output beyond the limit is only counted.
+  // The output that the caller could get: what exceeds the limit is only counted.
   std::optional<Digest> standard_output;
   std::optional<Digest> standard_error;
   uint64_t dropped_bytes = 0;
-  std::optional<Digest> result;  // its JSON or, without one, its repr
+  std::optional<Digest> result;  // its JSON or, if it has none, its repr
   std::vector<NamedDigest> artifacts;
-  // Of lists that are longer than kMaxListed.
+  // Number of items omitted from lists longer than kMaxListed.
   uint64_t left_out = 0;
   std::vector<host::SecurityEvent> security_events;
   std::vector<host::NetworkEvent> network;
@@ -79,7 +80,7 @@ struct AuditedExecution {
   std::optional<host::SessionReport> session;
 };
 
-// Entries of one list of an execution, at most.
+// Maximum number of items in one list of an execution.
 inline constexpr size_t kMaxListed = 256;
 
 // `outcome` is null if there is none; `failure` then says why.
@@ -96,15 +97,15 @@ struct Entry {
   std::string caller;  // name of the token; never a secret
   std::string tool;
   std::string profile;
-  std::string action;   // what happened to a session, was approved, …
+  std::string action;   // what happened to a session, what was approved, …
   std::string session;  // its id
   std::string detail;
-  uint64_t count = 0;  // of events that this entry stands for, if several
+  uint64_t count = 0;  // number of events that this entry stands for, if several
   std::vector<RecordedSetting> settings;
   std::string belljar;  // versions
   std::string python;
   std::optional<AuditedExecution> execution;
-  // Only if the operator asks for them, in their first part.
+  // Only if the operator requests them; truncated.
   std::optional<std::string> code;
   std::optional<std::string> standard_output;
   std::optional<std::string> standard_error;
@@ -115,16 +116,16 @@ struct Segment {
   uint64_t number = 0;
   unsigned format = 1;
   std::string log;  // random, the same in all segments of a log
-  std::string key;  // id of the key that will sign it
+  std::string key;  // id of the key that will sign the segment
   std::string belljar;
-  // The segment before has no signed end, since its server was killed. What follows its last entry
-  // was this.
+  // The previous segment has no signed end, since its server was killed. This is what follows its
+  // last entry.
   std::optional<Digest> unclosed;
 };
 
 struct SegmentEnd {
   uint64_t number = 0;
-  uint64_t lines = 0;  // of the segment, without this one
+  uint64_t lines = 0;  // of the segment, not counting this one
   std::string key;
 };
 
@@ -133,8 +134,8 @@ struct Retention {
   std::string head;      // hash of its last line
 };
 
-// The members of an object of JSON, without its braces: ASCII without control characters or spaces
-// outside of strings. They begin with the present time and the kind.
+// The members of a JSON object, without its braces: ASCII without control characters or spaces
+// outside strings. They begin with the current time and the kind.
 std::string MembersOf(const Entry& entry);
 std::string MembersOf(const Segment& segment);
 std::string MembersOf(const SegmentEnd& end);
@@ -146,7 +147,7 @@ std::string ObjectOf(const AuditedExecution& execution);
 // "2026-11-26T05:14:53.123456Z".
 std::string TimeNow();
 
-// `text` as a JSON string, in quotes. What is not UTF-8 becomes U+FFFD.
+// `text` as a JSON string, in quotes. Invalid UTF-8 becomes U+FFFD.
 void AppendText(std::string& to, std::string_view text);
 
 }  // namespace belljar::server::audit

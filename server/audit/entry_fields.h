@@ -1,5 +1,5 @@
 // The tables of the audit log (entry.h). A new member needs one row here to appear in its lines and
-// in receipts. Members without a value are left out.
+// in receipts. Members without a value are omitted.
 #ifndef BELLJAR_SERVER_AUDIT_ENTRY_FIELDS_H_
 #define BELLJAR_SERVER_AUDIT_ENTRY_FIELDS_H_
 

@@ -22,7 +22,7 @@ constexpr std::string_view kPrefix = "audit-";
 constexpr std::string_view kSuffix = ".jsonl";
 constexpr size_t kPiece = size_t{256} << 10;
 
-// nullopt: not the name of a segment.
+// nullopt: not a segment's name.
 std::optional<uint64_t> NumberOf(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
@@ -65,7 +65,7 @@ core::Result<std::vector<SegmentFile>> ListSegments(const std::string& folder) {
     SegmentFile segment{*number, std::string(folder).append("/").append(name)};
     struct stat status;
     if (lstat(segment.path.c_str(), &status) != 0) {
-      if (errno == ENOENT) continue;  // removed since, as the operator asked
+      if (errno == ENOENT) continue;  // removed meanwhile, as configured
       return core::SystemError("read " + core::Quoted(segment.path));
     }
     segment.bytes = static_cast<uint64_t>(status.st_size);
@@ -92,7 +92,7 @@ core::Result<std::vector<PublicKey>> ReadKeys(const std::string& folder) {
 }
 
 core::Result<LineReader> LineReader::Open(const std::string& path) {
-  // A link, or a pipe in place of a file, is not of our making.
+  // We never create links or pipes here.
   core::UniqueFd fd(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK));
   if (!fd) return core::SystemError("read " + core::Quoted(path));
   struct stat status;

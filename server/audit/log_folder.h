@@ -1,8 +1,8 @@
 // LogFolder: the files of an audit log.
 //
 //   audit-00000001.jsonl   a segment, mode 0600; only ever appended to
-//   key.pem, key.pub       the signing key, unless the operator has another place for it
-//   key-0123456789abcdef.pub   the public key of another place
+//   key.pem, key.pub       the signing key, unless the operator keeps it elsewhere
+//   key-0123456789abcdef.pub   the public key of a key kept elsewhere
 //   lock                   held by the server that writes
 #ifndef BELLJAR_SERVER_AUDIT_LOG_FOLDER_H_
 #define BELLJAR_SERVER_AUDIT_LOG_FOLDER_H_
@@ -29,15 +29,15 @@ struct SegmentFile {
   int64_t changed = 0;  // seconds since 1970
 };
 
-// $XDG_STATE_HOME/belljar/audit; empty: there is no home.
+// $XDG_STATE_HOME/belljar/audit; empty: no home folder.
 std::string DefaultFolder();
 
 std::string SegmentPath(const std::string& folder, uint64_t number);
 
-// In the order of their numbers. No folder, or one without segments, is an error.
+// In numerical order. A missing folder, or one without segments, is an error.
 core::Result<std::vector<SegmentFile>> ListSegments(const std::string& folder);
 
-// All public keys of the folder.
+// All public keys in the folder.
 core::Result<std::vector<PublicKey>> ReadKeys(const std::string& folder);
 
 // Reads a file line by line, in bounded memory.
@@ -48,12 +48,12 @@ class LineReader {
   struct Line {
     std::string_view text;  // without its newline; valid until the next call
     bool is_terminated = false;
-    bool is_too_long = false;  // more than kMaxLine: only its beginning
+    bool is_too_long = false;  // longer than kMaxLine: only its beginning
   };
   // nullopt: the end.
   core::Result<std::optional<Line>> Next();
-  // The bytes of the file from the beginning of the line that was read last to the end of the file.
-  // The last call.
+  // The bytes of the file from the beginning of the last line read to the end of the file. Must be
+  // the last call.
   core::Result<Digest> DigestOfRest();
 
  private:
@@ -62,7 +62,7 @@ class LineReader {
 
   core::UniqueFd fd_;
   std::string buffer_;
-  size_t begin_ = 0;  // of the line that was read last
+  size_t begin_ = 0;  // of the last line read
   size_t next_ = 0;
   bool is_at_end_ = false;
 };

@@ -35,17 +35,17 @@ std::string Subjects(const AuditedExecution& execution) {
   add(kErrorsSubject, execution.standard_error);
   add(kResultSubject, execution.result);
   for (const NamedDigest& artifact : execution.artifacts) {
-    if (artifact.sha256.empty()) continue;  // its content was not read
+    if (artifact.sha256.empty()) continue;  // unknown, since its content was not read
     AppendSubject(list, kArtifactSubject + artifact.name, artifact.sha256);
   }
-  // A statement has at least one: that of a run without an outcome is about its code.
+  // A statement needs at least one subject: that of a run without an outcome is its code.
   if (list.back() == '[') AppendSubject(list, "code", execution.code.sha256);
   return list + "]";
 }
 
 core::Error Wrong(std::string why) { return core::MakeError("receipt", std::move(why)); }
 
-// Null: it is not there, or has another type.
+// Null: absent, or of another type.
 const Json* Member(const Json& object, const char* name, Json::value_t type) {
   const auto found = object.is_object() ? object.find(name) : object.end();
   return found != object.end() && found->type() == type ? &*found : nullptr;
@@ -63,8 +63,8 @@ core::Result<Json> ReadObject(std::string_view text, const char* what) {
   return std::move(*object);
 }
 
-// The id of the key whose signature is right. What an envelope says about its keys is a hint that
-// is not needed.
+// The id of the key whose signature is valid. An envelope's own statements about its keys are only
+// hints, and not needed.
 std::optional<std::string> SignerOf(const Json& envelope, std::string_view payload,
                                     const std::vector<PublicKey>& keys) {
   const Json* const signatures = Member(envelope, "signatures", Json::value_t::array);
@@ -122,7 +122,8 @@ core::Result<Receipt> VerifyReceipt(std::string_view envelope, const std::vector
   if (!payload) return Wrong("its payload is not base64");
   std::optional<std::string> signer = SignerOf(*object, *payload, keys);
   if (!signer) {
-    return Wrong("it has no signature of the given key: it was changed, or another key signed it");
+    return Wrong(
+        "it has no valid signature of the given key: it was modified, or another key signed it");
   }
   core::Result<Json> statement = ReadObject(*payload, "its payload");
   if (!statement) return statement.error();
@@ -130,7 +131,7 @@ core::Result<Receipt> VerifyReceipt(std::string_view envelope, const std::vector
       Text(*statement, "predicateType") != kPredicateType ||
       !Member(*statement, "subject", Json::value_t::array) ||
       !Member(*statement, "predicate", Json::value_t::object)) {
-    return Wrong("what was signed is not a statement about an execution");
+    return Wrong("the signed content is not a statement about an execution");
   }
   return Receipt{std::move(*signer), std::move(*statement)};
 }

@@ -23,7 +23,7 @@ void ReceiptStore::Add(const std::string& owner, const std::string& execution,
   if (kept.empty()) {
     oldest_first_.push_back(key);
   } else {
-    bytes_ -= kept.size();  // a job that was started again
+    bytes_ -= kept.size();  // a job that was restarted
   }
   kept = std::move(statement);
   while (bytes_ > bounds_.total.count || oldest_first_.size() > bounds_.count) {

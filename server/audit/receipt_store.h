@@ -1,5 +1,5 @@
-// ReceiptStore: the statements of the latest executions, for callers that ask for the receipt of
-// one of theirs. In memory; a statement is signed when it is asked for.
+// ReceiptStore: the statements of the latest executions, for callers that request the receipt of
+// one of theirs. In memory; a statement is signed on request.
 //
 //   store.Begin("team-a", id);                        // it runs
 //   store.Add("team-a", id, StatementOf(…));          // it has ended
@@ -30,13 +30,13 @@ class ReceiptStore {
   explicit ReceiptStore(Bounds bounds) : bounds_(bounds) {}
 
   void Begin(const std::string& owner, const std::string& execution);
-  // Nothing has run after all.
+  // Nothing ran after all.
   void Drop(const std::string& owner, const std::string& execution);
   void Add(const std::string& owner, const std::string& execution, std::string statement);
 
   struct Found {
     bool is_running = false;
-    std::string statement;  // empty: there is none, for this owner
+    std::string statement;  // empty: none for this owner
   };
   Found Find(const std::string& owner, const std::string& execution) const;
 
@@ -45,7 +45,7 @@ class ReceiptStore {
 
   const Bounds bounds_;
   mutable std::mutex mutex_;
-  std::set<Key> running_;  // not more than the queue lets run
+  std::set<Key> running_;  // no more than the queue runs at a time
   std::map<Key, std::string> statements_;
   std::deque<Key> oldest_first_;
   size_t bytes_ = 0;

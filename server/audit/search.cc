@@ -16,8 +16,8 @@ namespace {
 
 constexpr size_t kMaxUnreadable = 10;
 
-// Texts of which a line has at least one. A quote within a string has a backslash before it, so
-// that no string can look like a member.
+// Texts of which a line contains at least one. A quote within a string is preceded by a backslash,
+// so that no string can look like a member.
 using Alternatives = std::vector<std::string>;
 
 std::string Member(std::string_view name, std::string_view value) {
@@ -63,7 +63,7 @@ class Matcher {
 };
 
 // Calls `take` with each line of the segment until it returns false; `entry` is null if the line is
-// no entry.
+// not an entry.
 using TakeLine = std::function<bool(const ReadLine* entry, const LineReader::Line& line)>;
 core::Result<void> ReadSegment(const SegmentFile& segment, const TakeLine& take) {
   core::Result<LineReader> reader = LineReader::Open(segment.path);
@@ -87,7 +87,7 @@ core::Result<void> SearchSegment(const SegmentFile& segment, const Matcher& matc
       ++result.found;
       take({line.text, segment.path, number});
     }
-    // One that is being written has no newline yet.
+    // A line that is being written has no newline yet.
     if (!entry && line.is_terminated && result.unreadable.size() < kMaxUnreadable) {
       result.unreadable.push_back(core::Printable(segment.path) + ":" + std::to_string(number));
     }
@@ -95,7 +95,7 @@ core::Result<void> SearchSegment(const SegmentFile& segment, const Matcher& matc
   });
 }
 
-// Of the first entry; nullopt: it has none yet.
+// The sequence number of the first entry; nullopt: there is no entry yet.
 core::Result<std::optional<uint64_t>> FirstSequence(const SegmentFile& segment) {
   std::optional<uint64_t> first;
   const core::Result<void> read =
@@ -126,7 +126,7 @@ std::string TimeViolation(std::string_view time) {
   for (size_t i = 0; is_one && i < time.size(); ++i) {
     is_one = kForm[i] == '0' ? time[i] >= '0' && time[i] <= '9' : time[i] == kForm[i];
   }
-  return is_one ? "" : "write UTC, or the beginning of it: 2026-11-26, 2026-11-26T05:14";
+  return is_one ? "" : "write a UTC timestamp or a prefix of one: 2026-11-26, 2026-11-26T05:14";
 }
 
 core::Result<SearchResult> Search(const std::string& folder, const Query& query,
@@ -151,7 +151,7 @@ core::Result<SearchPage> SearchBackwards(const std::string& folder, const Query&
   uint64_t read = 0;
   for (auto segment = segments->rbegin(); segment != segments->rend(); ++segment) {
     const core::Result<std::optional<uint64_t>> first = FirstSequence(*segment);
-    // It was removed meanwhile, and so were those before it.
+    // It was removed meanwhile, and so were all before it.
     if (!first && first.error().error_number == ENOENT) break;
     if (!first) return first.error();
     if (!*first || (before != 0 && **first >= before)) continue;

@@ -1,11 +1,11 @@
-// Search in a log that may be written at the same time: line by line, in bounded memory.
+// Search in a log that may be written concurrently: line by line, in bounded memory.
 //
 //   Query query;
 //   query.caller = "team-a";
 //   Result<uint64_t> found = Search(folder, query, [&](const FoundLine& line) { … });
 //
-// The lines are searched as text: an index would be a second copy that has to be protected like the
-// first, and the lines of a gigabyte are read in seconds.
+// The lines are searched as text: an index would be a second copy that needs the same protection,
+// and a gigabyte of lines is read in seconds.
 #ifndef BELLJAR_SERVER_AUDIT_SEARCH_H_
 #define BELLJAR_SERVER_AUDIT_SEARCH_H_
 
@@ -21,25 +21,25 @@
 
 namespace belljar::server::audit {
 
-// What an entry must have; nullopt: anything.
+// Criteria for an entry; nullopt: any.
 struct Query {
-  std::optional<std::string> kind;  // without it, no first and last lines of segments
+  std::optional<std::string> kind;  // nullopt: all except first and last lines of segments
   std::optional<std::string> caller;
   std::optional<std::string> tool;
   std::optional<std::string> profile;
   std::optional<std::string> status;
   std::optional<std::string> execution;  // its id
   std::optional<std::string> session;    // its id
-  std::optional<std::string> sha256;     // of anything: code, a file, output, an artifact
-  // The beginning of a time as entries have it: "2026-11", "2026-11-26T05:14"; both inclusive.
+  std::optional<std::string> sha256;     // of any part: code, a file, output, an artifact
+  // Prefixes of timestamps as in entries: "2026-11", "2026-11-26T05:14"; both inclusive.
   std::optional<std::string> since;
   std::optional<std::string> until;
 };
 
-// The names that `kind` may have.
+// The possible values of `kind`.
 std::vector<std::string> EntryKinds();
 
-// What is wrong with the beginning of a time; empty: nothing.
+// What is wrong with a timestamp prefix; empty if valid.
 std::string TimeViolation(std::string_view time);
 
 struct FoundLine {
@@ -50,27 +50,28 @@ struct FoundLine {
 
 struct SearchResult {
   uint64_t found = 0;
-  // Lines that are no entries, which `belljar audit verify` tells more about: "FILE:LINE".
+  // Lines that are not entries, as "FILE:LINE"; `belljar audit verify` explains them.
   std::vector<std::string> unreadable;  // the first ones
 };
 
-// In the order of the log.
+// In log order.
 core::Result<SearchResult> Search(const std::string& folder, const Query& query,
                                   const std::function<void(const FoundLine&)>& take);
 
-// The last `count` lines that Search would find, in the order of the log; later segments are read
-// first, and no more of them than necessary.
+// The last `count` lines that Search would find, in log order; later segments are read first, and
+// no more of them than necessary.
 core::Result<std::vector<std::string>> LastLines(const std::string& folder, const Query& query,
                                                  size_t count);
 
 struct SearchPage {
   std::vector<std::string> lines;  // the newest first
-  // Where to go on: `before` of the next page; 0: the log has no more.
+  // Where to continue: `before` for the next page; 0: the log has no more.
   uint64_t next = 0;
 };
 
-// The newest `count` lines that Search would find with a `seq` below `before` (0: any). At most
-// about `work` bytes are read, and whole segments: a page may have fewer lines, and a next one.
+// The newest `count` lines that Search would find with a `seq` below `before` (0: any). Reads about
+// `work` bytes at most, in whole segments: a page may have fewer lines, and still be followed by
+// another.
 core::Result<SearchPage> SearchBackwards(const std::string& folder, const Query& query,
                                          uint64_t before, size_t count, core::Bytes work);
 

@@ -43,7 +43,7 @@ core::Result<core::UniqueFd> OpenFolder(const std::string& path) {
   if (!folder || fstat(folder.get(), &status) != 0) return core::SystemError(operation);
   if (status.st_uid != geteuid() || (status.st_mode & (S_IRWXG | S_IRWXO)) != 0) {
     return core::MakeError(operation,
-                           "others may read or change what is in it: chmod 700 it, or name a "
+                           "others may read or change its content: chmod 700 it, or name a "
                            "folder of this user's own in audit.folder");
   }
   return folder;
@@ -53,15 +53,15 @@ core::Result<core::UniqueFd> TakeLock(int folder, const std::string& path) {
   core::UniqueFd lock(openat(folder, kLock, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0600));
   if (!lock) return core::SystemError(Operation(path));
   if (flock(lock.get(), LOCK_EX | LOCK_NB) != 0) {
-    return core::SystemError(Operation(path), errno == EWOULDBLOCK
-                                                  ? "another server writes it; give each server "
-                                                    "a folder of its own in audit.folder"
-                                                  : "");
+    return core::SystemError(
+        Operation(path), errno == EWOULDBLOCK ? "another server is writing to it; give each server "
+                                                "a folder of its own in audit.folder"
+                                              : "");
   }
   return lock;
 }
 
-// Where the last segment ends.
+// The end of the last segment.
 struct LastLine {
   std::string log;
   uint64_t sequence = 0;
@@ -122,7 +122,7 @@ core::Result<std::unique_ptr<SegmentWriter>> SegmentWriter::Open(const AuditConf
   return writer;
 }
 
-// A key from elsewhere is not beside the log.
+// A key kept elsewhere: its public key is not next to the log.
 core::Result<void> SegmentWriter::PublishKey() const {
   constexpr size_t kDigits = 16;
   const core::Result<std::vector<PublicKey>> keys = ReadKeys(config_.folder);
@@ -191,7 +191,7 @@ core::Result<void> SegmentWriter::End() {
   return Sync();
 }
 
-// The first line is written elsewhere and moved into place, so that every segment has one.
+// The first line is written to another file and moved into place, so that every segment has one.
 core::Result<void> SegmentWriter::Begin() {
   if (first_line_.empty()) {
     first_line_ = chain_.Add(MembersOf(
@@ -234,7 +234,7 @@ core::Result<size_t> SegmentWriter::Retain() {
     total -= each.bytes;
   }
   if (count == 0) return size_t{0};
-  // Its last line's hash is in the first line of the segment that stays.
+  // The hash of its last line is in the first line of the segment that stays.
   const std::string next =
       count < segments->size() ? (*segments)[count].path : SegmentPath(config_.folder, number_);
   core::Result<LineReader> reader = LineReader::Open(next);

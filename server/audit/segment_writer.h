@@ -1,7 +1,7 @@
-// SegmentWriter: the files of a log that is written. It has no thread of its own: that is AuditLog.
+// SegmentWriter: writes the files of a log. It has no thread: that belongs to AuditLog.
 //
-// Whatever fails can be tried again: what was to be written is kept, and is continued where it
-// stopped, in the middle of a line if need be.
+// Whatever fails can be retried: pending data is kept, and is continued where it stopped, in the
+// middle of a line if necessary.
 #ifndef BELLJAR_SERVER_AUDIT_SEGMENT_WRITER_H_
 #define BELLJAR_SERVER_AUDIT_SEGMENT_WRITER_H_
 
@@ -23,34 +23,34 @@ namespace belljar::server::audit {
 
 class SegmentWriter {
  public:
-  // Takes the folder, which no other server may use, and begins a segment. What a server before
-  // left without an end stays as it is, and the new segment says what was found.
+  // Takes over the folder, which no other server may use, and starts a segment. What a previous
+  // server left unfinished stays unchanged, and the new segment records what was found.
   static core::Result<std::unique_ptr<SegmentWriter>> Open(const AuditConfig& config);
 
-  // Whether the next entry begins with another segment.
+  // Whether the next entry starts a new segment.
   bool IsFull() const;
   bool IsOld() const;
-  // When it is; never while it has no entries.
+  // When that is due; never while the segment has no entries.
   std::chrono::steady_clock::time_point old_at() const;
 
-  // Takes one entry, for Write.
+  // Accepts one entry, for Write.
   void Append(std::string_view members);
   core::Result<void> Write();
   core::Result<void> Sync();
 
-  // Signs the segment, and writes it whole.
+  // Signs the segment and writes it completely.
   core::Result<void> End();
-  // Begins the next one. Precondition: End.
+  // Starts the next segment. Precondition: End.
   core::Result<void> Begin();
 
-  // Removes segments that are older, or more, than the operator wants to keep, after an entry that
-  // says so. Returns the number of removed ones.
+  // Removes segments that exceed the configured age or size, after writing an entry about it.
+  // Returns the number of segments removed.
   core::Result<size_t> Retain();
 
   const SigningKey& key() const { return key_; }
   uint64_t number() const { return number_; }
   const std::string& head() const { return chain_.hash(); }
-  // What the server before left without an end; nullopt: nothing.
+  // What the previous server left unfinished; nullopt: nothing.
   const std::optional<Digest>& unclosed() const { return unclosed_; }
 
  private:
@@ -74,9 +74,9 @@ class SegmentWriter {
   uint64_t lines_ = 0;  // of the segment
   uint64_t bytes_ = 0;
   std::chrono::steady_clock::time_point began_;
-  std::string pending_;  // to be written from written_ on
+  std::string pending_;  // still to be written, from written_ on
   size_t written_ = 0;
-  std::string first_line_;  // of a segment that has not begun
+  std::string first_line_;  // of a segment that has not been started
   bool is_signed_ = false;
 };
 

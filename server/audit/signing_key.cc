@@ -24,7 +24,7 @@ namespace {
 
 constexpr size_t kMaxPem = 4096;
 
-// DER of RFC 8410 before the 32 bytes of a key. Other forms of the same key are not accepted.
+// DER of RFC 8410 preceding the 32 bytes of a key. Other forms of the same key are not accepted.
 constexpr std::string_view kPublicDer("\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00", 12);
 constexpr std::string_view kPrivateDer(
     "\x30\x2e\x02\x01\x00\x30\x05\x06\x03\x2b\x65\x70\x04\x22\x04\x20", 16);
@@ -44,7 +44,7 @@ std::string WithPem(const char* label, std::string_view der, std::string_view ke
          "-----\n";
 }
 
-// The key in a PEM text of exactly this form; nullopt: it has another.
+// The key in a PEM text of exactly this form; nullopt: another form.
 std::optional<std::array<unsigned char, 32>> FromPem(const char* label, std::string_view der,
                                                      std::string_view pem) {
   const std::string head = std::string("-----BEGIN ") + label + "-----\n";
@@ -65,7 +65,7 @@ std::optional<std::array<unsigned char, 32>> FromPem(const char* label, std::str
 core::Error NotAKey(const std::string& path, const char* label, const char* command) {
   return core::MakeError("read " + core::Quoted(path),
                          std::string("it is not an Ed25519 key in PEM form (\"BEGIN ") + label +
-                             "\"), as made by: " + command);
+                             "\"), as created by: " + command);
 }
 
 std::array<unsigned char, 32> RandomSeed() {
@@ -77,8 +77,8 @@ std::array<unsigned char, 32> RandomSeed() {
   return seed;
 }
 
-// Makes a file with its whole content, or none, wherever the process is killed. One that exists
-// stays as it is.
+// Creates a file with its whole content, or none, even if the process is killed. An existing file
+// is left unchanged.
 core::Result<void> MakeFile(const std::string& path, std::string_view content, mode_t mode) {
   const std::string operation = "write " + core::Quoted(path);
   std::string scratch = path + ".XXXXXX";
@@ -93,13 +93,12 @@ core::Result<void> MakeFile(const std::string& path, std::string_view content, m
   return made;
 }
 
-// The private key first: a public one without it has lost it, and must not get another.
+// The private key first: a public key without one has lost it, and must not get another.
 core::Result<void> MakePrivate(const std::string& path) {
   if (const std::string other = PublicPathOf(path); access(other.c_str(), F_OK) == 0) {
-    return core::MakeError(
-        "make a key in " + core::Quoted(path),
-        "there is a public key without its private one: put that back, or move " +
-            core::Quoted(other) + " away");
+    return core::MakeError("make a key in " + core::Quoted(path),
+                           "there is a public key without its private key: restore that, or move " +
+                               core::Quoted(other) + " away");
   }
   std::array<unsigned char, 32> seed = RandomSeed();
   std::string pem = WithPem(kPrivateLabel, kPrivateDer, AsText(seed.data(), seed.size()));
@@ -109,7 +108,7 @@ core::Result<void> MakePrivate(const std::string& path) {
   return made;
 }
 
-// A public key that is missing is made of the private one.
+// A missing public key is derived from the private key.
 core::Result<void> CheckPublic(const std::string& private_path, const PublicKey& key) {
   const std::string path = PublicPathOf(private_path);
   if (core::Result<void> written = key.Write(path); !written) return written;
@@ -118,7 +117,7 @@ core::Result<void> CheckPublic(const std::string& private_path, const PublicKey&
   if (found->id() == key.id()) return {};
   return core::MakeError("read " + core::Quoted(path),
                          "it is not the public key of " + core::Quoted(private_path) +
-                             "; move it away, so that the right one is made");
+                             "; move it away, so that the right one is created");
 }
 
 core::Result<void> CheckPrivate(const std::string& path) {
@@ -127,7 +126,7 @@ core::Result<void> CheckPrivate(const std::string& path) {
   if ((status.st_mode & (S_IRWXG | S_IRWXO)) == 0) return {};
   return core::MakeError("read " + core::Quoted(path),
                          "others may read this private key: chmod 600 it, or, if it may have been "
-                         "read, remove it, so that another is made");
+                         "read, remove it, so that another is created");
 }
 
 PublicKey::Bytes PublicOf(const std::array<unsigned char, 32>& seed,
@@ -195,8 +194,9 @@ SigningKey::SigningKey(SigningKey&& other) noexcept
 SigningKey::~SigningKey() { sodium_memzero(secret_.data(), secret_.size()); }
 
 core::Result<SigningKey> SigningKey::OpenOrMake(const std::string& path) {
-  // Chooses the implementations for this processor; every further call does nothing.
-  if (sodium_init() < 0) return core::MakeError("start libsodium", "it has no random numbers");
+  // Selects the implementations for this processor; further calls do nothing.
+  if (sodium_init() < 0)
+    return core::MakeError("start libsodium", "it has no source of random numbers");
   if (access(path.c_str(), F_OK) != 0) {
     if (core::Result<void> made = MakePrivate(path); !made) return made.error();
   }

@@ -1,11 +1,11 @@
-// Ed25519 keys, in the PEM files of OpenSSL, and signatures as DSSE has them.
+// Ed25519 keys, in OpenSSL's PEM files, and DSSE signatures.
 //
 //   Result<SigningKey> key = SigningKey::OpenOrMake("/var/lib/belljar/audit/key.pem");
 //   std::string signature = key->Sign(kReceiptType, payload);
 //   key->public_key().Verifies(kReceiptType, payload, signature);   // true
 //
-// What is signed is the payload with its type in front (PreAuthEncoding), so that no signature of
-// one kind can be shown as one of another.
+// The signature covers the payload preceded by its type (PreAuthEncoding), so that a signature of
+// one kind cannot be passed off as one of another.
 #ifndef BELLJAR_SERVER_AUDIT_SIGNING_KEY_H_
 #define BELLJAR_SERVER_AUDIT_SIGNING_KEY_H_
 
@@ -19,8 +19,8 @@
 
 namespace belljar::server::audit {
 
-// The bytes of base64 in its canonical form (RFC 4648, 3.5), in which each has one text only: a
-// changed one is another or none. nullopt: it is not base64, or in another form.
+// The bytes of canonical base64 (RFC 4648, 3.5), in which each value has exactly one text: a
+// modified text is another value or invalid. nullopt: not base64, or not canonical.
 std::optional<std::string> DecodeCanonical(std::string_view base64);
 
 // PAE of the DSSE specification, version 1.
@@ -38,7 +38,7 @@ class PublicKey {
   // SHA-256 of its DER form (SubjectPublicKeyInfo), in hexadecimal.
   const std::string& id() const { return id_; }
   std::string Pem() const;
-  // Whole or not at all; a file that exists stays as it is.
+  // Written completely or not at all; an existing file is left unchanged.
   core::Result<void> Write(const std::string& path) const;
   // `signature`: base64.
   bool Verifies(std::string_view type, std::string_view payload, std::string_view signature) const;
@@ -50,9 +50,9 @@ class PublicKey {
 
 class SigningKey {
  public:
-  // Reads the private key; without a file makes one, readable only by this user. The public key is
-  // beside it, and is made if it is missing: "key.pem" has "key.pub". An error if others may read
-  // the private one, or if the public one is another's.
+  // Reads the private key; if the file is missing, creates it, readable only by this user. The
+  // public key is next to it, and is created if missing: "key.pem" has "key.pub". An error if
+  // others may read the private key, or if the public key does not match.
   static core::Result<SigningKey> OpenOrMake(const std::string& path);
   SigningKey(SigningKey&& other) noexcept;
   SigningKey(const SigningKey&) = delete;
@@ -72,10 +72,10 @@ class SigningKey {
   PublicKey public_key_;
 };
 
-// Where the public key of a private one is.
+// The path of the public key that belongs to a private key.
 std::string PublicPathOf(const std::string& private_path);
 
-// $XDG_STATE_HOME/belljar/NAME, or below ~/.local/state; empty: there is no home.
+// $XDG_STATE_HOME/belljar/NAME, or below ~/.local/state; empty: no home folder.
 std::string StatePath(std::string_view name);
 
 }  // namespace belljar::server::audit

@@ -18,7 +18,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// Empty or 0 if it is not there, or something else.
+// Empty or 0 if absent or of another type.
 std::string TextIn(const Json& object, const char* name) {
   const auto found = object.find(name);
   return found != object.end() && found->is_string() ? found->get<std::string>() : std::string();
@@ -33,7 +33,7 @@ std::string Range(uint64_t first, uint64_t last) {
                        : std::to_string(first) + " to " + std::to_string(last);
 }
 
-// Since 1970; 0: it is no time.
+// Seconds since 1970; 0: not a timestamp.
 int64_t SecondsOf(std::string_view time) {
   tm parts{};
   return strptime(std::string(time).c_str(), "%Y-%m-%dT%H:%M:%S", &parts) ? timegm(&parts) : 0;
@@ -48,11 +48,11 @@ class Verifier {
   Verification Finish();
 
  private:
-  // What the segment before left, for the first line of the next one.
+  // What the previous segment passes on to the first line of the next.
   struct End {
     bool is_closed = false;
     bool has_fault = false;
-    Digest rest;  // what is not part of the chain
+    Digest rest;  // bytes that are not part of the chain
   };
 
   std::string Judge(const ReadLine& line, std::string_view text);
@@ -78,19 +78,20 @@ class Verifier {
 
   const SegmentFile* segment_ = nullptr;
   uint64_t line_ = 0;
-  // Of the line before; nullopt: it cannot be known, since a fault was found.
+  // Hash of the previous line; nullopt: unknown, since a fault was found.
   std::optional<std::string> previous_ = std::string(kNoHash);
   uint64_t sequence_ = 0;
-  uint64_t number_ = 0;  // of the segment before
+  uint64_t number_ = 0;  // of the previous segment
   End end_ = {.is_closed = true, .has_fault = false, .rest = {}};
   int64_t last_seconds_ = 0;
-  // The last of the segments that are missing at the beginning, until an entry explains that.
+  // The last of the segments missing at the beginning, until an entry explains that.
   std::optional<uint64_t> removed_;
-  std::map<uint64_t, std::string> heads_before_;  // by segment: what its first line follows
+  // By segment: the hash that its first line continues.
+  std::map<uint64_t, std::string> heads_before_;
   std::string first_path_;
 };
 
-// "" is no fault.
+// "" means no fault.
 std::string Verifier::JudgeOrder(const ReadLine& line) const {
   if (!previous_) return "";
   if (line.previous == *previous_ && line.sequence == sequence_ + 1) return "";
@@ -101,23 +102,24 @@ std::string Verifier::JudgeOrder(const ReadLine& line) const {
     return "it is repeated or out of order: entry " + std::to_string(line.sequence) +
            " after entry " + std::to_string(sequence_);
   }
-  return "it does not follow the line before it, which was changed, or it is of another log";
+  return "it does not follow the previous line: that was modified, or this is of another log";
 }
 
-// The first line of a segment whose predecessor has no end says so, and what was there instead.
+// The first line of a segment whose predecessor has no signed end says so, and what was there
+// instead.
 std::string Verifier::JudgeUnclosed(const Json& object) {
   const auto found = object.find("unclosed");
   const bool says_unclosed = found != object.end() && found->is_object();
   if (end_.has_fault) return "";
   const bool was_unclosed = !end_.is_closed || end_.rest.bytes > 0;
   if (!was_unclosed && !says_unclosed) return "";
-  if (!was_unclosed) return "it says that the segment before it has no signed end, but it has one";
-  if (!says_unclosed) return "the signed end of the segment before it was removed";
+  if (!was_unclosed) return "it says that the previous segment has no signed end, but it has one";
+  if (!says_unclosed) return "the signed end of the previous segment was removed";
   if (NumberIn(*found, "bytes") != end_.rest.bytes ||
       (end_.rest.bytes > 0 && TextIn(*found, "sha256") != end_.rest.sha256)) {
-    return "after the last entry of the segment before it there are " +
+    return "after the last entry of the previous segment there are " +
            std::to_string(end_.rest.bytes) +
-           " bytes that are not those that were there when this "
+           " bytes that differ from those that were there when this "
            "one began";
   }
   return "";
@@ -126,18 +128,18 @@ std::string Verifier::JudgeUnclosed(const Json& object) {
 std::string Verifier::JudgeFirst(const ReadLine& line, const Json& object) {
   if (line.kind != NameOf(Kind::kSegment)) return "the first line of the segment was removed";
   if (NumberIn(object, "segment") != segment_->number) {
-    return "it is of segment " + std::to_string(NumberIn(object, "segment")) +
+    return "it belongs to segment " + std::to_string(NumberIn(object, "segment")) +
            ": the file was renamed, or replaced by another";
   }
   const std::string log = TextIn(object, "log");
   if (result_.log.empty()) result_.log = log;
-  if (log != result_.log) return "it is of another log: " + core::Printable(log);
+  if (log != result_.log) return "it belongs to another log: " + core::Printable(log);
   if (number_ == 0 && segment_->number > 1) {
     removed_ = segment_->number - 1;
     first_path_ = segment_->path;
     previous_.reset();
   } else if (segment_->number != number_ + 1) {
-    // Named below as missing files.
+    // Reported below as missing files.
     previous_.reset();
   }
   if (std::string order = JudgeOrder(line); !order.empty()) return order;
@@ -152,10 +154,10 @@ std::string Verifier::JudgeEnd(const ReadLine& line, const Json& object) {
                                 [&](const PublicKey& each) { return each.id() == id; });
   if (key == keys_.end()) {
     return "it is signed with key " + core::Printable(id).substr(0, 16) +
-           "…, which is none of the given keys";
+           "…, which is an unknown key";
   }
   if (!key->Verifies(kSegmentType, line.is_signed, line.signature)) {
-    return "its signature is not one of key " + id.substr(0, 16) + "…";
+    return "its signature is not by key " + id.substr(0, 16) + "…";
   }
   if (NumberIn(object, "segment") != segment_->number || NumberIn(object, "lines") != line_ - 1) {
     return "it is signed for another segment, or another number of lines";
@@ -189,7 +191,7 @@ std::string Verifier::Judge(const ReadLine& line, std::string_view text) {
   return "";
 }
 
-// It may speak of more segments than are missing: removing them may have been interrupted.
+// It may name more segments than are missing: removing them may have been interrupted.
 void Verifier::JudgeRetention(const Json& object) {
   const uint64_t through = NumberIn(object, "through");
   const auto head = heads_before_.find(through + 1);
@@ -198,8 +200,8 @@ void Verifier::JudgeRetention(const Json& object) {
   if (explains) removed_.reset();
 }
 
-// What begins with a line that is not part of the chain. A crash leaves a part of a line at the end
-// of a segment that has no signed end, and nothing else.
+// Data beginning with a line that is not part of the chain. A crash leaves a partial line at the
+// end of a segment without a signed end, and nothing else.
 core::Result<void> Verifier::JudgeRest(LineReader& reader, const LineReader::Line& line,
                                        const std::string& why, bool is_last) {
   const bool lost_its_end =
@@ -209,7 +211,7 @@ core::Result<void> Verifier::JudgeRest(LineReader& reader, const LineReader::Lin
       !line.is_terminated && !line.is_too_long && !end_.is_closed && line_ > 1 && !lost_its_end;
   if (!is_torn) {
     Fail(end_.is_closed                        ? "it was added after the signed end of the segment"
-         : lost_its_end && !line.is_terminated ? "its end of line was changed"
+         : lost_its_end && !line.is_terminated ? "its line end was modified"
                                                : why);
     return {};
   }
@@ -217,12 +219,12 @@ core::Result<void> Verifier::JudgeRest(LineReader& reader, const LineReader::Lin
   if (!rest) return rest.error();
   end_.rest = std::move(*rest);
   Note(line_, "an incomplete entry of " + std::to_string(end_.rest.bytes) + " bytes: the server " +
-                  (is_last ? "is writing it, or was killed while it did"
-                           : "was killed while it wrote it"));
+                  (is_last ? "is writing it, or was killed while writing it"
+                           : "was killed while writing it"));
   return {};
 }
 
-// Entries are in the order in which they were queued, a moment after they got their times.
+// Entries are in the order in which they were queued, shortly after they got their timestamps.
 void Verifier::NoteClock(std::string_view time) {
   constexpr int64_t kMoment = 10;
   const int64_t seconds = SecondsOf(time);
@@ -237,7 +239,7 @@ core::Result<void> Verifier::Segment(const SegmentFile& segment, bool is_last) {
   segment_ = &segment;
   if (number_ != 0 && segment.number != number_ + 1) {
     line_ = 0;
-    Fail("the segments between it and the one before it are missing: " +
+    Fail("the segments between it and the previous one are missing: " +
          Range(number_ + 1, segment.number - 1));
   }
   core::Result<LineReader> reader = LineReader::Open(segment.path);
@@ -257,7 +259,7 @@ core::Result<void> Verifier::Segment(const SegmentFile& segment, bool is_last) {
     const ReadLine* const entry = std::get_if<ReadLine>(&read);
     const bool is_whole = entry && line.is_terminated && !line.is_too_long;
     if (!is_whole && line_ > 1) {
-      const std::string why(entry ? "its end of line was removed"
+      const std::string why(entry ? "its line end was removed"
                                   : FaultText(std::get<LineFault>(read)));
       if (core::Result<void> judged = JudgeRest(*reader, line, why, is_last); !judged) {
         return judged;
@@ -266,7 +268,7 @@ core::Result<void> Verifier::Segment(const SegmentFile& segment, bool is_last) {
     }
     std::string fault(!is_whole ? FaultText(entry ? LineFault::kForm : std::get<LineFault>(read))
                                 : Judge(*entry, line.text));
-    if (line_ == 1) end_ = {};  // this segment's, once that of the one before was judged
+    if (line_ == 1) end_ = {};  // this segment's, once the previous one has been judged
     if (!fault.empty()) {
       Fail(std::move(fault));
       break;
@@ -286,7 +288,7 @@ core::Result<void> Verifier::Segment(const SegmentFile& segment, bool is_last) {
   if (end_.has_fault) {
     previous_.reset();
   } else if (!end_.is_closed) {
-    Note(0, is_last ? "it has no signed end yet: a server writes it, or was killed"
+    Note(0, is_last ? "it has no signed end yet: a server is writing it, or was killed"
                     : "it has no signed end: the server was killed");
   }
   number_ = segment.number;
@@ -298,8 +300,8 @@ Verification Verifier::Finish() {
     result_.faults.insert(
         result_.faults.begin(),
         {first_path_, 0,
-         "the segments before it are missing, and no entry says that they were removed as the "
-         "operator asked: " +
+         "the segments before it are missing, and no entry says that they were removed as "
+         "configured: " +
              Range(1, *removed_)});
   }
   for (const std::string& head : missing_heads_) {

@@ -1,10 +1,10 @@
-// Verification of a log: whether anything in it was changed, removed, added or moved since it was
-// written, as far as that can be told from it.
+// Verification of a log: whether anything in it was modified, removed, added or reordered since it
+// was written, as far as the log itself can show.
 //
 //   Result<Verification> verified = VerifyLog(folder, keys, expected_heads);
 //   for (const Fault& fault : verified->faults) …
 //
-// A log cannot show that its own end was cut off: that takes the hash of a later line, from
+// A log cannot show that its own end was cut off: that takes the hash of a later line, stored
 // elsewhere (`expected_heads`). Whoever has the signing key can write another log.
 #ifndef BELLJAR_SERVER_AUDIT_VERIFY_H_
 #define BELLJAR_SERVER_AUDIT_VERIFY_H_
@@ -29,16 +29,16 @@ struct Fault {
 };
 
 struct Verification {
-  // The first of each segment: after it, the rest of the segment cannot be judged.
+  // The first fault of each segment: after it, the rest of the segment cannot be judged.
   std::vector<Fault> faults;
-  // What a crash leaves, and what cannot be told yet: no faults.
+  // Traces of a crash, and what cannot be judged yet: not faults.
   std::vector<Fault> notes;
   std::string log;  // its id
   uint64_t segments = 0;
-  uint64_t entries = 0;           // lines, without the first and the last of each segment
+  uint64_t entries = 0;           // lines, except the first and last of each segment
   uint64_t unsigned_entries = 0;  // after the last signature
   std::string head;               // hash of the last line
-  std::vector<std::string> keys;  // ids of those that signed
+  std::vector<std::string> keys;  // ids of the keys that signed
 };
 
 // In bounded memory. An error: the files cannot be read.

@@ -25,7 +25,7 @@ void CallQueue::Stop() {
   }
   wake_.notify_all();
   idle_.notify_all();
-  dropped.clear();  // without the mutex: what calls hold may use the queue at its end
+  dropped.clear();  // without the mutex: what calls hold may use the queue when it is destroyed
   for (core::Thread& thread : threads_) thread.Join();
 }
 

@@ -49,22 +49,22 @@ class CallQueue {
   std::optional<Refusal> Submit(const std::string& caller, size_t caller_limit,
                                 std::function<void()> call);
 
-  // From now on; calls that were accepted are not refused any more. `running`: at least 1, and at
-  // most as at the start, since there are so many threads.
+  // Takes effect for new calls: accepted calls are not refused afterwards. `running`: at least 1,
+  // and at most its initial value, the number of threads.
   void SetOptions(Options options);
   Options options() const;
   size_t threads() const { return threads_.size(); }
 
-  // Why there are fewer threads than options().running. Do not use the queue then.
+  // Why there are fewer threads than options().running. If set, do not use the queue.
   const std::optional<core::Error>& start_error() const { return start_error_; }
 
   // Refuses new calls from now on and waits for the calls already accepted. False: some were still
   // running at `deadline`.
   bool Drain(std::chrono::steady_clock::time_point deadline);
 
-  // Refuses new calls from now on, drops those that wait, and waits for those that run, however
-  // long that takes: what calls use may be destroyed afterwards, and not before. May be called
-  // again; not within a call.
+  // Refuses new calls from now on, drops waiting calls, and waits for the running ones, however
+  // long that takes: what calls use may only be destroyed afterwards. May be called again, but not
+  // within a call.
   void Stop();
 
   Counters counters() const;

@@ -54,13 +54,13 @@ std::optional<CallQueue::Refusal> Calls::Start(Tool& tool, ToolCall call, OnEnd 
 
 void Calls::Run(Tool& tool, ToolCall call, const OnEnd& on_end) {
   Started started(observer_, tool, std::move(call));
-  // A job was submitted with its id.
+  // A job was submitted under its own id.
   if (started.call.execution_id.empty()) started.execution.Submit();
   Execute(started, on_end);
 }
 
 void Calls::Execute(Started& started, const OnEnd& on_end) {
-  host::DeferredTasks deferred;  // executed when this function returns, after the answer
+  host::DeferredTasks deferred;  // run when this function returns, after the answer
   started.call.deferred = &deferred;
   started.call.execution = &started.execution;
   started.execution.Start();

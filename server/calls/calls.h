@@ -1,12 +1,12 @@
 // Calls: the one way to run a tool for a caller, however the call arrived: limits and queue,
-// events, the tool, the answer, the work that is left for after it.
+// events, the tool, the answer, and the deferred work.
 //
 //   Calls calls(queue, on_refusal, &observers);
 //   std::optional<CallQueue::Refusal> refusal = calls.Start(
 //       *tool, {.arguments = …, .caller = …, .cancellation = request.peer_gone},
 //       [reply](core::Result<ToolResult> result) { reply->Finish(…); });
 //
-// What holds a place in the queue for several calls, such as a batch, runs each of them there:
+// A batch holds one place in the queue for several calls and runs each of them there:
 //
 //   calls.queue().Submit(owner, limit, [&] { for (…) calls.Run(*tool, call, on_end); });
 #ifndef BELLJAR_SERVER_CALLS_CALLS_H_
@@ -32,8 +32,8 @@ namespace belljar::server {
 class Calls {
  public:
   using RefusalListener = std::function<void(const Caller&, const CallQueue::Refusal&)>;
-  // Called once, before the deferred work of the call. A call that was cancelled while it waited
-  // ends with ECANCELED; what a tool throws is an error.
+  // Called once, before the deferred work of the call. A call that was cancelled while waiting ends
+  // with ECANCELED; an exception thrown by a tool is an error.
   using OnEnd = std::function<void(core::Result<ToolResult>)>;
 
   // `queue` and `observer`, which may be null, must outlive this object.
@@ -41,17 +41,17 @@ class Calls {
                  CallObserver* observer = nullptr)
       : queue_(queue), on_refusal_(std::move(on_refusal)), observer_(observer) {}
 
-  // In the queue if the tool uses a worker, here and now otherwise. `on_end` is not called if the
+  // In the queue if the tool uses a worker, otherwise synchronously. `on_end` is not called if the
   // queue refuses the call.
   std::optional<CallQueue::Refusal> Start(Tool& tool, ToolCall call, OnEnd on_end);
-  // On this thread, which has a place in the queue if the tool uses a worker. Deferred work is done
-  // when this returns.
+  // On this thread, which holds a place in the queue if the tool uses a worker. Deferred work is
+  // done when this returns.
   void Run(Tool& tool, ToolCall call, const OnEnd& on_end);
 
   CallQueue& queue() { return queue_; }
   CallObserver* observer() const { return observer_; }
 
-  // While it exists, CancelAll cancels this, too.
+  // While it exists, CancelAll also cancels this.
   class Pending {
    public:
     Pending(Calls& calls, std::shared_ptr<Cancellation> cancellation);
@@ -62,7 +62,7 @@ class Calls {
     Calls& calls_;
     const std::shared_ptr<Cancellation> cancellation_;
   };
-  // What was started and has not ended.
+  // Calls that have started and not ended.
   void CancelAll();
 
  private:

@@ -8,7 +8,7 @@
 namespace belljar::server {
 namespace {
 
-// Why it left no CallRecord.
+// Why the call left no CallRecord.
 std::string_view ReasonOf(const core::Result<ToolResult>& result) {
   if (!result) return result.error().error_number == ECANCELED ? "cancelled" : "failure";
   switch (result->fault) {

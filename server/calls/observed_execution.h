@@ -1,5 +1,5 @@
-// ObservedExecution: one call of a tool that runs code, from its submission to its end, as
-// observers are told of it. For calls of other tools it has no id, and nobody is told.
+// ObservedExecution: one call of a tool that runs code, from its submission to its end, as reported
+// to observers. For calls of other tools it has no id, and nothing is reported.
 //
 //   ObservedExecution execution(observer, tool, call);
 //   execution.Submit();                       // before the queue, so that nothing can come earlier
@@ -34,19 +34,19 @@ class ObservedExecution {
   void Refuse(std::string_view reason);
   void Refuse(CallQueue::Refusal::Reason reason);
   void Start();
-  // Whether somebody wants to know what it prints.
+  // Whether an observer wants its output.
   bool WantsOutput() const;
   void Print(std::string_view text);
-  // An observer has been told by a CallRecord how it ended.
+  // Whether a CallRecord has reported to an observer how it ended.
   void SetRecorded() { recorded_ = true; }
-  // Once the deferred work that is already in `deferred` is done, a call that left no CallRecord
+  // Once the deferred work that is already in `deferred` is done, a call without a CallRecord
   // counts as refused. This object must outlive `deferred`.
   void End(const core::Result<ToolResult>& result, host::DeferredTasks& deferred);
 
  private:
   ExecutionRecord Record() const;
 
-  CallObserver* const observer_;  // null: nobody is told
+  CallObserver* const observer_;  // null: nothing is reported
   const Tool& tool_;
   const std::string caller_;
   const std::string traceparent_;

@@ -1,5 +1,5 @@
-// CallObserver: receives a record of each finished call from the tools, and of how a call that runs
-// code gets there; implemented by metrics, the log, the audit log and events.
+// CallObserver: receives a record of each finished call from the tools, and the steps of a call
+// that runs code until then; implemented by metrics, the log, the audit log and events.
 #ifndef BELLJAR_SERVER_CALLS_OBSERVER_H_
 #define BELLJAR_SERVER_CALLS_OBSERVER_H_
 
@@ -19,24 +19,23 @@ struct CallRecord {
   std::string_view caller;
   std::string_view profile;
   std::string_view code;                   // for logs that may contain it
-  const host::Request* request = nullptr;  // as it was run, for its digests; null: not known
+  const host::Request* request = nullptr;  // the code as it was run, for its digests; null: unknown
   const host::Outcome* outcome = nullptr;  // null: the call failed without one
   std::optional<std::string> failure;      // Belljar's own failure, instead of an outcome
-  std::string_view execution;              // of a call that runs code: its id; else empty
+  std::string_view execution;              // the id of a call that runs code; otherwise empty
 };
 
-// A call that runs code, on its way to its CallRecord or its refusal. The views are valid only
-// while the observer is called.
+// A call that runs code, before its CallRecord or its refusal. The views are valid only while the
+// observer is called.
 struct ExecutionRecord {
   std::string_view execution;  // its id
   std::string_view tool;
   std::string_view caller;
-  std::string_view traceparent;  // of Submitted: as sent by the client; may be empty
-  std::string_view reason;       // of Refused: "queue_full", "arguments", …
+  std::string_view traceparent;  // for Submitted: as sent by the client; may be empty
+  std::string_view reason;       // for Refused: "queue_full", "arguments", …
 };
 
-// What has happened to a session, besides its cells. The views are valid only during
-// SessionChanged.
+// What happened to a session, besides its cells. The views are valid only during SessionChanged.
 struct SessionRecord {
   std::string_view action;  // "opened", "closed", "evicted", "branched", "rolled_back", …
   std::string_view caller;
@@ -51,13 +50,13 @@ class CallObserver {
   // Any thread, concurrently; must not block for long.
   virtual void Called(const CallRecord& record) = 0;
   virtual void SessionChanged(const SessionRecord& record) { (void)record; }
-  // In this order, each at most once; then either Called or Refused. A job whose server ended while
-  // it ran may be started again.
+  // Called in this order, each at most once, followed by either Called or Refused. A job whose
+  // server ended while running it may be started again.
   virtual void Submitted(const ExecutionRecord& record) { (void)record; }
   virtual void Started(const ExecutionRecord& record) { (void)record; }
   // The call has ended without a CallRecord: nothing ran.
   virtual void Refused(const ExecutionRecord& record) { (void)record; }
-  // What the code printed so far, in whole characters, while it runs. Asked for once per call.
+  // The code's new output, in whole characters, while it runs. Requested once per call.
   virtual bool WantsOutput(std::string_view caller) const {
     (void)caller;
     return false;

@@ -34,29 +34,28 @@ struct ToolCall {
   // Receives the guest's output while it runs, in whole UTF-8 characters, on the thread of the
   // call; may be empty. Must not block.
   std::function<void(std::string_view)> on_output;
-  // Receives what the call waits for before it runs, on the thread of the call; may be empty. Must
-  // not block.
+  // Receives what the call is waiting for before it runs, on the thread of the call; may be empty.
+  // Must not block.
   std::function<void(std::string_view)> on_status;
   std::shared_ptr<Cancellation> cancellation;  // null: it cannot be cancelled
   std::string traceparent;   // the client's (W3C Trace Context), unchecked; may be empty
-  std::string execution_id;  // of a job, which was submitted with it; empty: a new one
+  std::string execution_id;  // of a job, under which it was submitted; empty: generate one
   Form form = Form::kAnswer;
-  // By Calls, for the tool. Runs work after the client has been answered; null: all work is done
+  // Set by Calls for the tool. Runs work after the client has been answered; null: all work is done
   // before Call returns.
   host::DeferredTasks* deferred = nullptr;
-  // Borrowed until the deferred work is done: what observers are told about the call; null:
-  // nothing.
+  // Borrowed until the deferred work is done: receives the reports on the call; null: none.
   ObservedExecution* execution = nullptr;
 };
 
 struct ToolResult {
-  // Why a call has no result of its code, for protocols that tell such failures apart.
+  // Why a call has no result of its code, for protocols that distinguish such failures.
   enum class Fault {
     kNone,         // it has one
     kArguments,    // the arguments were invalid
-    kNotFound,     // what they name does not exist
-    kConflict,     // not in this state: a session is busy, closed, or has no such checkpoint
-    kUnavailable,  // the server could not run it, now or at all
+    kNotFound,     // something that they name does not exist
+    kConflict,     // wrong state: a session is busy, closed, or has no such checkpoint
+    kUnavailable,  // the server could not run it, now or ever
   };
 
   // A JSON object as text, as described by the tool's output schema; empty if there is none, for
@@ -99,8 +98,8 @@ class Tool {
   virtual bool uses_worker() const = 0;
   // Whether a call is an execution, with an id (execution.h).
   virtual bool runs_code() const { return false; }
-  // Blocks; any thread, concurrently. What the caller can retry is a result; an error is left for
-  // what no caller can do anything about.
+  // Blocks; any thread, concurrently. What the caller can retry is a result; an error is something
+  // that no caller can act upon.
   virtual core::Result<ToolResult> Call(const ToolCall& call) = 0;
 };
 

@@ -8,17 +8,17 @@
 namespace belljar::server::compatible {
 namespace {
 
-// What these APIs send is flat: the deepest are the members of a list of submissions.
+// These APIs send flat bodies: the deepest are the members of a list of submissions.
 constexpr host::JsonBounds kBodyBounds = {.depth = 16, .values = 100'000};
 
 std::string WhatIsWrong(const host::JsonFailure& failure) {
   switch (failure.reason) {
     case host::JsonFailure::Reason::kNotJson:
       return "the body is not JSON: see byte " + std::to_string(failure.byte);
-    case host::JsonFailure::Reason::kNumber: return "the body has a number that is too large";
+    case host::JsonFailure::Reason::kNumber: return "the body contains a number that is too large";
     case host::JsonFailure::Reason::kTooDeep: return "the body is nested too deeply";
-    case host::JsonFailure::Reason::kTooMany: return "the body has too many values";
-    case host::JsonFailure::Reason::kRepeatedKey: return "the body has the same name twice";
+    case host::JsonFailure::Reason::kTooMany: return "the body contains too many values";
+    case host::JsonFailure::Reason::kRepeatedKey: return "the body contains a name twice";
   }
   return "the body is not JSON";
 }

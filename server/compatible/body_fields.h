@@ -1,5 +1,5 @@
-// BodyFields: the object that a client sent, read member by member. Each API words what is wrong in
-// its own way.
+// BodyFields: the object sent by a client, read member by member. Each API reports errors in its
+// own words.
 //
 //   std::variant<nlohmann::json, std::string> body = ReadBody(request.body);
 //   BodyFields fields(std::get<nlohmann::json>(body));
@@ -33,15 +33,15 @@ class BodyFields {
 
   // nullopt: absent, null or, which is a mistake, of another type.
   std::optional<std::string> Text(const char* name);
-  // Takes a number that is written as a text, too: form encoders and lax validators have taught
-  // clients to send those.
+  // Also accepts a number written as text: form encoders and lax validators have led clients to
+  // send those.
   std::optional<double> Number(const char* name);
   std::optional<bool> Boolean(const char* name);
-  // Absent: empty.
+  // Empty if absent.
   std::vector<std::string> Texts(const char* name);
-  // Values that are null are left out.
+  // Null values are skipped.
   std::vector<std::pair<std::string, std::string>> TextMap(const char* name);
-  // Null: absent.
+  // Null if absent.
   const nlohmann::json* Find(const char* name) const;
 
   void Add(std::string field, std::string message);

@@ -1,5 +1,5 @@
-// RunReport: what came of a run, in the terms of the APIs that this server imitates: an exit code
-// or a signal, what was printed, a verdict.
+// RunReport: the result of a run in the terms of the imitated APIs: an exit code or a signal, the
+// output, a verdict.
 //
 //   RunEnd end = EndOf(std::move(result));
 //   if (const auto* failure = std::get_if<RunFailure>(&end)) return Refuse(*failure);
@@ -22,11 +22,11 @@ namespace belljar::server::compatible {
 
 struct RunReport {
   enum class End {
-    kExited,  // with exit_code; also what the language policy refused: 1
+    kExited,  // with exit_code; 1 also for code that the language policy refused
     kTimeLimit,
     kMemoryLimit,
     kSignal,
-    kLost,  // cancelled, or its container ended: it says nothing about the program
+    kLost,  // cancelled, or its container ended: says nothing about the program
   };
   End end = End::kLost;
   int exit_code = 0;  // of kExited, from 0 to 255
@@ -47,19 +47,19 @@ struct RunReport {
     std::string traceback;
   };
   std::optional<Exception> exception;
-  std::string value;  // repr of the last expression; empty: there is none
+  std::string value;  // repr of the last expression; empty: none
 
   struct Output {
-    std::string name;  // of a file: its path in the workspace
+    std::string name;  // for a file: its path in the workspace
     std::string media_type;
     bool is_display = false;                   // a figure or a table
     std::shared_ptr<const std::string> bytes;  // never null
   };
   std::vector<Output> outputs;
 
-  // Both parts, as a terminal would show them.
+  // Both parts, as shown on a terminal.
   std::string WholeStandardError() const;
-  // The newest file of that name; null: there is none, or it is too large to be kept.
+  // The newest file of that name; null: there is none, or it was too large to keep.
   const Output* FindFile(std::string_view path) const;
 };
 
@@ -74,7 +74,7 @@ using RunEnd = std::variant<RunReport, RunFailure>;
 // Of a call of execute_code that asked for its outcome.
 RunEnd EndOf(core::Result<ToolResult> result);
 
-// A source that Python does not read: with NUL, or not UTF-8. To a grader this is an error of the
+// A source that Python cannot read: with NUL, or not UTF-8. To a grader this is an error of the
 // program, although the tool refuses such an argument.
 std::optional<RunReport> UnreadableSource(std::string_view code);
 

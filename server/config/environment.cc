@@ -99,7 +99,7 @@ bool IsOurs(std::string_view name) {
 }
 
 Strings KnownVariables() {
-  Strings names = {kConfigVariable, kTokenVariable, kFamiliarTokenVariable};
+  Strings names = {kConfigVariable, kTokenVariable, kLegacyTokenVariable};
   for (const Setting& setting : Settings()) {
     names.push_back(setting.Variable());
     if (!setting.familiar.empty()) names.push_back(setting.familiar);

@@ -14,7 +14,7 @@ namespace belljar::server::config {
 inline constexpr char kConfigVariable[] = "BELLJAR_CONFIG";  // path of the configuration file
 // The secret of the token "default".
 inline constexpr char kTokenVariable[] = "BELLJAR_API_TOKEN";
-inline constexpr char kFamiliarTokenVariable[] = "SANDBOX_API_TOKEN";
+inline constexpr char kLegacyTokenVariable[] = "SANDBOX_API_TOKEN";
 
 struct Variable {
   std::string name;
@@ -33,8 +33,8 @@ core::Result<std::vector<Variable>> ReadEnvironmentFile(const std::string& path)
 // The effective variable: a later entry with the same name overrides an earlier one.
 const Variable* FindVariable(const std::vector<Variable>& variables, std::string_view name);
 
-// The settings given by `variables`, which are all of one kind; lowest precedence first. An empty
-// variable counts as not set.
+// The settings in `variables`, which are all of one kind; lowest precedence first. An empty
+// variable counts as unset.
 std::vector<Given> SettingsOf(const std::vector<Variable>& variables);
 
 // Unknown SANDBOX_ and BELLJAR_ names, each with a suggestion if there is one. `also_known` are

@@ -24,8 +24,8 @@ struct Violation {
   std::string text;
 };
 
-Violation OutOfRange(const std::string& least, const std::string& most) {
-  return {"write one from " + least + " to " + most};
+Violation OutOfRange(const std::string& min, const std::string& max) {
+  return {"write one from " + min + " to " + max};
 }
 
 template <typename T>
@@ -38,7 +38,7 @@ Parsed<bool> Parse(const Setting& setting, const Strings& values, const bool*) {
   };
   if (is({"true", "1", "yes", "on"})) return true;
   if (is({"false", "0", "no", "off"})) return false;
-  return Violation{WhatToWrite(setting)};
+  return Violation{ExpectedForm(setting)};
 }
 
 Parsed<size_t> Parse(const Setting& setting, const Strings& values, const size_t*) {
@@ -46,8 +46,8 @@ Parsed<size_t> Parse(const Setting& setting, const Strings& values, const size_t
   uint64_t count = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
   const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || count < setting.least || count > setting.most) {
-    return Violation{WhatToWrite(setting)};
+  if (!whole || count < setting.min || count > setting.max) {
+    return Violation{ExpectedForm(setting)};
   }
   return count;
 }
@@ -55,10 +55,10 @@ Parsed<size_t> Parse(const Setting& setting, const Strings& values, const size_t
 Parsed<Time> Parse(const Setting& setting, const Strings& values, const Time*) {
   const core::Result<Time> time = core::ParseDuration(values[0]);
   if (!time) return Violation{time.error().detail};
-  const Time least(setting.least);
-  const Time most(setting.most);
-  if (*time < least || *time > most) {
-    return OutOfRange(core::FormatDuration(least), core::FormatDuration(most));
+  const Time min(setting.min);
+  const Time max(setting.max);
+  if (*time < min || *time > max) {
+    return OutOfRange(core::FormatDuration(min), core::FormatDuration(max));
   }
   return *time;
 }
@@ -66,9 +66,9 @@ Parsed<Time> Parse(const Setting& setting, const Strings& values, const Time*) {
 Parsed<core::Bytes> Parse(const Setting& setting, const Strings& values, const core::Bytes*) {
   const core::Result<core::Bytes> size = core::Bytes::Parse(values[0]);
   if (!size) return Violation{size.error().detail};
-  const core::Bytes least{setting.least};
-  const core::Bytes most{setting.most};
-  if (*size < least || *size > most) return OutOfRange(least.ToString(), most.ToString());
+  const core::Bytes min{setting.min};
+  const core::Bytes max{setting.max};
+  if (*size < min || *size > max) return OutOfRange(min.ToString(), max.ToString());
   return *size;
 }
 
@@ -166,13 +166,13 @@ Form Setting::form() const {
   return std::visit(form_of, field(draft));
 }
 
-std::string WhatToWrite(const Setting& setting) {
+std::string ExpectedForm(const Setting& setting) {
   switch (setting.form()) {
     case Form::kText: return "write a quoted string";
     case Form::kSwitch: return "write true or false";
     case Form::kCount:
-      return "write a whole number from " + std::to_string(setting.least) + " to " +
-             std::to_string(setting.most);
+      return "write a whole number from " + std::to_string(setting.min) + " to " +
+             std::to_string(setting.max);
     case Form::kTime: return "write seconds, such as 30 or 1.5, or a string such as \"500ms\"";
     case Form::kSize: return "write a number of bytes, or a string such as \"128m\"";
     case Form::kList: return "write a list of strings, such as [\"a\", \"b\"]";

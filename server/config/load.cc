@@ -159,7 +159,7 @@ core::Result<void> AddFileToken(const Origin& origin, Loading& loading) {
 // The token named "default": from a variable or http.token_file, whichever has precedence.
 core::Result<void> AddDefaultToken(const Inputs& inputs, Loading& loading) {
   const Variable* variable = inputs.Find(kTokenVariable);
-  if (!variable) variable = inputs.Find(kFamiliarTokenVariable);
+  if (!variable) variable = inputs.Find(kLegacyTokenVariable);
   const Origin file = loading.OriginOf("http.token_file");
   const bool has_file = !loading.draft.token_file.empty();
   if (variable && has_file && file.kind == Origin::Kind::kEnvironment) {

@@ -170,23 +170,22 @@ core::Result<std::vector<core::Profile>> ResolveProfiles(
 core::Result<void> CheckLimits(const Loading& loading, const std::vector<core::Profile>& profiles) {
   const ExecutionConfig& execution = loading.draft.config.execution;
   const auto over = [&](const char* key, const std::string& requested, const core::Profile& profile,
-                        const std::string& most) {
+                        const std::string& max) {
     return core::MakeError(loading.OriginOf(key).place + " " + requested,
-                           "the maximum of profile " + profile.name + " is " + most);
+                           "the maximum of profile " + profile.name + " is " + max);
   };
   for (const core::Profile& profile : profiles) {
-    const core::Limits& most = profile.maximum_limits;
-    if (execution.timeout && *execution.timeout > most.timeout) {
+    const core::Limits& max = profile.maximum_limits;
+    if (execution.timeout && *execution.timeout > max.timeout) {
       return over("execution.timeout", core::FormatDuration(*execution.timeout), profile,
-                  core::FormatDuration(most.timeout));
+                  core::FormatDuration(max.timeout));
     }
-    if (execution.memory && *execution.memory > most.memory) {
-      return over("execution.memory", execution.memory->ToString(), profile,
-                  most.memory.ToString());
+    if (execution.memory && *execution.memory > max.memory) {
+      return over("execution.memory", execution.memory->ToString(), profile, max.memory.ToString());
     }
-    if (execution.output && *execution.output > most.output) {
+    if (execution.output && *execution.output > max.output) {
       return over("execution.max_output", execution.output->ToString(), profile,
-                  most.output.ToString());
+                  max.output.ToString());
     }
   }
   return {};

@@ -60,8 +60,8 @@ struct Setting {
   std::string help;        // one line
   Field (*field)(Draft&);
   // For counts, times (milliseconds) and sizes (bytes); inclusive.
-  uint64_t least = 0;
-  uint64_t most = 0;
+  uint64_t min = 0;
+  uint64_t max = 0;
   // What is wrong with a text or list item; empty if it is valid.
   std::string (*violation)(std::string_view) = nullptr;
 
@@ -106,7 +106,7 @@ std::string ShowField(const Setting& setting, const Draft& draft);
 std::string FieldLiteral(const Setting& setting, const Draft& draft);
 
 // What to write for a value of the wrong type: "write true or false".
-std::string WhatToWrite(const Setting& setting);
+std::string ExpectedForm(const Setting& setting);
 
 }  // namespace belljar::server::config
 

@@ -27,10 +27,10 @@ const Strings kWebhookKeys = {"name",   "url",           "file",     "env",    "
                               "tokens", "allow_private", "attempts", "timeout"};
 // Keys under which users might write the secret itself.
 const Strings kSecretKeys = {"secret", "token", "api_token", "value", "password", "key", "bearer"};
-constexpr double kHighestRate = 1'000'000;
-constexpr int64_t kHighestCount = 1'000'000;
-constexpr int64_t kMostAttempts = 100;
-constexpr std::chrono::milliseconds kLongestTimeout{300'000};
+constexpr double kMaxRate = 1'000'000;
+constexpr int64_t kMaxCount = 1'000'000;
+constexpr int64_t kMaxAttempts = 100;
+constexpr std::chrono::milliseconds kMaxTimeout{300'000};
 
 // Thrown only within this file.
 class Malformed : public std::runtime_error {
@@ -60,11 +60,11 @@ class TomlFileReader {
   TokenEntry ReadToken(const toml::table& table) const;
   void ReadWebhooks(const toml::node& node, TomlFile& file) const;
   WebhookEntry ReadWebhook(const toml::table& table) const;
-  // Of entries, which are in `section`.
+  // For the entries of `section`.
   void CheckKeys(const char* section, const Strings& known, const toml::table& table) const;
   std::string EntryText(const char* section, const toml::table& table, const char* key) const;
   size_t EntryCount(const char* section, const toml::table& table, const char* key,
-                    int64_t most) const;
+                    int64_t max) const;
   Strings EntryList(const char* section, const toml::table& table, const char* key) const;
   double TokenRate(const toml::table& table) const;
   std::chrono::milliseconds WebhookTimeout(const toml::table& table) const;
@@ -165,7 +165,7 @@ Given TomlFileReader::ReadSetting(const Setting& setting, const toml::node& node
   }
   std::optional<std::string> text = ScalarText(setting, node);
   if (!text) {
-    Refuse(node.source(), setting.key + " " + ShowScalar(node) + ": " + WhatToWrite(setting));
+    Refuse(node.source(), setting.key + " " + ShowScalar(node) + ": " + ExpectedForm(setting));
   }
   given.values = {std::move(*text)};
   return given;
@@ -215,14 +215,14 @@ std::string TomlFileReader::EntryText(const char* section, const toml::table& ta
 }
 
 size_t TomlFileReader::EntryCount(const char* section, const toml::table& table, const char* key,
-                                  int64_t most) const {
+                                  int64_t max) const {
   const toml::node* node = table.get(key);
   if (!node) return 0;
   const auto count = node->value_exact<int64_t>();
-  if (!count || *count < 1 || *count > most) {
+  if (!count || *count < 1 || *count > max) {
     Refuse(node->source(), std::string(section) + "." + key + ": write a whole number from 1 to " +
-                               std::to_string(most) + ", or omit it for " +
-                               (most == kHighestCount ? "no limit" : "the default"));
+                               std::to_string(max) + ", or omit it for " +
+                               (max == kMaxCount ? "no limit" : "the default"));
   }
   return static_cast<size_t>(*count);
 }
@@ -237,7 +237,7 @@ double TomlFileReader::TokenRate(const toml::table& table) const {
   const toml::node* node = table.get("rate");
   if (!node) return 0;
   const auto rate = node->is_number() ? node->value<double>() : std::nullopt;
-  if (!rate || !(*rate >= 0.001 && *rate <= kHighestRate)) {
+  if (!rate || !(*rate >= 0.001 && *rate <= kMaxRate)) {
     Refuse(
         node->source(),
         "tokens.rate: write messages per second, from 0.001 to 1000000, or omit it for no limit");
@@ -261,8 +261,8 @@ TokenEntry TomlFileReader::ReadToken(const toml::table& table) const {
     entry.caller.profiles = ReadList("tokens.profiles", *profiles);
   }
   entry.caller.rate = TokenRate(table);
-  entry.caller.burst = EntryCount(kTokens, table, "burst", kHighestCount);
-  entry.caller.concurrency = EntryCount(kTokens, table, "concurrency", kHighestCount);
+  entry.caller.burst = EntryCount(kTokens, table, "burst", kMaxCount);
+  entry.caller.concurrency = EntryCount(kTokens, table, "concurrency", kMaxCount);
   if (const toml::node* is_operator = table.get("operator")) {
     const std::optional<bool> value = is_operator->value_exact<bool>();
     if (!value) Refuse(is_operator->source(), "tokens.operator: write true or false");
@@ -299,7 +299,7 @@ std::chrono::milliseconds TomlFileReader::WebhookTimeout(const toml::table& tabl
     text = FormatNumber(node->value<double>().value_or(0));
   }
   const core::Result<std::chrono::milliseconds> time = core::ParseDuration(text);
-  if (!time || *time < std::chrono::milliseconds(1) || *time > kLongestTimeout) {
+  if (!time || *time < std::chrono::milliseconds(1) || *time > kMaxTimeout) {
     Refuse(node->source(),
            "webhooks.timeout: write seconds, such as 10, or \"500ms\", up to five minutes");
   }
@@ -325,7 +325,7 @@ WebhookEntry TomlFileReader::ReadWebhook(const toml::table& table) const {
   webhook.events = EntryList(kWebhooks, table, "events");
   webhook.tokens = EntryList(kWebhooks, table, "tokens");
   webhook.allow_private = EntryList(kWebhooks, table, "allow_private");
-  if (const size_t attempts = EntryCount(kWebhooks, table, "attempts", kMostAttempts)) {
+  if (const size_t attempts = EntryCount(kWebhooks, table, "attempts", kMaxAttempts)) {
     webhook.attempts = static_cast<unsigned>(attempts);
   }
   webhook.timeout = WebhookTimeout(table);

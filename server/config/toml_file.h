@@ -22,7 +22,7 @@ struct TokenEntry {
   Origin origin;         // its place ends in [[tokens]]
 };
 
-// One [[webhooks]] entry: the same.
+// One [[webhooks]] entry, likewise.
 struct WebhookEntry {
   WebhookConfig webhook;  // without its secret
   std::string file;

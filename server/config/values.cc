@@ -86,7 +86,7 @@ std::string JobStoreViolation(std::string_view store) {
   if (scheme == store.npos) return "";
   const bool is_postgres = store.starts_with("postgresql://") || store.starts_with("postgres://");
   if (!is_postgres) return "write a path, or a postgresql:// URL";
-  // Settings are displayed.
+  // The value is displayed, so it must not contain a password.
   const std::string_view authority =
       store.substr(scheme + 3, store.find('/', scheme + 3) - scheme - 3);
   const size_t at = authority.rfind('@');

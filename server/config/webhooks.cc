@@ -12,7 +12,7 @@
 namespace belljar::server::config {
 namespace {
 
-// As Standard Webhooks writes keys.
+// The form of keys in Standard Webhooks.
 constexpr std::string_view kPrefix = "whsec_";
 constexpr size_t kMinKey = 24, kMaxKey = 64;
 
@@ -45,8 +45,8 @@ core::Result<LoadedWebhook> LoadWebhook(const WebhookEntry& entry,
     if (events::IsEventPattern(event)) continue;
     std::vector<std::string> known;
     for (const events::EventKind& kind : events::EventKinds()) known.push_back(kind.name);
-    return core::MakeError(place, "there are no events " + core::Quoted(event) +
-                                      "; write names, or beginnings such as \"execution.*\"" +
+    return core::MakeError(place, "no events match " + core::Quoted(event) +
+                                      "; write names, or patterns such as \"execution.*\"" +
                                       host::Suggestion(event, known));
   }
   core::Result<EntrySecret> secret =
@@ -65,20 +65,20 @@ core::Result<void> CheckWebhooks(const std::vector<LoadedWebhook>& webhooks,
   std::vector<std::string> owners;
   owners.reserve(tokens.size() + 1);
   for (const LoadedToken& token : tokens) owners.push_back(token.token.caller.name);
-  // Without tokens, and over stdio.
+  // Without tokens, or over stdio.
   owners.push_back(Caller().name);
   std::vector<std::string> names;
   for (const LoadedWebhook& loaded : webhooks) {
     const WebhookConfig& webhook = loaded.webhook;
     const std::string place = loaded.origin.place + " " + core::Quoted(webhook.name);
     if (core::Contains(names, webhook.name)) {
-      return core::MakeError(place, "there are two webhooks of this name");
+      return core::MakeError(place, "two webhooks have this name");
     }
     names.push_back(webhook.name);
     for (const std::string& owner : webhook.tokens) {
       if (core::Contains(owners, owner)) continue;
       return core::MakeError(
-          place, "there is no token " + core::Quoted(owner) + host::Suggestion(owner, owners));
+          place, "no token is named " + core::Quoted(owner) + host::Suggestion(owner, owners));
     }
   }
   return {};

@@ -1,4 +1,4 @@
-// [[webhooks]]: their secrets, and what is wrong with them.
+// [[webhooks]]: reads their secrets and validates them.
 #ifndef BELLJAR_SERVER_CONFIG_WEBHOOKS_H_
 #define BELLJAR_SERVER_CONFIG_WEBHOOKS_H_
 
@@ -25,7 +25,7 @@ core::Result<LoadedWebhook> LoadWebhook(const WebhookEntry& entry,
                                         const std::vector<Variable>& variables,
                                         std::vector<std::string>& warnings);
 
-// Rejects duplicate names, and names of tokens that there are not.
+// Rejects duplicate names and names of tokens that do not exist.
 core::Result<void> CheckWebhooks(const std::vector<LoadedWebhook>& webhooks,
                                  const std::vector<LoadedToken>& tokens);
 

@@ -48,7 +48,7 @@ struct ExecutionConfig {
   std::optional<core::Bytes> memory;
   std::optional<core::Bytes> output;
   std::optional<std::vector<std::string>> allowed_imports;
-  size_t combinations = 2;  // of profiles, kept warm; 0: a call may name only one profile
+  size_t combinations = 2;  // profile combinations kept warm; 0: a call may name only one profile
   size_t spares = 4;        // waiting workers per profile
   size_t running = 0;       // concurrent calls; 0: derived from the number of cores
   size_t waiting = 64;
@@ -77,69 +77,74 @@ struct PackagesConfig {
   std::string folder;  // for installed packages; empty: this user's cache
 };
 
-// Sessions: Pythons that stay from call to call (docs/mcp.md).
+// Sessions: Python processes that persist from call to call (docs/mcp.md).
 struct SessionsConfig {
   bool enabled = true;
-  size_t per_owner = 8;  // open sessions of one token, branches included
+  size_t per_owner = 8;  // open sessions per token, including branches
   size_t total = 100;
-  std::chrono::milliseconds idle{30 * 60'000};           // without a call; then it is closed
-  std::chrono::milliseconds lifetime{12 * 60 * 60'000};  // then it is closed, used or not
-  size_t checkpoints = 16;                               // of each; the oldest go first
-  // Of a session or branch with its checkpoints, as the kernel counts it; nullopt: twice its
-  // memory limit.
+  std::chrono::milliseconds idle{30 * 60'000};  // idle time after which it is closed
+  // Time after which it is closed, idle or not.
+  std::chrono::milliseconds lifetime{12 * 60 * 60'000};
+  // Per session; the oldest are dropped first.
+  size_t checkpoints = 16;
+  // Limit for a session or branch with its checkpoints, as the kernel counts it; nullopt: twice
+  // its memory limit.
   std::optional<core::Bytes> memory;
-  // Of all sessions together; nullopt: half of the machine's, or of what its cgroup allows.
+  // Limit for all sessions together; nullopt: half of the machine's memory, or of the cgroup's
+  // limit.
   std::optional<core::Bytes> total_memory;
 };
 
-// Jobs: executions that are accepted now and run later, also by the next server (docs/http.md).
+// Jobs: executions that are accepted now and run later, possibly by the next server (docs/http.md).
 struct JobsConfig {
-  std::string store;  // a file for SQLite, or postgresql://…; empty: there are none
-  std::chrono::milliseconds retention{24 * 60 * 60'000};  // of what has ended
-  core::Bytes retained = core::Bytes::Mebi(1024);         // requests and results of those
-  size_t per_owner = 10'000;                              // queued or running, of one token
+  std::string store;  // an SQLite file, or postgresql://…; empty: no jobs
+  std::chrono::milliseconds retention{24 * 60 * 60'000};  // how long finished jobs are kept
+  // Total size of their requests and results.
+  core::Bytes retained = core::Bytes::Mebi(1024);
+  size_t per_owner = 10'000;  // queued or running, per token
   size_t total = 100'000;
-  std::chrono::milliseconds lease{30'000};  // of a server that does not answer
+  // Time after which a server that does not respond counts as dead.
+  std::chrono::milliseconds lease{30'000};
 };
 
 // The form of the tools' answers.
 struct AnswersConfig {
-  // Of each part of an answer that a program makes as long as it likes: stdout, stderr, the value,
+  // Limit for each part of an answer whose length the program controls: stdout, stderr, the value,
   // the error (engine/host/answer.h).
   size_t characters = 10'000;
-  std::string detail = "lean";  // or "full"; for calls that do not say
+  std::string detail = "lean";  // or "full"; the default level of detail
 };
 
-// APIs of other services (docs/http.md), [fronts] in a configuration file: each is the profile that
-// its programs run in; empty: this server does not have that API.
+// APIs of other services (docs/http.md), [fronts] in a configuration file: for each, the profile that
+// its programs run in; empty: this server does not offer that API.
 struct CompatibleApisConfig {
   std::string sandbox_fusion;
   std::string piston;
   std::string judge0;
 };
 
-// What happens to executions and sessions, as streams for their owners (docs/events.md).
+// Streams of the events of executions and sessions, for their owners (docs/events.md).
 struct EventsConfig {
   bool enabled = true;
-  size_t kept = 1000;  // latest events of one token, for clients that connect again
+  size_t kept = 1000;  // recent events kept per token, for clients that reconnect
   core::Bytes kept_size = core::Bytes::Mebi(1);
-  size_t streams = 16;  // of one token
+  size_t streams = 16;  // per token
   std::chrono::milliseconds heartbeat{15'000};
 };
 
-// An endpoint that is told about events.
+// An endpoint that receives events.
 struct WebhookConfig {
   std::string name;                           // for logs and metrics
   std::string url;                            // http://
   std::string secret;                         // the key itself; never printed, never logged
   std::vector<std::string> events;            // patterns; empty: all
-  std::vector<std::string> tokens;            // whose events; empty: everyone's
+  std::vector<std::string> tokens;            // the token whose events are sent; empty: all
   std::vector<std::string> allow_private;     // addresses besides loopback
-  unsigned attempts = 8;                      // of each event
-  std::chrono::milliseconds timeout{10'000};  // of an attempt
+  unsigned attempts = 8;                      // per event
+  std::chrono::milliseconds timeout{10'000};  // per attempt
 };
 
-// Spans of executions, for a collector of OpenTelemetry.
+// Spans of executions, for an OpenTelemetry collector.
 struct TracingConfig {
   std::string endpoint;  // "http://127.0.0.1:4318"; empty: none
   std::string service = "belljar";
@@ -155,18 +160,20 @@ struct LogConfig {
 // The audit log (docs/audit.md).
 struct AuditConfig {
   bool enabled = false;
-  std::string folder;    // empty: this user's state folder
-  std::string key_file;  // the private key; empty: key.pem in the folder, made at the first start
-  bool code = false;     // whether entries may contain the executed code
-  bool output = false;   // whether entries may contain its output
-  // A segment is signed and closed after this size, or this time, and when the server stops.
+  std::string folder;  // empty: this user's state folder
+  std::string
+      key_file;         // the private key; empty: key.pem in the folder, created at the first start
+  bool code = false;    // whether entries may contain the executed code
+  bool output = false;  // whether entries may contain the program's output
+  // A segment is signed and closed when it reaches this size or this age, and when the server
+  // stops.
   core::Bytes segment_size = core::Bytes::Mebi(64);
   std::chrono::milliseconds segment_age{24 * 60 * 60'000};
-  size_t keep_days = 0;                 // older segments are removed; 0: none
+  size_t keep_days = 0;                 // age at which segments are removed; 0: never
   std::optional<core::Bytes> max_size;  // of all segments; beyond it the oldest are removed
   std::string sync = "interval";        // or "always": before a call is answered
   std::chrono::milliseconds sync_interval{1000};
-  std::string on_failure = "refuse";  // calls while it cannot be written; or "continue"
+  std::string on_failure = "refuse";  // calls while the log cannot be written; or "continue"
 };
 
 struct ServerConfig {

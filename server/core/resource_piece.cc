@@ -23,8 +23,7 @@ std::optional<uint64_t> WholeNumber(std::string_view text) {
   return is_whole ? std::optional(number) : std::nullopt;
 }
 
-// The position in bytes after `count` characters of UTF-8, from `start`; the end if there are
-// fewer.
+// The byte position after `count` UTF-8 characters from `start`; the end if there are fewer.
 size_t After(std::string_view text, size_t start, uint64_t count) {
   size_t at = start;
   while (at < text.size() && count > 0) {
@@ -48,9 +47,9 @@ core::Result<std::optional<ResourcePiece>> ParsePiece(const std::string& uri) {
       return Malformed("unknown parameter " + core::Quoted(name));
     }
     std::optional<uint64_t>& number = name == "offset" ? offset : piece.length;
-    if (number) return Malformed(std::string(name) + " is given twice");
+    if (number) return Malformed(std::string(name) + " occurs twice");
     number = WholeNumber(equals == std::string_view::npos ? "" : part.substr(equals + 1));
-    if (!number) return Malformed(core::Quoted(part) + " has no whole number");
+    if (!number) return Malformed(core::Quoted(part) + " must be a whole number");
   }
   piece.offset = offset.value_or(0);
   return std::optional(std::move(piece));

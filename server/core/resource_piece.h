@@ -1,6 +1,6 @@
 // Pieces of resources, for contents that are too long to be read at once:
-// "belljar://executions/<id>/stdout.txt?offset=5000&length=10000". Of text, offset and length count
-// characters (code points); of anything else, bytes.
+// "belljar://executions/<id>/stdout.txt?offset=5000&length=10000". For text, offset and length
+// count characters (code points); otherwise bytes.
 #ifndef BELLJAR_SERVER_CORE_RESOURCE_PIECE_H_
 #define BELLJAR_SERVER_CORE_RESOURCE_PIECE_H_
 

@@ -37,12 +37,12 @@ bool ResourceStore::Keep(const std::string& owner, const Resource& resource) {
   ++count_;
   while (bytes_ > bounds_.total.count || count_ > bounds_.count) {
     const bool by_bytes = bytes_ > bounds_.total.count;
-    const auto most =
+    const auto largest =
         std::max_element(shelves_.begin(), shelves_.end(), [&](const auto& one, const auto& other) {
           return by_bytes ? one.second.bytes < other.second.bytes
                           : one.second.oldest_first.size() < other.second.oldest_first.size();
         });
-    DropOldest(most->second);
+    DropOldest(largest->second);
   }
   return true;
 }

@@ -38,7 +38,7 @@ class ResourceStore {
   core::Bytes max_each() const { return bounds_.each; }
 
   // When the store is full, the oldest entry of the largest owner is dropped, so an owner never
-  // loses entries to a larger one. False: the resource exceeds the maximum size.
+  // loses entries to a larger one. Returns false if the resource exceeds the maximum size.
   bool Keep(const std::string& owner, const Resource& resource);
 
   // nullopt: the URI is unknown or expired, or belongs to another owner.

@@ -19,17 +19,17 @@ using std::chrono::seconds;
 // A sentence for the caller.
 core::Error Refusal(std::string sentence) { return core::MakeError(std::move(sentence), ""); }
 
-// Half of what this process and its children may have: the machine's memory, or what a container
-// gives them (memory.max, of cgroup v2, which a cgroup namespace shows at the root).
+// Half of what this process and its children may have: the machine's memory, or the container's
+// limit (memory.max of cgroup v2, which a cgroup namespace shows at the root).
 core::Bytes HalfOfMemory() {
   struct sysinfo machine;
   if (sysinfo(&machine) != 0) abort();  // its only error is a bad pointer
   uint64_t bytes = uint64_t{machine.totalram} * machine.mem_unit;
   if (const core::Result<std::string> text = core::ReadFile("/sys/fs/cgroup/memory.max", 100)) {
-    uint64_t most = 0;  // "max": none
+    uint64_t max = 0;  // "max": none
     const std::from_chars_result read =
-        std::from_chars(text->data(), text->data() + text->size(), most);
-    if (read.ec == std::errc() && most > 0) bytes = std::min(bytes, most);
+        std::from_chars(text->data(), text->data() + text->size(), max);
+    if (read.ec == std::errc() && max > 0) bytes = std::min(bytes, max);
   }
   return core::Bytes::Mebi(std::max<uint64_t>(bytes / 2 >> 20, 1));
 }
@@ -58,7 +58,7 @@ struct SessionRegistry::Entry {
   Time opened;
   Time last_used;
   size_t uses = 0;
-  uint64_t memory = 0;  // when it was measured: its share of its family's
+  uint64_t memory = 0;  // as measured: its share of its family's memory
 };
 
 SessionRegistry::SessionRegistry(const SessionsConfig& config, Clocks clocks)
@@ -103,7 +103,7 @@ core::Result<SessionRegistry::Places> SessionRegistry::Reserve(const std::string
     if (MakeRoom(owner, held + count)) continue;
     CloseRemoved(lock);
     return Refusal("the limit of this server is " + SessionsText(limits_.total) +
-                   ", and none is idle that could be closed: call again later");
+                   ", and none of them is idle: call again later");
   }
   if (!FreeMemory(owner)) {
     CloseRemoved(lock);
@@ -118,7 +118,7 @@ core::Result<SessionRegistry::Places> SessionRegistry::Reserve(const std::string
   return Places(*this, owner, count);
 }
 
-// Requires mutex_. So an owner never loses a session to one who has more.
+// Requires mutex_. An owner never loses a session to one who has more.
 bool SessionRegistry::MakeRoom(const std::string& owner, size_t held_by_owner) {
   auto longest = entries_.end();
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
@@ -140,10 +140,10 @@ bool SessionRegistry::MakeRoom(const std::string& owner, size_t held_by_owner) {
   return true;
 }
 
-// Unlocks the mutex meanwhile. Others go on with the figures of the time before.
+// Unlocks the mutex meanwhile. Others continue with the previous figures.
 void SessionRegistry::Measure(std::unique_lock<std::mutex>& lock) {
   const Time now = clocks_.steady();
-  if (measured_ && now < *measured_ + kMeasuredEvery) return;
+  if (measured_ && now < *measured_ + kMeasureInterval) return;
   struct Family {
     std::shared_ptr<RegisteredSession> any;
     uint64_t sessions = 0;
@@ -160,7 +160,7 @@ void SessionRegistry::Measure(std::unique_lock<std::mutex>& lock) {
   lock.unlock();
   for (auto& [name, family] : families) {
     family.memory = family.any->family_memory();
-    family.any.reset();  // it may be the last that has it
+    family.any.reset();  // may hold the last reference
   }
   lock.lock();
   for (const auto& [key, entry] : entries_) {
@@ -169,9 +169,9 @@ void SessionRegistry::Measure(std::unique_lock<std::mutex>& lock) {
   }
 }
 
-// Requires mutex_. Closes sessions until the others have less than all may have. False: that could
-// not be done. An owner never loses a session to one who has more memory, nor to itself: it is told
-// to choose which one to close.
+// Requires mutex_. Closes sessions until the others are within the total limit. Returns false if
+// that is not possible. An owner never loses a session to one who has more memory, nor to a request
+// of its own: it is told to choose which one to close.
 bool SessionRegistry::FreeMemory(const std::string& owner) {
   for (;;) {
     uint64_t total = 0;
@@ -241,7 +241,7 @@ void SessionRegistry::EndUse(Entry& entry) {
     entry.last_used = clocks_.steady();
     if (--entry.uses > 0) return;
   }
-  wake_.notify_all();  // it has a time at which it is due
+  wake_.notify_all();  // its due time starts now
 }
 
 core::Result<SessionRegistry::Use> SessionRegistry::Find(const std::string& owner,
@@ -312,7 +312,7 @@ void SessionRegistry::SetLimits(const Limits& limits) {
   limits_ = limits;
   RemoveDue();
   CloseRemoved(lock);
-  wake_.notify_all();  // sessions have another time at which they are due
+  wake_.notify_all();  // the due times of sessions have changed
 }
 
 SessionRegistry::Limits SessionRegistry::limits() const {
@@ -358,7 +358,7 @@ SessionRegistry::Entries::iterator SessionRegistry::Remove(Entries::iterator ent
   return entries_.erase(entry);
 }
 
-// Requires mutex_. The session, unless it has ended by itself.
+// Requires mutex_. The session, unless it ended by itself.
 SessionRegistry::Entries::iterator SessionRegistry::FindOpen(const std::string& owner,
                                                              const std::string& id) {
   RemoveDue();
@@ -370,7 +370,7 @@ SessionRegistry::Entries::iterator SessionRegistry::FindOpen(const std::string& 
   return entries_.end();
 }
 
-// Requires mutex_. When it closes, if it is not used until then.
+// Requires mutex_. When it will close if it is not used until then.
 SessionRegistry::Time SessionRegistry::EndOf(const Entry& entry) const {
   return std::min(entry.last_used + limits_.idle, entry.opened + limits_.lifetime);
 }
@@ -392,7 +392,7 @@ void SessionRegistry::RemoveDue() {
   }
 }
 
-// Leaves it to the thread, if there is one. Otherwise unlocks the mutex meanwhile.
+// Leaves it to the thread, if there is one. Otherwise unlocks the mutex while closing.
 void SessionRegistry::CloseRemoved(std::unique_lock<std::mutex>& lock) {
   if (removed_.empty()) return;
   if (thread_ && !stops_) {
@@ -402,7 +402,7 @@ void SessionRegistry::CloseRemoved(std::unique_lock<std::mutex>& lock) {
   while (!removed_.empty()) CloseOne(lock);
 }
 
-// Precondition: there is one. Unlocks the mutex meanwhile.
+// Precondition: there is one. Unlocks the mutex while closing it.
 void SessionRegistry::CloseOne(std::unique_lock<std::mutex>& lock) {
   Removed removed = std::move(removed_.front());
   removed_.pop_front();
@@ -425,7 +425,7 @@ core::Result<void> SessionRegistry::Start() {
   return thread_.Start("watch the sessions", [this] { Watch(); });
 }
 
-// The thread.
+// The thread's function.
 void SessionRegistry::Watch() {
   std::unique_lock lock(mutex_);
   while (!stops_) {

@@ -1,5 +1,5 @@
-// SessionRegistry: the open sessions of a server: whose they are, how many there may be, and how
-// long they stay.
+// SessionRegistry: the open sessions of a server: their owners, their number, and how long they
+// stay open.
 //
 //   SessionRegistry registry(config.sessions);
 //   registry.Start();
@@ -8,8 +8,8 @@
 //   Result<SessionRegistry::Use> use = registry.Find(caller.name, id);        // a later call
 //
 // A session belongs to its owner. For anyone else it does not exist: errors, and the time that they
-// take, are the same. While it is used it is neither closed for its age nor to make room; who asks
-// for a session that has gone is told when and why.
+// take, are the same. While in use, it is closed neither for its age nor to make room. Calls for a
+// closed session report when and why it was closed.
 #ifndef BELLJAR_SERVER_CORE_SESSION_REGISTRY_H_
 #define BELLJAR_SERVER_CORE_SESSION_REGISTRY_H_
 
@@ -33,7 +33,7 @@
 
 namespace belljar::server {
 
-// "30 minutes", "90 seconds": whole ones, rounded down.
+// "30 minutes", "90 seconds": whole units, rounded down.
 std::string DurationInWords(std::chrono::steady_clock::duration time);
 
 // A session as the registry sees it. Any thread, concurrently.
@@ -41,12 +41,12 @@ class RegisteredSession {
  public:
   virtual ~RegisteredSession() = default;
   virtual const std::string& id() const = 0;  // unguessable
-  // Why it has ended by itself; empty: it has not.
+  // Why it ended by itself; empty: it has not.
   virtual std::string ended() const = 0;
-  // Ends it, with what runs. Once; may take some time.
+  // Ends it and whatever is running in it. Call once; may take some time.
   virtual void Close(const std::string& why) = 0;
-  // Bytes, of all sessions of its family together: one that was opened, and its branches. Takes a
-  // few milliseconds, without waiting for what the session does.
+  // Bytes used by all sessions of its family: one that was opened, and its branches. Takes a few
+  // milliseconds, without waiting for the session's current work.
   virtual uint64_t family_memory() const { return 0; }
   virtual const std::string& family() const { return id(); }
 };
@@ -60,10 +60,10 @@ class SessionRegistry {
     std::function<std::chrono::steady_clock::time_point()> steady = std::chrono::steady_clock::now;
     std::function<std::chrono::system_clock::time_point()> wall = std::chrono::system_clock::now;
   };
-  // An owner keeps this many notes on sessions that have gone; the oldest are forgotten.
+  // Number of closed sessions remembered per owner, with the reason; the oldest are forgotten.
   static constexpr size_t kRemembered = 256;
-  // The memory of sessions is measured when some are to be opened, at most so often.
-  static constexpr std::chrono::seconds kMeasuredEvery{3};
+  // The memory of sessions is measured before some are opened, at most this often.
+  static constexpr std::chrono::seconds kMeasureInterval{3};
 
   explicit SessionRegistry(const SessionsConfig& config) : SessionRegistry(config, Clocks()) {}
   SessionRegistry(const SessionsConfig& config, Clocks clocks);
@@ -71,18 +71,18 @@ class SessionRegistry {
   ~SessionRegistry();
   SessionRegistry(const SessionRegistry&) = delete;
 
-  // Starts a thread that closes what is due. It sleeps until something is. Without it, CloseDue
-  // does the same when it is called.
+  // Starts a thread that closes sessions when they are due. Without it, CloseDue does the same when
+  // it is called.
   core::Result<void> Start();
   void CloseDue();
   // kEvicted: by the registry, for its age, to make room or for memory.
   enum class Cause { kClosed, kEvicted };
-  // Told about each session that has gone, with its reason, on any thread; at most once.
+  // Called once for each session that is closed, with the reason, on any thread.
   using Listener = std::function<void(const std::string& owner, const RegisteredSession& session,
                                       Cause cause, const std::string& why)>;
-  void TellCloses(Listener listener) { on_close_ = std::move(listener); }
+  void SetCloseListener(Listener listener) { on_close_ = std::move(listener); }
 
-  // Places for sessions that are about to be opened. Those that are not used become free again.
+  // Places reserved for sessions about to be opened. Unused ones are released.
   class Places {
    public:
     Places(Places&& other) noexcept
@@ -101,7 +101,7 @@ class SessionRegistry {
     size_t left_;
   };
 
-  // Keeps a session as long as it exists, even if it is closed. Copies count as one more.
+  // Keeps a session alive, even if it is closed. Each copy counts as another use.
   class Use {
    public:
     Use(const Use& other);
@@ -119,34 +119,34 @@ class SessionRegistry {
     std::shared_ptr<Entry> entry_;
   };
 
-  // If the server is full, the longest idle session of the owner with the most sessions is closed,
-  // unless the caller would have as many. If the sessions have more memory than all may have, the
-  // longest idle ones of the owner with the most memory are closed, unless that is the caller. An
-  // error is the caller's: a sentence about the limit.
+  // If the server is full, closes the longest idle session of the owner with the most sessions,
+  // unless the caller would then have as many. If the sessions exceed the total memory, closes the
+  // longest idle ones of the owner with the most memory, unless that is the caller. An error is the
+  // caller's: a sentence about the limit.
   core::Result<Places> Reserve(const std::string& owner, size_t count = 1);
   // Takes one of the places. Precondition: one is left.
   Use Add(Places& places, std::shared_ptr<RegisteredSession> session);
 
-  // An error is the caller's: a sentence on why there is none.
+  // An error is the caller's: a sentence on why there is no such session.
   core::Result<Use> Find(const std::string& owner, const std::string& id);
 
-  // Without waiting for its end.
+  // Does not wait for its end.
   core::Result<void> Close(const std::string& owner, const std::string& id, const std::string& why);
 
-  // Of every owner, used or not.
+  // All owners' sessions, used or not.
   void CloseAll(const std::string& why);
 
   struct Listed {
     std::shared_ptr<RegisteredSession> session;
     bool is_used = false;
     std::chrono::seconds idle{0};
-    std::chrono::seconds closes_in{0};  // if nobody uses it meanwhile
+    std::chrono::seconds closes_in{0};  // if it is not used until then
   };
   // The oldest first.
   std::vector<Listed> List(const std::string& owner);
 
   size_t open() const;
-  // As at the start, also after SetLimits.
+  // The initial configuration, unchanged by SetLimits.
   const SessionsConfig& config() const { return config_; }
 
   struct Limits {
@@ -155,8 +155,8 @@ class SessionRegistry {
     std::chrono::milliseconds idle{0};
     std::chrono::milliseconds lifetime{0};
   };
-  // From now on, also for sessions that are open: those that have become due are closed, but none
-  // because there are now too many.
+  // Applies to open sessions, too: those that are due now are closed, but none because there are
+  // now too many.
   void SetLimits(const Limits& limits);
   Limits limits() const;
 

@@ -1,5 +1,5 @@
-// SharedLibrary: one that is opened when it is first needed. Whoever does not use what it is for
-// need not have it, and a wheel does not contain it.
+// SharedLibrary: a library that is loaded when first needed. Users who do not use its feature need
+// not have it, and a wheel does not contain it.
 #ifndef BELLJAR_SERVER_CORE_SHARED_LIBRARY_H_
 #define BELLJAR_SERVER_CORE_SHARED_LIBRARY_H_
 
@@ -13,8 +13,8 @@ namespace belljar::server {
 
 class SharedLibrary {
  public:
-  // The first of `names` that can be opened. `needed_for` is for the error: what needs the library,
-  // and where it comes from.
+  // Loads the first of `names` that can be opened. `needed_for` is for the error: what needs the
+  // library, and where to get it.
   static core::Result<SharedLibrary> Open(std::initializer_list<const char*> names,
                                           const std::string& needed_for);
 
@@ -25,7 +25,7 @@ class SharedLibrary {
     return found != nullptr;
   }
 
-  // For a function that was not found.
+  // The error for a function that was not found.
   core::Error Lacks(const std::string& what) const;
 
  private:

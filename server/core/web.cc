@@ -62,7 +62,7 @@ core::Result<WebParameters> ParseQuery(std::string_view query) {
     const bool is_repeated = std::any_of(parameters.begin(), parameters.end(),
                                          [&](const auto& each) { return each.first == *name; });
     if (is_repeated) {
-      return core::MakeError("read the query", core::Quoted(*name) + " is there twice");
+      return core::MakeError("read the query", core::Quoted(*name) + " occurs twice");
     }
     parameters.emplace_back(std::move(*name), std::move(*value));
   }

@@ -1,7 +1,7 @@
-// Web: the interface between HTTP and what answers requests of other APIs than MCP. A handler names
-// its routes; the transport checks host, origin, token, rate, method, media type and length from
-// the head alone, and passes what is left with a reply object. The transport interprets no body,
-// and a handler knows no socket.
+// Web: the interface between HTTP and handlers of APIs other than MCP. A handler names its routes;
+// the transport checks host, origin, token, rate, method, media type and length, using only the
+// head, and passes the rest with a reply object. The transport does not interpret bodies, and a
+// handler does not know the socket.
 //
 //   const std::vector<WebRoute> kRoutes = {{WebMethod::kGet, "/v1/executions/{id}"}, …};
 //   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) {
@@ -68,12 +68,12 @@ struct WebAnswer {
   unsigned status = 200;
   std::string type = "application/json";  // empty: no body
   std::string body;
-  std::string headers;  // more complete lines, each with its CRLF; never bytes of a client
+  std::string headers;  // additional complete lines, each with its CRLF; never bytes from a client
 };
 
 // Answers one request: Finish alone, or Begin, any number of Writes, and End. Callable from any
-// thread, also after the connection has closed. A reply that is destroyed before its end is
-// reported to the client as abandoned.
+// thread, also after the connection has closed. If it is destroyed before its end, the client is
+// told that the reply was abandoned.
 class WebReply {
  public:
   virtual ~WebReply() = default;
@@ -84,8 +84,8 @@ class WebReply {
   virtual void Begin(WebAnswer head) = 0;
   virtual void Write(std::string piece) = 0;
   virtual void End() = 0;
-  // Blocks while more than `bytes` of what was written wait for the client. False: the client is
-  // gone, or reads nothing until `deadline`.
+  // Blocks while more than `bytes` of the written data wait for the client. Returns false if the
+  // client is gone, or reads nothing until `deadline`.
   virtual bool AwaitRoom(size_t bytes, std::chrono::steady_clock::time_point deadline) = 0;
 };
 

@@ -11,7 +11,7 @@
 namespace belljar::server::events {
 namespace {
 
-// Of a text that a guest or a client chose, and of how many things there are of a kind.
+// Limits for a text chosen by a guest or a client, for a piece of output, and for lists.
 constexpr size_t kMaxText = 256;
 constexpr size_t kMaxOutputPiece = 16 << 10;
 constexpr size_t kMaxRefusedConnections = 16;
@@ -78,8 +78,8 @@ void CallEvents::Printed(const ExecutionRecord& record, std::string_view text) {
   }
 }
 
-// What happened meanwhile, as far as it is known only now.
-void CallEvents::TellDetails(const CallRecord& record) {
+// What happened during the call, as far as it becomes known only now.
+void CallEvents::PublishDetails(const CallRecord& record) {
   const host::Outcome& outcome = *record.outcome;
   const std::string execution(record.execution);
   if (outcome.container && !outcome.container->warm) {
@@ -108,7 +108,7 @@ void CallEvents::Called(const CallRecord& record) {
     return hub_.Publish(record.caller, std::move(ended));
   }
   const host::Outcome& outcome = *record.outcome;
-  TellDetails(record);
+  PublishDetails(record);
   if (outcome.session && outcome.session->restored) {
     hub_.Publish(record.caller, SessionRestored{outcome.session->id, Bounded(record.profile),
                                                 Bounded(outcome.session->checkpoint),

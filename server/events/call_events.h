@@ -1,4 +1,4 @@
-// CallEvents: makes events of what the tools and their callers tell about calls and sessions.
+// CallEvents: turns reports of the tools and their callers about calls and sessions into events.
 //
 //   CallEvents events(hub);
 //   CallObservers observers({&metrics, &log, &events});
@@ -27,7 +27,7 @@ class CallEvents : public CallObserver {
   void Printed(const ExecutionRecord& record, std::string_view text) override;
 
  private:
-  void TellDetails(const CallRecord& record);
+  void PublishDetails(const CallRecord& record);
 
   EventHub& hub_;
 };

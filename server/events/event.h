@@ -1,6 +1,6 @@
 // Events: what happens to the executions and sessions of an owner, in one table: a struct for each
 // kind, with its name and its fields. The JSON of streams and webhooks, the attributes of traces
-// and docs/events.md come from it; the log uses the same names.
+// and docs/events.md are generated from it; the log uses the same names.
 //
 //   Event event{now, "team-a", ExecutionStarted{.execution = id, .tool = "execute_code"}};
 //   ToJson(event)   // {"type":"execution.started","timestamp":"2026-…Z","data":{"execution":…}}
@@ -23,7 +23,7 @@ namespace belljar::server::events {
 
 struct ExecutionSubmitted {
   static constexpr std::string_view kName = "execution.submitted";
-  static constexpr std::string_view kMeaning = "A call that runs code has come.";
+  static constexpr std::string_view kMeaning = "A call that runs code was submitted.";
   std::string execution;
   std::string tool;
   std::string traceparent;
@@ -31,7 +31,7 @@ struct ExecutionSubmitted {
 
 struct ExecutionStarted {
   static constexpr std::string_view kName = "execution.started";
-  static constexpr std::string_view kMeaning = "It has left the queue.";
+  static constexpr std::string_view kMeaning = "It has left the queue and is starting.";
   std::string execution;
   std::string tool;
 };
@@ -39,7 +39,7 @@ struct ExecutionStarted {
 struct ExecutionOutput {
   static constexpr std::string_view kName = "execution.output";
   static constexpr std::string_view kMeaning =
-      "It has printed something. Only in streams that ask for it, without an id, not kept.";
+      "It has printed something. Only in streams that request it, without an id, not kept.";
   std::string execution;
   std::string text;
 };
@@ -61,7 +61,7 @@ struct ExecutionEnded {
 
 struct ExecutionRefused {
   static constexpr std::string_view kName = "execution.refused";
-  static constexpr std::string_view kMeaning = "It has not run.";
+  static constexpr std::string_view kMeaning = "It was refused and did not run.";
   std::string execution;
   std::string tool;
   std::string reason;
@@ -79,7 +79,7 @@ struct ExecutionLimit {
 
 struct SessionOpened {
   static constexpr std::string_view kName = "session.opened";
-  static constexpr std::string_view kMeaning = "There is a new session, or a branch of one.";
+  static constexpr std::string_view kMeaning = "A session was opened or branched.";
   std::string session;
   std::string profile;
   std::string parent;
@@ -87,7 +87,7 @@ struct SessionOpened {
 
 struct SessionClosed {
   static constexpr std::string_view kName = "session.closed";
-  static constexpr std::string_view kMeaning = "It has been closed, or has ended by itself.";
+  static constexpr std::string_view kMeaning = "It was closed, or ended by itself.";
   std::string session;
   std::string profile;
   std::string reason;
@@ -95,7 +95,7 @@ struct SessionClosed {
 
 struct SessionRestored {
   static constexpr std::string_view kName = "session.restored";
-  static constexpr std::string_view kMeaning = "It has gone back to a checkpoint.";
+  static constexpr std::string_view kMeaning = "It was rolled back to a checkpoint.";
   std::string session;
   std::string profile;
   std::string checkpoint;
@@ -105,7 +105,7 @@ struct SessionRestored {
 struct SessionEvicted {
   static constexpr std::string_view kName = "session.evicted";
   static constexpr std::string_view kMeaning =
-      "The server has closed it, for its age or to make room.";
+      "The server closed it because of its age or to make room.";
   std::string session;
   std::string profile;
   std::string reason;
@@ -114,7 +114,7 @@ struct SessionEvicted {
 struct NetworkRefused {
   static constexpr std::string_view kName = "network.refused";
   static constexpr std::string_view kMeaning =
-      "The egress proxy has refused a connection. At most 16 of an execution, told at its end.";
+      "The egress proxy refused a connection. Up to 16 per execution, sent when it ends.";
   std::string execution;
   std::string host;
   uint16_t port = 0;
@@ -124,17 +124,17 @@ struct NetworkRefused {
 struct ContainerStarted {
   static constexpr std::string_view kName = "container.started";
   static constexpr std::string_view kMeaning =
-      "A container was started for the execution, since none was waiting. Told at its end.";
+      "A container was started for the execution, since none was waiting. Sent when it ends.";
   std::string execution;
   std::string runtime;
   std::chrono::microseconds started_in{0};
 };
 
-// What receivers are told about the stream itself.
+// Reports about the stream itself.
 struct StreamOpened {
   static constexpr std::string_view kName = "stream.opened";
   static constexpr std::string_view kMeaning =
-      "The stream has begun: what happens from now on is in it.";
+      "The stream has started: it contains what happens from now on.";
   std::string server;
 };
 
@@ -150,7 +150,7 @@ using EventData =
                  ExecutionRefused, ExecutionLimit, SessionOpened, SessionClosed, SessionRestored,
                  SessionEvicted, NetworkRefused, ContainerStarted, StreamOpened, Gap>;
 
-// Names that begin with this are those of the job store.
+// Prefix of the names of the job store's events.
 inline constexpr std::string_view kJobs = "job.";
 
 struct Event {
@@ -163,7 +163,7 @@ std::string_view NameOf(const EventData& data);
 // The fields of that name; empty if the event has none.
 std::string_view ExecutionOf(const EventData& data);
 std::string_view SessionOf(const EventData& data);
-// What it occupies.
+// Its size in memory.
 size_t SizeOf(const Event& event);
 
 // One line of ASCII: no string of a guest can end a line or an event.
@@ -183,7 +183,7 @@ struct EventKind {
 // The table, for documentation.
 std::vector<EventKind> EventKinds();
 
-// Whether there are events of this name, or it is "*", "execution.*" or the like, or a job's.
+// Whether this is the name of an event or a job's event, or a pattern such as "*" or "execution.*".
 bool IsEventPattern(std::string_view pattern);
 bool Matches(std::string_view pattern, std::string_view name);
 

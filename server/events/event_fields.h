@@ -10,7 +10,7 @@ inline constexpr unsigned kAlways = host::kInJson;
 inline constexpr unsigned kIfAny = host::kInJson | host::kOmittable;
 
 inline constexpr char kExecutionMeaning[] = "`execution_id` of its result";
-inline constexpr char kSessionMeaning[] = "the session whose cell it is";
+inline constexpr char kSessionMeaning[] = "the session that the cell belongs to";
 
 template <typename Visit>
 void VisitFields(host::TableOf<ExecutionSubmitted>, Visit visit) {
@@ -73,7 +73,7 @@ template <typename Visit>
 void VisitFields(host::TableOf<SessionOpened>, Visit visit) {
   visit(host::Row<kAlways>("session", &SessionOpened::session, "its id"));
   visit(host::Row<kAlways>("profile", &SessionOpened::profile));
-  visit(host::Row<kIfAny>("parent", &SessionOpened::parent, "the session that it branched off"));
+  visit(host::Row<kIfAny>("parent", &SessionOpened::parent, "the session that it branched from"));
 }
 
 template <typename Visit>
@@ -121,10 +121,10 @@ void VisitFields(host::TableOf<StreamOpened>, Visit visit) {
 
 template <typename Visit>
 void VisitFields(host::TableOf<Gap>, Visit visit) {
-  visit(host::Row<kAlways>(
-      "cause", &Gap::cause,
-      "`restart`: of the server; `expired`: no longer kept; `slow`: not read or delivered in time; "
-      "`output`: only output is missing"));
+  visit(host::Row<kAlways>("cause", &Gap::cause,
+                           "`restart`: the server was restarted; `expired`: no longer kept; "
+                           "`slow`: not read or delivered in time; "
+                           "`output`: only output is missing"));
   visit(host::Row<kAlways>("missed", &Gap::missed, "how many, of all kinds; null: not known"));
 }
 

@@ -130,12 +130,12 @@ EventHub::Batch EventHub::Read(Reader& reader, size_t count, size_t bytes) {
   Batch batch;
   const std::lock_guard lock(mutex_);
   const Owner& owner = owners_[reader.owner_];
-  // After the gap a reader is where the first of the kept events begins.
+  // After the gap, a reader continues at the first kept event.
   if (std::optional<Gap> gap = std::exchange(reader.gap_, std::nullopt)) {
     batch.items.push_back(GapItem(reader, std::move(*gap), IdOf(reader.next_ - 1)));
   }
   if (reader.next_ < owner.events.first()) {
-    // Without an id: what it still can have is there after its last event.
+    // Without an id: the events that it can still get follow its last event.
     batch.items.push_back(
         GapItem(reader, {"slow", owner.events.first() - reader.next_}, std::string()));
     batch.fell_behind = true;

@@ -1,14 +1,14 @@
-// EventHub: keeps the latest events of each owner, and passes them on. What publishes never waits
-// for what receives: readers fetch at their own pace, and are told what they have missed.
+// EventHub: keeps the latest events of each owner and passes them on. Publishers never wait for
+// readers: readers fetch at their own pace, and are told what they have missed.
 //
 //   EventHub hub({.events = 1000, .bytes = 1 << 20});
 //   hub.Publish("team-a", ExecutionStarted{…});                  // any thread
 //   EventHub::Reader reader = hub.Open("team-a", *position, false);
 //   for (const EventHub::Item& item : hub.Read(reader, …).items) …
 //
-// An event has an id, EPOCH-NUMBER: the epoch is another one after each start of the server, and
-// the numbers of an owner follow each other without holes. They are an owner's own, so that nobody
-// learns how much others run.
+// An event has an id, EPOCH-NUMBER: the epoch changes with each start of the server, and the
+// numbers of an owner are consecutive. Each owner has its own numbers, so that nobody learns how
+// much others run.
 #ifndef BELLJAR_SERVER_EVENTS_EVENT_HUB_H_
 #define BELLJAR_SERVER_EVENTS_EVENT_HUB_H_
 
@@ -31,17 +31,17 @@
 
 namespace belljar::server::events {
 
-// Where a reader was: an id, parsed.
+// A reader's position: a parsed id.
 struct EventPosition {
   std::string epoch;
   uint64_t number = 0;
-  // nullopt: no id of any server.
+  // nullopt: not an id of any server.
   static std::optional<EventPosition> Parse(std::string_view id);
 };
 
 class EventHub {
  public:
-  // Of each owner; output has as many bytes of its own.
+  // Per owner; output has its own limit of the same size.
   struct Bounds {
     size_t events = 1000;
     size_t bytes = 1 << 20;
@@ -53,16 +53,16 @@ class EventHub {
 
   // Any thread; does not block. `owner` is one of a few names that the operator chose.
   void Publish(std::string_view owner, EventData data);
-  // What a guest prints is kept apart: it cannot push out other events.
+  // Guest output is kept separately: it cannot displace other events.
   void PublishOutput(std::string_view owner, ExecutionOutput output);
-  // Whether a reader of this owner wants output.
+  // Whether any reader of this owner wants output.
   bool WantsOutput(std::string_view owner) const;
 
-  // Called with each event but output, on the thread that publishes it. Before the first event.
+  // Called with each event except output, on the publishing thread. Set before the first event.
   using Listener = std::function<void(const std::shared_ptr<const Event>&)>;
   void AddListener(Listener listener) { listeners_.push_back(std::move(listener)); }
 
-  // A place in the events of one owner. To be closed.
+  // A position in the events of one owner. Must be closed.
   class Reader {
    private:
     friend class EventHub;
@@ -70,14 +70,14 @@ class EventHub {
     uint64_t next_ = 1;
     uint64_t next_output_ = 1;
     bool output_ = false;
-    std::optional<Gap> gap_;  // between the position it was opened at and next_
+    std::optional<Gap> gap_;  // between the position that it was opened at and next_
   };
-  // Begins after `position`, or with what happens from now on.
+  // Starts after `position`, or with the next event.
   Reader Open(const std::string& owner, const std::optional<EventPosition>& position, bool output);
   void Close(const Reader& reader);
 
   struct Item {
-    std::string id;  // empty: a position that cannot be resumed from
+    std::string id;  // empty: not a position to resume from
     std::shared_ptr<const Event> event;
   };
   struct Batch {
@@ -88,13 +88,13 @@ class EventHub {
   };
   // The next events, at most `count` and about `bytes`.
   Batch Read(Reader& reader, size_t count, size_t bytes);
-  // Whether events that the reader has not read are no longer kept.
+  // Whether events that the reader has not read yet are no longer kept.
   bool FellBehind(const Reader& reader) const;
-  // The id of the last event of the owner.
+  // The id of the owner's last event.
   std::string LastId(const std::string& owner) const;
 
-  // For the one thread that serves readers: blocks until something was published for a reader, or
-  // Wake was called, since `version`; or until `deadline`.
+  // For the one thread that serves readers: blocks until, since `version`, something was published
+  // for a reader or Wake was called, or until `deadline`.
   uint64_t version() const;
   void Await(uint64_t version, std::chrono::steady_clock::time_point deadline);
   void Wake();

@@ -6,8 +6,8 @@
 namespace belljar::server::events {
 namespace {
 
-// For what is left at the end. The process manager waits, too.
-constexpr std::chrono::seconds kLastMoment{2};
+// For delivering the rest at shutdown, which the process manager waits for.
+constexpr std::chrono::seconds kFlushTimeout{2};
 
 }  // namespace
 
@@ -45,7 +45,7 @@ core::Result<std::unique_ptr<EventService>> EventService::Open(const ServerConfi
 }
 
 EventService::~EventService() {
-  const auto deadline = std::chrono::steady_clock::now() + kLastMoment;
+  const auto deadline = std::chrono::steady_clock::now() + kFlushTimeout;
   if (webhooks_) webhooks_->Finish(deadline);
   if (traces_) traces_->Finish(deadline);
 }

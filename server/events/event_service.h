@@ -1,11 +1,11 @@
-// EventService: the events of one server, as its configuration says: what makes them, keeps them,
-// streams them, and sends them to webhooks and a collector of traces.
+// EventService: the events of one server as configured: creates and keeps them, streams them, and
+// sends them to webhooks and a trace collector.
 //
 //   Result<std::unique_ptr<EventService>> events = EventService::Open(config, version, listener);
 //   CallObservers observers({&metrics, &log, (*events)->observer()});
 //   HttpServer::Listen(…, (*events)->handlers());
 //
-// Its destructor delivers what is left: nothing may be published any more.
+// Its destructor delivers the rest: nothing may be published by then.
 #ifndef BELLJAR_SERVER_EVENTS_EVENT_SERVICE_H_
 #define BELLJAR_SERVER_EVENTS_EVENT_SERVICE_H_
 
@@ -31,7 +31,7 @@ namespace belljar::server::events {
 
 class EventService {
  public:
-  // An attempt to deliver something has failed.
+  // A failed delivery attempt.
   struct Failure {
     std::string receiver;  // "webhook dashboard", "tracing.endpoint"
     std::string why;
@@ -51,21 +51,21 @@ class EventService {
   CallObserver* observer() { return calls_ ? &*calls_ : nullptr; }
   std::vector<WebHandler*> handlers();
 
-  // The server drains, and no call is left: streams end once they have all.
+  // The server is draining and no calls are left: streams end once they have sent everything.
   void EndStreams();
 
   struct Figures {
     uint64_t published = 0;
     size_t streams = 0;
     std::vector<Webhooks::Counters> webhooks;
-    std::optional<TraceExporter::Counters> spans;  // nullopt: there is no exporter
+    std::optional<TraceExporter::Counters> spans;  // nullopt: no exporter
   };
   Figures figures() const;
 
  private:
   EventService() = default;
 
-  // In the order in which they use each other.
+  // Each uses only those before it.
   std::optional<EventHub> hub_;
   std::optional<CallEvents> calls_;
   std::unique_ptr<EventStreams> streams_;

@@ -8,15 +8,14 @@
 namespace belljar::server::events {
 namespace {
 
-// Unsent bytes of a stream beyond which it gets no more, and what it gets at a time.
+// A stream with more unsent bytes than this gets no more; and how much it gets at a time.
 constexpr size_t kMaxUnsent = 256 << 10;
 constexpr size_t kBatchBytes = 64 << 10;
 constexpr size_t kBatchEvents = 256;
-// When to look again at a stream that has no room, and whether clients have left: they make no
-// event.
-constexpr std::chrono::milliseconds kLookAgain{50};
-constexpr std::chrono::milliseconds kLookForClients{1000};
-// A comment. Without an empty line, which some clients take for the end of an event without data
+// When to check again for room in a stream, and whether clients have left: neither causes an event.
+constexpr std::chrono::milliseconds kPollInterval{50};
+constexpr std::chrono::milliseconds kClientCheckInterval{1000};
+// A comment. Without an empty line, which some clients take as the end of an event without data
 // (httpx-sse 0.4).
 constexpr char kHeartbeat[] = ":\n";
 constexpr size_t kMaxTypes = 64;
@@ -35,8 +34,8 @@ core::Result<std::vector<std::string>> ParseTypes(const std::string& value) {
   std::vector<std::string> types;
   for (const std::string_view type : core::SplitAt(value, ',')) {
     if (!IsEventPattern(type)) {
-      return BadQuery("types: there are no events " + core::Quoted(type) +
-                      "; write names, or beginnings such as execution.*, with commas between them");
+      return BadQuery("types: no events match " + core::Quoted(type) +
+                      "; write names, or patterns such as execution.*, separated by commas");
     }
     if (types.size() == kMaxTypes) return BadQuery("types: too many");
     types.emplace_back(type);
@@ -58,7 +57,7 @@ struct EventStreams::Stream {
 };
 
 bool EventStreams::Filter::Takes(const EventData& data) const {
-  // About the stream itself.
+  // Events about the stream itself.
   if (std::holds_alternative<Gap>(data)) return true;
   if (!execution.empty() && ExecutionOf(data) != execution) return false;
   if (!session.empty() && SessionOf(data) != session) return false;
@@ -96,7 +95,7 @@ core::Result<EventStreams::Query> EventStreams::Parse(const WebRequest& request)
   core::Result<WebParameters> parameters = ParseQuery(request.query);
   if (!parameters) return parameters.error();
   Query query;
-  // As a browser sends it when it connects again; "after" is for clients that cannot send headers.
+  // As sent by a browser when it reconnects; "after" is for clients that cannot send headers.
   std::optional<std::string> after = request.headers.last_event_id;
   for (auto& [name, value] : *parameters) {
     if (name == "types") {
@@ -112,8 +111,8 @@ core::Result<EventStreams::Query> EventStreams::Parse(const WebRequest& request)
     } else if (name == "after") {
       if (!after) after = value;
     } else {
-      return BadQuery("there is no parameter " + core::Quoted(name) +
-                      "; there are after, types, execution, session and output");
+      return BadQuery("unknown parameter " + core::Quoted(name) +
+                      "; allowed are after, types, execution, session and output");
     }
   }
   if (!after || after->empty()) return query;
@@ -139,14 +138,14 @@ void EventStreams::Handle(size_t, WebRequest request, std::shared_ptr<WebReply> 
     if (of_owner >= options_.per_owner) {
       return reply->Finish(Problem(429,
                                    "this token has " + std::to_string(options_.per_owner) +
-                                       " streams of events already: close one first",
+                                       " event streams already: close one first",
                                    "Retry-After: 1\r\n"));
     }
     ++of_owner;
   }
   open_.fetch_add(1, std::memory_order_relaxed);
   stream->reader = hub_.Open(stream->owner, query->after, stream->filter.output);
-  // What a client can resume from before there is any event. Not after a position: it has one.
+  // Lets a client resume before there is any event. Not after a position: it has one.
   const EventHub::Item opened{
       query->after ? std::string() : hub_.LastId(stream->owner),
       std::make_shared<const Event>(
@@ -181,7 +180,7 @@ bool EventStreams::Advance(Stream& stream, Clock::time_point now, bool ends) {
   if (stream.peer_gone->cancelled()) return false;
   stream.is_blocked = !stream.reply->AwaitRoom(kMaxUnsent, now);
   stream.has_more = false;
-  // It will never have what it lost: waiting any longer would only make it more.
+  // It will never get what it lost: waiting any longer would only lose more.
   if (stream.is_blocked && !hub_.FellBehind(stream.reader)) {
     if (ends) stream.reply->End();
     return !ends;
@@ -213,7 +212,8 @@ void EventStreams::Serve() {
       streams_.splice(streams_.end(), new_);
     }
     const Clock::time_point now = Clock::now();
-    Clock::time_point next = streams_.empty() ? now + options_.heartbeat : now + kLookForClients;
+    Clock::time_point next =
+        streams_.empty() ? now + options_.heartbeat : now + kClientCheckInterval;
     for (auto at = streams_.begin(); at != streams_.end();) {
       Stream& stream = **at;
       if (!Advance(stream, now, ends)) {
@@ -222,7 +222,7 @@ void EventStreams::Serve() {
         continue;
       }
       next = std::min(next, stream.has_more     ? now
-                            : stream.is_blocked ? now + kLookAgain
+                            : stream.is_blocked ? now + kPollInterval
                                                 : stream.last_sent + options_.heartbeat);
       ++at;
     }

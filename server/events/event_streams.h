@@ -1,13 +1,13 @@
 // EventStreams: GET /v1/events, an owner's events as server-sent events. One thread serves all
-// streams: each has a place in the hub, and what it has not read yet is kept there, not here.
+// streams: each has a position in the hub, which keeps what it has not read yet.
 //
 //   EventStreams streams(hub, {.version = "0.1.0"});
 //   if (Result<void> started = streams.Start(); !started) return started.error();
 //   HttpServer::Listen(…, {&streams});
-//   streams.EndAll();       // the server drains: what is there is sent, then each stream ends
+//   streams.EndAll();       // the server drains: the rest is sent, then each stream ends
 //
-// A client that reads too slowly, so that the hub no longer has what comes next, is told so and cut
-// off; with the id of its last event it may try to go on.
+// A client that reads too slowly, so that the hub no longer has its next event, is told so and
+// disconnected; with the id of its last event it may try to resume.
 #ifndef BELLJAR_SERVER_EVENTS_EVENT_STREAMS_H_
 #define BELLJAR_SERVER_EVENTS_EVENT_STREAMS_H_
 
@@ -37,7 +37,7 @@ class EventStreams : public WebHandler {
     std::string version;  // of the server
   };
   EventStreams(EventHub& hub, Options options);
-  // Cuts off the streams that are left.
+  // Disconnects the remaining streams.
   ~EventStreams() override;
 
   core::Result<void> Start();
@@ -50,7 +50,7 @@ class EventStreams : public WebHandler {
   size_t open() const { return open_.load(std::memory_order_relaxed); }
 
  private:
-  // What a client wants to know.
+  // What a client wants to receive.
   struct Filter {
     std::vector<std::string> types;  // patterns; empty: all
     std::string execution;           // empty: all
@@ -68,7 +68,7 @@ class EventStreams : public WebHandler {
 
   static core::Result<Query> Parse(const WebRequest& request);
   void Serve();
-  // False: it is over.
+  // False: the stream has ended.
   bool Advance(Stream& stream, Clock::time_point now, bool ends);
   void Remove(Stream& stream);
 
@@ -76,12 +76,12 @@ class EventStreams : public WebHandler {
   const Options options_;
 
   std::mutex mutex_;
-  std::list<std::unique_ptr<Stream>> new_;  // not yet seen by the thread
+  std::list<std::unique_ptr<Stream>> new_;  // not yet picked up by the thread
   std::map<std::string, size_t> by_owner_;
-  bool ends_ = false;   // each stream ends when it has all
+  bool ends_ = false;   // each stream ends once it has sent everything
   bool stops_ = false;  // the thread ends
   std::atomic<size_t> open_ = 0;
-  std::list<std::unique_ptr<Stream>> streams_;  // of the thread
+  std::list<std::unique_ptr<Stream>> streams_;  // used by the thread only
   core::Thread thread_;
 };
 

@@ -31,10 +31,10 @@ constexpr char kForm[] =
     "write https://HOST[:PORT]/PATH, or http://HOST[:PORT]/PATH of a receiver on this machine";
 constexpr char kNoAddress[] =
     "it has no address of this machine; write https://, or name a private network in allow_private";
-// Of a response; the status is in its first line.
+// Maximum size of a response's head; the status is in its first line.
 constexpr size_t kMaxHead = 16 << 10;
-constexpr std::chrono::milliseconds kStopLook{100};
-// A moment at which libcurl has something to do comes earlier.
+constexpr std::chrono::milliseconds kStopPollInterval{100};
+// Upper limit of a wait; libcurl's own timers may be due earlier.
 constexpr int kMaxWait = 60'000;
 
 bool IsGraphic(std::string_view text) {
@@ -58,7 +58,7 @@ core::Result<HttpTarget> HttpTarget::Parse(std::string_view url,
   const std::string_view rest = url.substr(scheme.size());
   const size_t end = std::min(rest.find_first_of("/?"), rest.size());
   const std::optional<egress::Authority> authority = egress::SplitAuthority(rest.substr(0, end));
-  // A user name would be shown with the URL.
+  // A user name would be displayed with the URL.
   if (!authority || rest.substr(0, end).find('@') != rest.npos) return Wrong(kForm);
   std::optional<egress::HostName> host = egress::HostName::Parse(authority->host);
   if (!host) return Wrong(kForm);
@@ -95,12 +95,12 @@ bool HttpTarget::Permits(const address& where) const {
 
 namespace {
 
-// One request, and what came of it. One thread.
+// One request and its result. Single-threaded.
 class Transfer {
  public:
   Transfer(const LibCurl& curl, const HttpTarget& target) : curl_(curl), target_(target) {}
 
-  // Null: libcurl refuses it. `body` must outlive the transfer.
+  // Null: rejected by libcurl. `body` must outlive the transfer.
   CURL* Prepare(const std::vector<address>& addresses, const HttpHeaders& headers,
                 std::string_view body, Deadline deadline) {
     const std::string scheme(target_.is_tls ? kTlsScheme : kPlainScheme);
@@ -110,7 +110,7 @@ class Transfer {
     Set(CURLOPT_PROTOCOLS, long{target_.is_tls ? CURLPROTO_HTTPS : CURLPROTO_HTTP});
     Set(CURLOPT_HTTP_VERSION, long{CURL_HTTP_VERSION_1_1});
     Set(CURLOPT_FOLLOWLOCATION, 0L);
-    Set(CURLOPT_PROXY, "");  // nor any that the environment names
+    Set(CURLOPT_PROXY, "");  // nor proxies named by the environment
     Set(CURLOPT_FORBID_REUSE, 1L);
     Set(CURLOPT_NOSIGNAL, 1L);
     const long time = std::max(core::PollTimeout(deadline), 1);  // 0 would be no limit
@@ -137,7 +137,7 @@ class Transfer {
     return is_refused_ ? nullptr : handle_.get();
   }
 
-  // After it has ended.
+  // After the transfer has ended.
   core::Result<unsigned> Status(CURLcode result) const {
     if (is_whole_) return static_cast<unsigned>(status_);
     const std::string connect = "connect to " + target_.host.text;
@@ -158,7 +158,7 @@ class Transfer {
                                    "ca-certificates, or of the file that SSL_CERT_FILE names)");
       case CURLE_SSL_CONNECT_ERROR: return core::MakeError(connect + " with TLS", why);
       case CURLE_GOT_NOTHING: return core::SystemErrorOf(ECONNRESET, "read the response");
-      // A head that is none, or too long.
+      // Not a valid head, or too long.
       case CURLE_OK:
       case CURLE_WRITE_ERROR:
       case CURLE_UNSUPPORTED_PROTOCOL:
@@ -189,7 +189,7 @@ class Transfer {
   }
 
   void SetHeaders(const HttpHeaders& headers) {
-    // Without a value: not what libcurl would add.
+    // Without a value, so that libcurl adds none.
     for (const char* each : {"Accept:", "Expect:", "Connection: close"}) Add(headers_, each);
     Add(headers_, "Host: " + target_.authority);
     for (const auto& [name, value] : headers) {
@@ -199,12 +199,12 @@ class Transfer {
     Set(CURLOPT_HTTPHEADER, headers_.get());
   }
 
-  // The roots are the system's, or what OpenSSL's variables name, which libcurl does not read.
+  // The system's roots, or those named by OpenSSL's variables, which libcurl does not read.
   void SetTls() {
     Set(CURLOPT_SSL_VERIFYPEER, 1L);
     Set(CURLOPT_SSL_VERIFYHOST, 2L);
     Set(CURLOPT_SSLVERSION, long{CURL_SSLVERSION_TLSv1_2});
-    // A resumed session would be one that was verified earlier.
+    // A resumed session would rely on an earlier verification.
     Set(CURLOPT_SSL_SESSIONID_CACHE, 0L);
     // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
     const char* const file = getenv("SSL_CERT_FILE");
@@ -213,9 +213,9 @@ class Transfer {
     if (folder != nullptr || (file == nullptr && HasOneFileOfRoots())) Set(CURLOPT_CAPATH, folder);
   }
 
-  // Then the system's folder, which has the same roots, can be left out. Only without one libcurl
-  // keeps them in memory (7.87), and to read them for a connection takes 17 ms. Older than 7.84 it
-  // does not know the question.
+  // Then the system's folder, which has the same roots, can be omitted. Only then does libcurl keep
+  // them in memory (7.87); reading them for a connection takes 17 ms. Versions before 7.84 do not
+  // have this query.
   bool HasOneFileOfRoots() const {
     const char* file = nullptr;
     return curl_.curl_easy_getinfo(handle_.get(), CURLINFO_CAINFO, &file) == CURLE_OK &&
@@ -235,8 +235,8 @@ class Transfer {
     return socket(where->family, where->socktype | SOCK_CLOEXEC, where->protocol);
   }
 
-  // Ends the transfer with the head, whose last line is empty: no body is waited for. The responses
-  // before the last one (103 and the like) have such a line, too.
+  // Ends the transfer after the head, which ends with an empty line: the body is not awaited. The
+  // responses before the last one (103 and the like) have such a line, too.
   static size_t TakeLine(const char* line, size_t, size_t size, void* data) {
     auto& self = *static_cast<Transfer*>(data);
     self.head_ += size;
@@ -247,7 +247,7 @@ class Transfer {
     return self.is_whole_ ? 0 : size;
   }
 
-  // One without a head (HTTP/0.9, which libcurl accepts before 7.66).
+  // A response without a head (HTTP/0.9, accepted by libcurl before 7.66).
   static size_t RefuseBody(const char*, size_t, size_t, void*) { return 0; }
 
   const LibCurl& curl_;
@@ -266,7 +266,7 @@ class Transfer {
 
 }  // namespace
 
-// What performs transfers, one at a time.
+// Performs transfers, one at a time.
 class HttpPost::Client {
  public:
   static core::Result<std::unique_ptr<Client>> Create() {
@@ -274,8 +274,8 @@ class HttpPost::Client {
     if (!library) return library.error();
     std::unique_ptr<Client> client(new Client(**library));
     if (!client->multi_) return core::SystemErrorOf(ENOMEM, "prepare libcurl");
-    // libcurl has descriptors of its own (since 7.68 a socket pair, to wake it up) that are not
-    // close-on-exec, and no program that a server starts may inherit any. Linux 5.11.
+    // libcurl opens descriptors of its own (since 7.68 a socket pair for waking it up) that are not
+    // close-on-exec, and programs started by a server must not inherit any. Requires Linux 5.11.
     syscall(SYS_close_range, STDERR_FILENO + 1, std::numeric_limits<int>::max(),
             CLOSE_RANGE_CLOEXEC);
     return client;
@@ -320,11 +320,11 @@ HttpPost::HttpPost(HttpTarget target)
 
 HttpPost::~HttpPost() = default;
 
-// Not by libcurl, which at a stop would wait for a lookup that hangs.
+// Not resolved by libcurl, which would wait for a hanging lookup when stopped.
 core::Result<HttpPost::Addresses> HttpPost::Resolve(Deadline deadline, const Cancellation& stop) {
   if (target_.host.address) return Addresses{*target_.host.address};
   const std::string operation = "resolve " + target_.host.text;
-  // The answer to an abandoned question may still come: it must find its place.
+  // The answer to an abandoned lookup may still arrive: its place must still exist.
   auto answer = std::make_shared<std::optional<egress::Addresses>>();
   resolver_.Resolve(target_.host.text,
                     [answer](egress::Addresses found) { *answer = std::move(found); });
@@ -334,7 +334,7 @@ core::Result<HttpPost::Addresses> HttpPost::Resolve(Deadline deadline, const Can
     if (now >= deadline) return core::SystemErrorOf(ETIMEDOUT, operation);
     io_->restart();
     const auto work = boost::asio::make_work_guard(*io_);
-    io_->run_one_until(std::min(deadline, now + kStopLook));
+    io_->run_one_until(std::min(deadline, now + kStopPollInterval));
   }
   if ((*answer)->found.empty()) return core::MakeError(operation, (*answer)->failure);
   return (*answer)->found;

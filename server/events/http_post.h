@@ -1,5 +1,5 @@
-// HttpPost: sends a body to an HTTP endpoint that the operator has configured, by libcurl: one
-// connection per request, a deadline for all of it, no redirects, no proxy, and TLS 1.2 or later
+// HttpPost: sends a body to an HTTP endpoint configured by the operator, using libcurl: one
+// connection per request, one deadline for all of it, no redirects, no proxy, and TLS 1.2 or later
 // with a verified certificate.
 //
 //   Result<HttpTarget> target = HttpTarget::Parse("https://hooks.example.com/belljar", {});
@@ -7,8 +7,8 @@
 //   Result<unsigned> status = post.Send({{"Content-Type", "application/json"}}, body, deadline,
 //   stop);
 //
-// Without TLS it connects to loopback addresses only, and to those of a private network that the
-// operator names. The check applies to the resolved address, of each connection.
+// Without TLS, it only connects to loopback addresses and to private networks named by the
+// operator. The check applies to the resolved address of each connection.
 #ifndef BELLJAR_SERVER_EVENTS_HTTP_POST_H_
 #define BELLJAR_SERVER_EVENTS_HTTP_POST_H_
 
@@ -33,7 +33,7 @@ struct HttpTarget {
   bool is_tls = false;
   egress::HostName host;
   uint16_t port = 80;
-  std::string path = "/";                     // with the query
+  std::string path = "/";                     // including the query
   std::string authority;                      // for the Host header
   std::vector<egress::AddressBlock> allowed;  // without TLS, besides loopback
 
@@ -55,7 +55,7 @@ class HttpPost {
   const HttpTarget& target() const { return target_; }
 
   // The status of the response, whose body is not read. Blocks; ECANCELED once `stop` is cancelled.
-  // Whoever sends must ignore or block SIGPIPE.
+  // The sending process must ignore or block SIGPIPE.
   core::Result<unsigned> Send(const HttpHeaders& headers, std::string_view body,
                               std::chrono::steady_clock::time_point deadline,
                               const Cancellation& stop);
@@ -69,10 +69,10 @@ class HttpPost {
   const HttpTarget target_;
   const std::shared_ptr<boost::asio::io_context> io_;
   egress::Resolver resolver_;
-  std::unique_ptr<Client> client_;  // once it is needed
+  std::unique_ptr<Client> client_;  // created when needed
 };
 
-// Of a Send that has failed, or whose response was not a success.
+// Precondition: Send has failed, or its response was not a success.
 inline std::string WhyFailed(const core::Result<unsigned>& status) {
   return status ? "HTTP status " + std::to_string(*status) : status.error().ToString();
 }

@@ -7,11 +7,11 @@ namespace {
 
 constexpr char kNeededFor[] =
     "webhooks and traces need libcurl: Debian's and Ubuntu's package libcurl4, RHEL's libcurl";
-constexpr unsigned kOldestVersion = 0x073d00;  // 7.61.0
+constexpr unsigned kMinVersion = 0x073d00;  // 7.61.0
 
 core::Result<const LibCurl*> LoadLibCurl() {
   static LibCurl functions;
-  // The second is Debian's of the same version with GnuTLS, which git brings.
+  // The second is Debian's build of the same version with GnuTLS, which git depends on.
   const core::Result<SharedLibrary> library =
       SharedLibrary::Open({"libcurl.so.4", "libcurl-gnutls.so.4"}, kNeededFor);
   if (!library) return library.error();
@@ -23,9 +23,9 @@ core::Result<const LibCurl*> LoadLibCurl() {
     return core::MakeError("prepare libcurl", "it cannot be used");
   }
   const curl_version_info_data* const version = functions.curl_version_info(CURLVERSION_NOW);
-  if (version->version_num < kOldestVersion) {
+  if (version->version_num < kMinVersion) {
     return core::MakeError("prepare libcurl",
-                           std::string("it is ") + version->version + ": 7.61 is needed");
+                           std::string("it is ") + version->version + ": 7.61 or later is needed");
   }
   if ((version->features & CURL_VERSION_SSL) == 0) return library->Lacks("TLS");
   return &functions;

@@ -1,9 +1,10 @@
-// libcurl, opened when it is first needed: a server without webhooks and traces does not need it,
-// and a wheel does not bring it. A machine that has it gets its security fixes by its own updates.
+// libcurl, loaded when first needed: a server without webhooks and traces does not need it, and
+// wheels do not contain it. A machine that has it gets its security fixes through its own updates.
 #ifndef BELLJAR_SERVER_EVENTS_LIBCURL_H_
 #define BELLJAR_SERVER_EVENTS_LIBCURL_H_
 
-// Handles have types, functions are no macros, and what the oldest version needs is not deprecated.
+// Typed handles, no macros in place of functions, and no deprecation warnings for what the oldest
+// version needs.
 #define CURL_STRICTER
 #define CURL_DISABLE_TYPECHECK
 #define CURL_DISABLE_DEPRECATION
@@ -14,8 +15,8 @@
 namespace belljar::server::events {
 
 // Each function that is used, as declared in curl/curl.h. These, and the options in http_post.cc,
-// are all in 7.61, that of RHEL 8, the oldest that a wheel may find. clang-format would move the
-// lines at each run.
+// all exist in 7.61, the version of RHEL 8, the oldest that a wheel may find. clang-format would
+// move the lines at each run.
 // clang-format off
 #define BELLJAR_LIBCURL_FUNCTIONS(X) \
   X(curl_global_init) X(curl_version_info) X(curl_slist_append) X(curl_slist_free_all) \
@@ -32,7 +33,7 @@ struct LibCurl {
 #undef BELLJAR_DECLARE
 };
 
-// Stays open until the process ends. Any thread.
+// Stays loaded until the process ends. Any thread.
 core::Result<const LibCurl*> OpenLibCurl();
 
 }  // namespace belljar::server::events

@@ -1,4 +1,4 @@
-// SenderThread: the thread of a sender (webhooks.h, trace_exporter.h), its start and its end.
+// SenderThread: the thread of a sender (webhooks.h, trace_exporter.h): its start and end.
 #ifndef BELLJAR_SERVER_EVENTS_SENDER_THREAD_H_
 #define BELLJAR_SERVER_EVENTS_SENDER_THREAD_H_
 
@@ -16,13 +16,13 @@
 
 namespace belljar::server::events {
 
-// Between two attempts.
+// Time between two attempts.
 inline constexpr host::Backoff kBackoff{std::chrono::milliseconds(500), std::chrono::minutes(1)};
 
-// Whoever owns it calls Stop before it is destroyed.
+// The owner calls Stop before destroying it.
 class SenderThread {
  public:
-  // It takes no more, and ends once everything that waits has been sent or has failed.
+  // Accepts no more, and ends once everything queued has been sent or has failed.
   void Finish() {
     const std::lock_guard lock(mutex_);
     ends_ = true;
@@ -33,7 +33,7 @@ class SenderThread {
     std::unique_lock lock(mutex_);
     changed_.wait_until(lock, deadline, [&] { return is_done_; });
   }
-  // At once; what waits is lost.
+  // Ends at once; what is queued is lost.
   void Stop() {
     stop_.Cancel();
     Finish();
@@ -51,8 +51,8 @@ class SenderThread {
     });
   }
 
-  // Between two attempts. False: it ends; one that fails while the server waits for it is not
-  // waited for longer.
+  // Waits between two attempts. Returns false if it should end: once the server waits for it, a
+  // failed attempt is not followed by another.
   bool Sleep(std::chrono::milliseconds time) {
     std::unique_lock lock(mutex_);
     return !changed_.wait_for(lock, time, [&] { return ends_; });
@@ -60,7 +60,8 @@ class SenderThread {
 
   Cancellation stop_;
   mutable std::mutex mutex_;
-  std::condition_variable changed_;  // ends_, and what the sender's thread waits for
+  // Changes of ends_, and of what the sender's thread waits for.
+  std::condition_variable changed_;
   bool ends_ = false;
 
  private:

@@ -18,7 +18,7 @@ std::optional<TraceContext> TraceContext::Parse(std::string_view text) {
   if (text.size() < kLength) return std::nullopt;
   const std::string_view version = text.substr(0, 2), trace = text.substr(3, 32),
                          parent = text.substr(36, 16), flags = text.substr(53, 2);
-  // Later versions may go on after another dash.
+  // Later versions may continue after another dash.
   const bool is_whole =
       text.size() == kLength || (version != "00" && text.substr(kLength).starts_with('-'));
   if (!is_whole || text[2] != '-' || text[35] != '-' || text[52] != '-') return std::nullopt;

@@ -1,4 +1,4 @@
-// The header traceparent of W3C Trace Context: by it a client's trace goes on here.
+// The traceparent header of W3C Trace Context, which continues a client's trace.
 #ifndef BELLJAR_SERVER_EVENTS_TRACE_CONTEXT_H_
 #define BELLJAR_SERVER_EVENTS_TRACE_CONTEXT_H_
 
@@ -13,7 +13,7 @@ struct TraceContext {
   std::string parent_id;  // 16; empty: this span is the first
   bool sampled = true;
 
-  // nullopt: malformed, which counts as absent.
+  // nullopt: malformed, and treated as absent.
   static std::optional<TraceContext> Parse(std::string_view traceparent);
   static TraceContext New();
 };

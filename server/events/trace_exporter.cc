@@ -19,11 +19,11 @@ using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
 constexpr char kPath[] = "/v1/traces";
-constexpr size_t kMaxOpen = 8192;     // executions that have not ended
-constexpr size_t kMaxHappened = 64;   // events of a span
-constexpr size_t kMaxWaiting = 4096;  // spans
+constexpr size_t kMaxOpen = 8192;      // executions that have not ended
+constexpr size_t kMaxSpanEvents = 64;  // events of a span
+constexpr size_t kMaxWaiting = 4096;   // spans
 constexpr size_t kMaxBatchSpans = 512;
-constexpr std::chrono::milliseconds kDelay{1000};  // for a batch to fill
+constexpr std::chrono::milliseconds kDelay{1000};  // time for a batch to fill
 constexpr std::chrono::milliseconds kTimeout{10'000};
 constexpr unsigned kAttempts = 5;
 
@@ -86,7 +86,7 @@ Json SpanJson(const Span& span) {
   return json;
 }
 
-// Worth another attempt, as OTLP says.
+// Worth retrying, according to OTLP.
 bool IsPassing(unsigned status) {
   return status == 429 || status == 502 || status == 503 || status == 504;
 }
@@ -133,7 +133,7 @@ class TraceExporter::Worker : public SenderThread {
     Span& span = found->second;
     if (!std::holds_alternative<ExecutionEnded>(event->data) &&
         !std::holds_alternative<ExecutionRefused>(event->data)) {
-      if (span.happened.size() < kMaxHappened) span.happened.push_back(event);
+      if (span.happened.size() < kMaxSpanEvents) span.happened.push_back(event);
       return;
     }
     span.end = event->time;
@@ -171,7 +171,7 @@ class TraceExporter::Worker : public SenderThread {
                         {}};
   }
 
-  // Empty: nothing will come.
+  // Empty: nothing more will come.
   std::vector<Span> Next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ends_ || !waiting_.empty(); });

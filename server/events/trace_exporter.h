@@ -1,10 +1,10 @@
-// TraceExporter: sends a span of each execution to a collector of OpenTelemetry, as OTLP over HTTP
-// in JSON. The events of an execution are the events of its span. A client's traceparent is
+// TraceExporter: sends a span for each execution to an OpenTelemetry collector, as OTLP over HTTP
+// in JSON. The events of an execution become events of its span. A client's traceparent is
 // continued, and its decision not to sample is respected.
 //
 //   Result<std::unique_ptr<TraceExporter>> traces = TraceExporter::Start(hub, config.tracing, …);
 //
-// Spans are sent in batches by a thread of its own. What the collector does not take after a few
+// Spans are sent in batches by a separate thread. What the collector does not accept after a few
 // attempts is dropped and counted; nothing else is delayed.
 #ifndef BELLJAR_SERVER_EVENTS_TRACE_EXPORTER_H_
 #define BELLJAR_SERVER_EVENTS_TRACE_EXPORTER_H_
@@ -31,11 +31,11 @@ struct Span {
   std::chrono::system_clock::time_point start;
   std::chrono::system_clock::time_point end;
   std::shared_ptr<const Event> last;                   // how it ended
-  std::vector<std::shared_ptr<const Event>> happened;  // meanwhile
+  std::vector<std::shared_ptr<const Event>> happened;  // events until then
 };
 
-// The body of a request of OTLP: opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest.
-// `instance`: of the server, another one after each start.
+// The body of an OTLP request: opentelemetry.proto.collector.trace.v1.ExportTraceServiceRequest.
+// `instance` identifies this start of the server.
 std::string ToOtlp(const std::vector<Span>& spans, const std::string& service,
                    const std::string& instance);
 
@@ -45,17 +45,18 @@ class TraceExporter {
     uint64_t exported = 0;
     uint64_t dropped = 0;
   };
-  // `why` the collector took nothing, and whether the spans are lost. On the exporter's thread.
+  // `why` the collector rejected the spans, and whether they are lost. Called on the exporter's
+  // thread.
   using FailureListener = std::function<void(const std::string& why, unsigned attempts, bool lost)>;
 
-  // Before the first event.
+  // Call before the first event.
   static core::Result<std::unique_ptr<TraceExporter>> Start(EventHub& hub,
                                                             const TracingConfig& config,
                                                             FailureListener on_failure);
   ~TraceExporter();
   TraceExporter(const TraceExporter&) = delete;
 
-  // Sends what is there, but no attempt is made after `deadline`. After the last event.
+  // Sends what is queued, but makes no attempt after `deadline`. Call after the last event.
   void Finish(std::chrono::steady_clock::time_point deadline);
   Counters counters() const;
 

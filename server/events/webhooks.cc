@@ -19,7 +19,7 @@ using Clock = std::chrono::steady_clock;
 
 bool IsDelivered(unsigned status) { return status >= 200 && status < 300; }
 
-// The receiver wants no more (Standard Webhooks).
+// 410: the receiver wants no more (Standard Webhooks).
 constexpr unsigned kGone = 410;
 
 }  // namespace
@@ -75,7 +75,7 @@ class Webhooks::Endpoint : public SenderThread {
                        [&](const std::string& each) { return Matches(each, NameOf(event.data)); });
   }
 
-  // What comes next: a gap where events are missing. Null: nothing will come.
+  // The next item: a gap where events are missing. Null: nothing more will come.
   std::shared_ptr<const Event> Next() {
     std::unique_lock lock(mutex_);
     changed_.wait(lock, [&] { return ends_ || missed_ > 0 || !waiting_.empty(); });
@@ -92,7 +92,7 @@ class Webhooks::Endpoint : public SenderThread {
 
   void Work() {
     while (const std::shared_ptr<const Event> event = Next()) {
-      // Unique, and the same for each attempt: by it the receiver knows what it has.
+      // Unique, and the same for each attempt: lets the receiver detect duplicates.
       const std::string id = "msg_" + epoch_ + "_" + std::to_string(++number_);
       if (!Deliver(id, *event)) break;
     }
@@ -101,7 +101,7 @@ class Webhooks::Endpoint : public SenderThread {
     waiting_.clear();
   }
 
-  // False: there is no point in going on.
+  // False: further attempts are pointless.
   bool Deliver(const std::string& id, const Event& event) {
     const std::string body = ToJson(event);
     host::Backoff backoff = kBackoff;
@@ -142,7 +142,7 @@ class Webhooks::Endpoint : public SenderThread {
       is_gone_ = is_gone;
       if (dropped) {
         ++counters_.dropped;
-        // A gap that is not delivered stands for as many as before.
+        // A gap that was not delivered still counts the events it stood for.
         const auto* gap = std::get_if<Gap>(&event.data);
         missed_ += gap ? gap->missed.value_or(0) : 1;
       }
@@ -186,7 +186,7 @@ void Webhooks::Finish(Clock::time_point deadline) {
   for (const auto& endpoint : endpoints_) endpoint->Join(deadline);
 }
 
-// The hub keeps them, too.
+// Stopped explicitly, since the hub refers to the endpoints, too.
 Webhooks::~Webhooks() {
   for (const auto& endpoint : endpoints_) endpoint->Stop();
 }

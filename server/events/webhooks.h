@@ -1,12 +1,12 @@
-// Webhooks: delivers events to endpoints that the operator has configured, signed as Standard
-// Webhooks says (webhook-id, webhook-timestamp, webhook-signature). Each endpoint has a thread, so
-// that one that does not answer delays no other, and gets its events in order.
+// Webhooks: delivers events to endpoints configured by the operator, signed according to Standard
+// Webhooks (webhook-id, webhook-timestamp, webhook-signature). Each endpoint has a thread, so that
+// one that does not respond does not delay the others, and gets its events in order.
 //
 //   Result<std::unique_ptr<Webhooks>> webhooks = Webhooks::Start(hub, config.webhooks, listener);
 //   (*webhooks)->Finish(deadline);     // after the last event
 //
-// What waits is in memory only, at most kMaxWaiting events of an endpoint: of more, and of those
-// that failed too often, the receiver learns by an event "gap".
+// The queue is in memory only, at most kMaxWaiting events per endpoint: further events, and those
+// that failed too often, are reported to the receiver by an event "gap".
 #ifndef BELLJAR_SERVER_EVENTS_WEBHOOKS_H_
 #define BELLJAR_SERVER_EVENTS_WEBHOOKS_H_
 
@@ -25,7 +25,7 @@
 
 namespace belljar::server::events {
 
-// webhook-signature of a message: "v1," and the base64 of its HMAC. `secret` is the key itself.
+// webhook-signature of a message: "v1," and the base64 of its HMAC. `secret` is the raw key.
 std::string SignWebhook(std::string_view secret, std::string_view id, std::string_view timestamp,
                         std::string_view body);
 
@@ -33,7 +33,7 @@ class Webhooks {
  public:
   static constexpr size_t kMaxWaiting = 4096;
 
-  // What the operator should know; called on the thread of an endpoint.
+  // Reports to the operator; called on the thread of an endpoint.
   struct Failure {
     std::string webhook;  // its name
     std::string event;    // type of the event
@@ -59,7 +59,7 @@ class Webhooks {
   ~Webhooks();
   Webhooks(const Webhooks&) = delete;
 
-  // Waits until everything is delivered, but no attempt is made after `deadline`.
+  // Waits until everything is delivered, but makes no attempt after `deadline`.
   void Finish(std::chrono::steady_clock::time_point deadline);
   std::vector<Counters> counters() const;
 

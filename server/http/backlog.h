@@ -1,5 +1,5 @@
-// Backlog: how much of a stream waits for its client. The writer adds and waits, on any thread; the
-// connection takes what it has sent.
+// Backlog: how much of a stream is waiting for its client. The writer adds and waits, on any
+// thread; the connection subtracts what it has sent.
 #ifndef BELLJAR_SERVER_HTTP_BACKLOG_H_
 #define BELLJAR_SERVER_HTTP_BACKLOG_H_
 

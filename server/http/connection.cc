@@ -48,7 +48,7 @@ void Connection::Start() {
   Read();
 }
 
-void Connection::TurnAway() {
+void Connection::Reject() {
   state_ = State::kAnswering;
   RefuseBroken({503, "too many connections: try again later", "Retry-After: 1\r\n"});
 }
@@ -204,12 +204,12 @@ uint64_t Connection::MaxBody(const Verdict& verdict) const {
 bool Connection::HoldBody() {
   const size_t size = reader_.body().size();
   if (size <= kSmallBody) return true;
-  if (!service_->HoldOfBodies(size - held_body_)) return false;
+  if (!service_->ReserveBodyBytes(size - held_body_)) return false;
   held_body_ = size;
   return true;
 }
 
-void Connection::ReleaseBody() { service_->ReleaseOfBodies(std::exchange(held_body_, 0)); }
+void Connection::ReleaseBody() { service_->ReleaseBodyBytes(std::exchange(held_body_, 0)); }
 
 void Connection::OnBody() {
   ReleaseBody();

@@ -37,10 +37,10 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
 
   // Call exactly one of the two, once.
   void Start();
-  void TurnAway();  // too many connections: 503
+  void Reject();  // too many connections: 503
 
   void CloseIfIdle();  // nothing of a request has been received
-  void CloseIfKept();  // idle, after a request that was answered
+  void CloseIfKept();  // idle after an answered request
   // Cancels the pending request. Idempotent.
   void Close();
   void CheckDeadline(Clock::time_point now);
@@ -64,7 +64,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
     Response response{Response::Manner{}};
     std::string_view method = "other";
     std::shared_ptr<Cancellation> peer_gone;  // of a message that the handler is processing
-    // Of a web handler's stream, and how much of it is in the queue of this connection.
+    // The backlog of a web handler's stream, and how much of it is in this connection's queue.
     std::shared_ptr<Backlog> backlog;
     size_t queued = 0;
     Clock::time_point began;

@@ -23,7 +23,7 @@ using asio::ip::tcp;
 // Delay when out of descriptors or memory; the connection stays in the listen backlog.
 constexpr std::chrono::milliseconds kAcceptPause{100};
 // Connections accepted before other work is processed.
-constexpr int kAcceptedAtATime = 64;
+constexpr int kMaxAcceptsPerRound = 64;
 
 std::optional<asio::ip::address> ParseAddress(std::string text) {
   if (text == "localhost") text = "127.0.0.1";
@@ -101,7 +101,7 @@ class HttpServer::Listener : public std::enable_shared_from_this<HttpServer::Lis
   }
 
   void AcceptSome() {
-    for (int i = 0; i < kAcceptedAtATime; ++i) {
+    for (int i = 0; i < kMaxAcceptsPerRound; ++i) {
       // Closed by a callback of the previous connection, or since the event.
       if (!acceptor_.is_open()) return;
       tcp::endpoint peer;
@@ -156,7 +156,7 @@ core::Result<std::unique_ptr<HttpServer>> HttpServer::Listen(
   if (tokens.empty() && !address->is_loopback()) {
     return core::MakeError(
         operation, "belljar refuses to listen on " + config.address +
-                       " without a token: others could run code here. Make one with openssl rand "
+                       " without a token: others could run code here. Create one with openssl rand "
                        "-hex 32 and configure it, or listen on 127.0.0.1");
   }
   core::Result<Tokens> callers = Tokens::Make(tokens);

@@ -70,13 +70,12 @@ class HttpServer {
 
   // The configured port, or the one chosen for 0.
   uint16_t port() const;
-  // From now on it is not ready (/readyz), connections that are kept for another request are
-  // closed, and the others close after their answer, also those that have not asked yet. New ones
-  // are still accepted: whoever asks gets an answer, such as 503 for a call, not a refused
-  // connection.
+  // From now on it is not ready (/readyz), idle connections are closed, and the others close after
+  // their answer, including those that have not sent a request yet. New ones are still accepted:
+  // clients get an answer, such as 503 for a call, rather than a refused connection.
   void Drain();
-  // The end of that: Drain, and no new connections nor idle ones. Once connections() is 0, this
-  // server no longer keeps io.run() from returning.
+  // The end of that: does what Drain does, and also accepts no new connections and closes idle
+  // ones. Once connections() is 0, this server no longer keeps io.run() from returning.
   void StopAccepting();
   size_t connections() const;
 

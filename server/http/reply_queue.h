@@ -44,7 +44,7 @@ class ReplyQueue : public std::enable_shared_from_this<ReplyQueue> {
   // Creates the reply object for one message. A reply destroyed without Finish is reported as
   // abandoned, so that no client waits forever.
   std::shared_ptr<Reply> MakeReply(std::weak_ptr<ReplyReceiver> receiver, uint64_t exchange);
-  // The same for a web handler. `backlog` gets what is written; the receiver takes from it.
+  // Likewise for a web handler. `backlog` counts what is written; the receiver subtracts from it.
   std::shared_ptr<WebReply> MakeWebReply(std::weak_ptr<ReplyReceiver> receiver, uint64_t exchange,
                                          std::shared_ptr<Backlog> backlog);
 

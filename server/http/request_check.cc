@@ -287,7 +287,7 @@ MaybeRefusal CheckWeb(const Tokens& tokens, const http::request_header<>& head,
     verdict.allow = std::move(found.allow);
     return std::nullopt;
   }
-  // What there is here is told to those only who may know it.
+  // What exists here is only revealed to those who may know it.
   if (auto refusal = CheckToken(tokens, known, verdict)) return refusal;
   if (!found.match) return NotAllowed(found.allow);
   if (auto refusal = CheckEncoding(known)) return refusal;

@@ -44,7 +44,7 @@ struct Verdict {
   std::string conversation;  // Mcp-Session-Id, or empty
   MessageHeaders headers;
   std::string allow;  // of kPreflight
-  // Of kWeb.
+  // Only for kWeb.
   std::optional<RouteMatch> route;
   WebHeaders web_headers;
   std::string query;

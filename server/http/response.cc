@@ -158,7 +158,7 @@ Pieces Response::Whole(unsigned status, std::string_view type, std::string body,
         Head(status, Join(status == 204 ? "" : "Content-Length: 0\r\n", more_headers)));
     return pieces;
   }
-  // What a handler says of caching is better known.
+  // The handler's own caching header takes precedence.
   const bool is_cacheable = more_headers.find("Cache-Control:") != std::string_view::npos;
   pieces.push_back(
       Head(status, Join("Content-Type: ", type, "\r\nContent-Length: ", std::to_string(body.size()),

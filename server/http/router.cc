@@ -92,7 +92,7 @@ Router::Found Router::Find(verb method, std::string_view path) const {
   std::vector<std::string> parameters;
   for (const Entry& entry : entries_) {
     const WebRoute& route = entry.handler->routes()[entry.index];
-    // Patterns of one path are next to each other only by chance: all are looked at.
+    // Patterns for the same path are not necessarily adjacent: all are examined.
     if (!found.pattern.empty() && route.pattern != found.pattern) continue;
     if (!Matches(entry.segments, segments, parameters)) continue;
     found.pattern = route.pattern;

@@ -14,7 +14,7 @@
 
 namespace belljar::server::http {
 
-// The longest path that is matched; longer ones are nowhere.
+// Maximum length of a path; longer ones match nothing.
 constexpr size_t kMaxPath = 4096;
 
 struct RouteMatch {
@@ -28,13 +28,12 @@ struct RouteMatch {
 class Router {
  public:
   Router() = default;
-  // The handlers must outlive this object. Of two patterns that match one path, literal segments
-  // win.
+  // The handlers must outlive this object. If two patterns match a path, literal segments win.
   explicit Router(const std::vector<WebHandler*>& handlers);
 
   struct Found {
     std::optional<RouteMatch> match;
-    // Without a match: the methods that this path has, "GET, HEAD, POST"; empty: no such path.
+    // Without a match: the methods allowed for this path, "GET, HEAD, POST"; empty: no such path.
     std::string allow;
     // The pattern of the path, for logs; empty: no such path.
     std::string_view pattern;

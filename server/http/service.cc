@@ -11,11 +11,11 @@ namespace {
 using std::chrono::milliseconds;
 
 // Number of excess connections per sweep that are answered with 503 instead of just being closed.
-constexpr size_t kPolitelyTurnedAway = 64;
+constexpr size_t kMaxRejections = 64;
 
 // Number of bodies of maximum size that may be buffered at a time.
-constexpr size_t kBodiesAtATime = 16;
-constexpr size_t kMaxUnsentOfAll = 512 << 20;
+constexpr size_t kMaxConcurrentBodies = 16;
+constexpr size_t kMaxUnsentTotal = 512 << 20;
 
 // Timeouts may be up to one eighth late: one timer for all connections is cheaper than one per step
 // of each request.
@@ -42,13 +42,13 @@ HttpService::HttpService(boost::asio::io_context& io, HttpConfig http, HostRules
 
 void HttpService::Add(boost::asio::ip::tcp::socket socket, std::string peer) {
   const bool full = connections_.size() >= config.max_connections;
-  if (full && ++turned_away_ > kPolitelyTurnedAway) return;
+  if (full && ++turned_away_ > kMaxRejections) return;
   auto connection =
       std::make_shared<Connection>(shared_from_this(), std::move(socket), std::move(peer));
   connections_.insert(connection);
   ScheduleSweep();
   if (full) {
-    connection->TurnAway();
+    connection->Reject();
   } else {
     connection->Start();
   }
@@ -73,15 +73,15 @@ void HttpService::Close() {
   for (const auto& connection : all) connection->Close();
 }
 
-bool HttpService::HoldOfBodies(size_t bytes) {
-  if (bodies_ + bytes > kBodiesAtATime * config.max_body.count) return false;
+bool HttpService::ReserveBodyBytes(size_t bytes) {
+  if (bodies_ + bytes > kMaxConcurrentBodies * config.max_body.count) return false;
   bodies_ += bytes;
   return true;
 }
 
 void HttpService::HoldUnsent(size_t bytes, const Connection& sender) {
   unsent_ += bytes;
-  while (unsent_ > kMaxUnsentOfAll) {
+  while (unsent_ > kMaxUnsentTotal) {
     std::shared_ptr<Connection> slowest;
     for (const auto& each : connections_) {
       if (each.get() == &sender || !each->is_writing()) continue;

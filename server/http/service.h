@@ -29,13 +29,13 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
   HttpService(boost::asio::io_context& io, HttpConfig config, HostRules hosts, Tokens tokens,
               MessageHandler& handler, Router router, HttpMonitoring monitoring);
 
-  // Serves a client, or turns it away if there are too many connections.
+  // Serves a client, or rejects it if there are too many connections.
   void Add(boost::asio::ip::tcp::socket socket, std::string peer);
   void Remove(const std::shared_ptr<Connection>& connection) { connections_.erase(connection); }
   size_t connections() const { return connections_.size(); }
 
-  // Closes connections that are kept for another request now, and the others after their answer. A
-  // new one, whose request may be under way, gets an answer.
+  // Closes idle connections now, and the others after their answer. A new connection, whose request
+  // may be on its way, gets an answer.
   void Drain();
   void CloseIdle();
   bool draining() const { return draining_; }
@@ -43,9 +43,9 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
   void Close();
 
   // Accounting of buffered bytes over all connections: request bodies being received and unsent
-  // output. False: the limit for bodies would be exceeded.
-  bool HoldOfBodies(size_t bytes);
-  void ReleaseOfBodies(size_t bytes) { bodies_ -= bytes; }
+  // output. Returns false if the limit for bodies would be exceeded.
+  bool ReserveBodyBytes(size_t bytes);
+  void ReleaseBodyBytes(size_t bytes) { bodies_ -= bytes; }
   // If the limit is exceeded, closes the connections whose writes have been pending longest, but
   // never `sender`: a client that reads gets even the longest answer.
   void HoldUnsent(size_t bytes, const Connection& sender);

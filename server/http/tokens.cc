@@ -12,7 +12,7 @@ namespace {
 
 bool IsTokenCharacter(char c) { return c > ' ' && c < 0x7f; }
 
-// What follows the scheme; nullopt: it is another scheme.
+// The part after the scheme; nullopt: another scheme.
 std::optional<std::string_view> After(std::string_view scheme, std::string_view authorization) {
   if (authorization.size() <= scheme.size() ||
       !boost::beast::iequals({authorization.data(), scheme.size()},
@@ -25,8 +25,8 @@ std::optional<std::string_view> After(std::string_view scheme, std::string_view 
   return rest;
 }
 
-// The token from "Bearer TOKEN", or the password of "Basic …" (RFC 7617): clients of other APIs
-// have no place for a header, but for a URL, http://any:TOKEN@host. nullopt: another scheme.
+// The token from "Bearer TOKEN", or the password of "Basic …" (RFC 7617): some clients of other
+// APIs cannot set a header, but accept a URL, http://any:TOKEN@host. nullopt: another scheme.
 std::optional<std::string> TokenIn(std::string_view authorization) {
   if (const auto token = After("bearer", authorization)) return std::string(*token);
   const auto encoded = After("basic", authorization);
@@ -52,13 +52,13 @@ core::Result<Tokens> Tokens::Make(const std::vector<TokenConfig>& configs) {
       return core::MakeError(
           operation, "it has " + std::to_string(config.secret.size()) +
                          " characters; a token has " + std::to_string(kMinLength) + " to " +
-                         std::to_string(kMaxLength) + ": make one with openssl rand -hex 32");
+                         std::to_string(kMaxLength) + ": create one with openssl rand -hex 32");
     }
     if (!std::all_of(config.secret.begin(), config.secret.end(), IsTokenCharacter)) {
       return core::MakeError(
           operation,
           "it contains a character that a header cannot carry; use visible ASCII without "
-          "spaces: make one with openssl rand -hex 32");
+          "spaces: create one with openssl rand -hex 32");
     }
     Token token;
     std::copy(config.secret.begin(), config.secret.end(), token.secret.begin());
@@ -109,7 +109,7 @@ std::optional<std::chrono::seconds> Tokens::Take(size_t index, Clock::time_point
     token.allowance -= 1;
     return std::nullopt;
   }
-  // At most one day: for the smallest rates the time would not fit into the type.
+  // At most one day: for the smallest rates the time would not fit the type.
   const double wait = std::min(86'400.0, std::ceil((1 - token.allowance) / token.caller.rate));
   return std::chrono::seconds(std::max<int64_t>(1, static_cast<int64_t>(wait)));
 }
@@ -118,7 +118,7 @@ std::string Tokens::RateHeaders(size_t index) const {
   const Token& token = tokens_[index];
   if (token.caller.rate <= 0) return "";
   const double burst = BurstOf(token.caller);
-  // Seconds in which an empty bucket, and this one, become full.
+  // Seconds until an empty bucket, and until this one, is full.
   const auto seconds = [&](double requests) {
     const double wait = std::min(86'400.0, std::ceil(requests / token.caller.rate));
     return std::to_string(static_cast<int64_t>(wait));

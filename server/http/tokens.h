@@ -46,7 +46,7 @@ class Tokens {
   // wait and does not count it. Single-threaded.
   std::optional<std::chrono::seconds> Take(size_t token, Clock::time_point now);
 
-  // What is left of it after Take, as complete header lines (draft-ietf-httpapi-ratelimit-headers):
+  // The remainder after Take, as complete header lines (draft-ietf-httpapi-ratelimit-headers):
   // RateLimit-Policy and RateLimit. Empty without a rate limit.
   std::string RateHeaders(size_t token) const;
 

@@ -15,9 +15,9 @@ bool IsLocked(const core::Result<void>& result) {
   return !result.ok() && result.error().error_number == EBUSY;
 }
 
-// The connection was lost while it was committed.
+// The connection was lost during the commit.
 core::Error InDoubt(core::Error error) {
-  error.detail += "; whether the last write was carried out is not known";
+  error.detail += "; it is unknown whether the last write was carried out";
   return error;
 }
 
@@ -57,7 +57,7 @@ void GroupWriter::Work() {
     wake_.wait(lock, [&] { return closing_ || !waiting_.empty(); });
     if (waiting_.empty()) return;
     Group group;
-    while (!waiting_.empty() && group.size() < kMostInGroup) {
+    while (!waiting_.empty() && group.size() < kMaxGroupSize) {
       group.push_back(waiting_.front());
       waiting_.pop_front();
     }
@@ -66,13 +66,13 @@ void GroupWriter::Work() {
     lock.lock();
     for (Entry* const entry : group) {
       entry->done = true;
-      entry->wake.notify_one();  // with the lock: the entry is gone after that
+      entry->wake.notify_one();  // with the lock held: the entry is gone after that
     }
   }
 }
 
-// A group that fails as a whole is tried again one by one: one write that is too large for the
-// disk, or that waited for another server in a circle, does not fail its neighbours.
+// A group that fails as a whole is retried one by one: a single write that is too large for the
+// disk, or deadlocked with another server, must not fail its neighbours.
 void GroupWriter::RunGroup(const Group& group) {
   bool committing = false;
   const core::Result<void> together = Attempt(group, false, &committing);
@@ -88,8 +88,8 @@ void GroupWriter::RunGroup(const Group& group) {
     const auto fail_rest = [&](const core::Error& error) {
       for (; i < group.size(); ++i) group[i]->result = error;
     };
-    // Each would wait as long as those before.
-    if (locked == kMostLocked) return fail_rest(group[i - 1]->result.error());
+    // Each would wait as long as those before it.
+    if (locked == kMaxLockFailures) return fail_rest(group[i - 1]->result.error());
     if (unreachable) {
       if (const core::Result<void> connected = database_->Reconnect(); !connected) {
         return fail_rest(again ? InDoubt(connected.error()) : connected.error());

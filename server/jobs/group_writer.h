@@ -1,6 +1,6 @@
-// GroupWriter: the one thread that writes to a database. Writes that are asked for while it waits
-// for the disk are its next transaction together, so that a hundred callers wait for one fdatasync
-// and not for a hundred.
+// GroupWriter: the one thread that writes to a database. Writes requested while it waits for the
+// disk are combined in its next transaction, so that a hundred callers wait for one fdatasync
+// rather than a hundred.
 #ifndef BELLJAR_SERVER_JOBS_GROUP_WRITER_H_
 #define BELLJAR_SERVER_JOBS_GROUP_WRITER_H_
 
@@ -34,20 +34,20 @@ class GroupWriter {
  public:
   static core::Result<std::unique_ptr<GroupWriter>> Start(std::unique_ptr<Database> database,
                                                           StepHook step);
-  // Writes what has been asked for.
+  // Writes what has been requested.
   ~GroupWriter();
   GroupWriter(const GroupWriter&) = delete;
 
-  // Blocks until the write is on the disk or has failed. Any thread but the writer's.
+  // Blocks until the write is on the disk or has failed. Any thread except the writer's.
   core::Result<void> Write(GroupedWrite write);
 
  private:
   GroupWriter(std::unique_ptr<Database> database, StepHook step)
       : database_(std::move(database)), step_(std::move(step)) {}
 
-  static constexpr size_t kMostInGroup = 256;
-  // Of a group that is written one by one: so many in a row wait for others' locks in vain.
-  static constexpr size_t kMostLocked = 2;
+  static constexpr size_t kMaxGroupSize = 256;
+  // When a group is written one by one: give up after this many consecutive lock timeouts.
+  static constexpr size_t kMaxLockFailures = 2;
   struct Entry {
     GroupedWrite write;
     core::Result<void> result;

@@ -29,8 +29,8 @@ enum class JobState {
   kSucceeded = 2,
   kFailed = 3,
   kCancelled = 4,
-  kInterrupted = 5,  // by the end of its server, and not run again
-  kExpired = 6,      // its deadline passed before it was started
+  kInterrupted = 5,  // because its server ended, and not run again
+  kExpired = 6,      // its deadline passed before it started
 };
 inline constexpr size_t kJobStates = 7;
 // "queued", "running", …
@@ -38,8 +38,8 @@ std::string_view JobStateName(JobState state);
 std::optional<JobState> JobStateNamed(std::string_view name);
 inline bool HasEnded(JobState state) { return state >= JobState::kSucceeded; }
 
-inline constexpr int kLowestPriority = -10;
-inline constexpr int kHighestPriority = 10;
+inline constexpr int kMinPriority = -10;
+inline constexpr int kMaxPriority = 10;
 
 struct Job {
   std::string id;  // 32 hexadecimal digits, unguessable
@@ -47,22 +47,22 @@ struct Job {
   uint64_t number = 0;  // the owner's jobs count from 1, in order of submission
   std::string kind;     // what runs it: "execution", …
   int priority = 0;
-  std::optional<Time> deadline;  // it is not started after that
+  std::optional<Time> deadline;  // not started after this time
   bool retry_interrupted = false;
   std::string request;  // JSON; empty in lists
   JobState state = JobState::kQueued;
-  bool cancel_requested = false;  // while it runs; whoever runs it ends it
+  bool cancel_requested = false;  // while it runs; the runner ends it
   Time submitted{};
-  std::optional<Time> started;  // the last attempt
+  std::optional<Time> started;  // of the latest attempt
   std::optional<Time> ended;
-  uint32_t attempts = 0;        // how often it was started
+  uint32_t attempts = 0;        // number of times it was started
   std::string result;           // JSON; empty: none, or in lists
-  std::string failure;          // why it has no result, in words; empty in lists
+  std::string failure;          // why it has no result, as text; empty in lists
   std::string batch;            // id; empty: none
   uint32_t position = 0;        // in the batch, from 0
   uint64_t finish = 0;          // in the batch, from 1, in order of ending; 0: has not ended
   std::string idempotency_key;  // of its submission; empty: none
-  // The server that runs it or ran it last: with `attempts`, what Finish is checked against.
+  // The server that runs it or last ran it: Finish checks this and `attempts`.
   int64_t server = 0;
 };
 
@@ -72,12 +72,12 @@ struct Batch {
   Time submitted{};
   uint32_t total = 0;
   std::array<uint32_t, kJobStates> by_state{};
-  uint32_t removed = 0;  // ended, and no longer kept
+  uint32_t removed = 0;  // ended and no longer kept
 };
 
 // 128 random bits in hexadecimal.
 std::string NewJobId();
-// Whether it could be one: others need not be searched for.
+// Whether `id` has the form of one: others need not be looked up.
 bool IsJobId(std::string_view text);
 
 }  // namespace belljar::server::jobs

@@ -15,7 +15,7 @@
 namespace belljar::server::jobs {
 namespace {
 
-// What a key stands for. Not the deadline: a client that tries again counts it from now.
+// What a key stands for. Without the deadline: a client that retries counts it from the retry.
 std::string SubmissionDigest(const Submission& submission) {
   host::Sha256Stream digest;
   const auto add = [&](std::string_view text) {
@@ -57,7 +57,7 @@ core::Result<Submitted> Earlier(Database& database, const SqlRow& key, std::stri
   return submitted;
 }
 
-// What is full, or neither.
+// Which limit is reached, if any.
 struct Fullness {
   Submitted::Outcome outcome = Submitted::Outcome::kAccepted;
   std::string text;
@@ -177,7 +177,7 @@ core::Result<std::optional<Job>> StartNext(Database& database, const std::string
 core::Result<bool> EndJob(Database& database, const JobKey& key, const Expected& expected,
                           const JobEnd& end) {
   const int64_t bytes = SizeOf(end.result) + SizeOf(end.failure);
-  // Not before it was started, if the clock was set back meanwhile.
+  // Not before its start, in case the clock was set back meanwhile.
   BELLJAR_ROWS(
       rows,
       database.Run("UPDATE jobs SET state = ?3,"
@@ -209,7 +209,7 @@ core::Result<bool> EndJob(Database& database, const JobKey& key, const Expected&
 }
 
 core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
-                                        const Expected& expected, uint32_t most_attempts,
+                                        const Expected& expected, uint32_t max_attempts,
                                         std::string_view why) {
   BELLJAR_ROWS(again,
                database.Run("UPDATE jobs SET state = 0, started = NULL, server = 0"
@@ -217,7 +217,7 @@ core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
                             " AND attempts = ?4 AND retry = 1 AND cancel = 0 AND attempts < ?5"
                             " RETURNING id",
                             {key.owner, key.number, expected.server, expected.attempts,
-                             int64_t{most_attempts}}));
+                             int64_t{max_attempts}}));
   if (!again.empty()) return Interruption::kQueuedAgain;
   const core::Result<bool> ended =
       EndJob(database, key, expected,
@@ -235,14 +235,14 @@ core::Result<void> ReleaseJob(Database& database, const JobKey& key, int64_t ser
 }
 
 core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::string& owner,
-                                               std::optional<int64_t> age, size_t most) {
+                                               std::optional<int64_t> age, size_t max) {
   BELLJAR_ROWS(rows, age ? database.Run("SELECT number, id, request_bytes + result_bytes FROM jobs"
                                         " WHERE state >= 2 AND owner = ?1 AND ended < @now - ?2"
                                         " ORDER BY ended LIMIT ?3",
-                                        {owner, *age, static_cast<int64_t>(most)})
+                                        {owner, *age, static_cast<int64_t>(max)})
                          : database.Run("SELECT number, id, request_bytes + result_bytes FROM jobs"
                                         " WHERE state >= 2 AND owner = ?1 ORDER BY ended LIMIT ?2",
-                                        {owner, static_cast<int64_t>(most)}));
+                                        {owner, static_cast<int64_t>(max)}));
   std::vector<KeptJob> jobs;
   for (const SqlRow& row : rows) {
     jobs.push_back(

@@ -11,7 +11,7 @@ namespace {
 
 using RunnerClock = std::chrono::steady_clock;
 
-// For calls of others, which wait in the queue.
+// Time limit of a turn, for the sake of others' calls, which wait in the queue.
 constexpr std::chrono::milliseconds kTurn{100};
 constexpr int kMaxRequestDepth = 64;
 
@@ -35,7 +35,7 @@ JobRunner::~JobRunner() {
 core::Result<void> JobRunner::Start() {
   const core::Result<Recovered> recovered = store_.Recover();
   if (!recovered) return recovered.error();
-  TellRefused(recovered->interrupted, "interrupted");
+  NotifyRefused(recovered->interrupted, "interrupted");
   {
     std::lock_guard lock(mutex_);
     claiming_ = true;
@@ -55,14 +55,14 @@ void JobRunner::Wake() {
   TakePlace();
 }
 
-// In the queue, unless it has all that it may have.
+// Submits one more turn to the queue, unless it has its maximum.
 void JobRunner::TakePlace() {
   {
     std::lock_guard lock(mutex_);
     if (!claiming_ || turns_ == options_.width) return;
     ++turns_;
   }
-  // Not the caller's place: whose job is next is the store's to say.
+  // Not charged to the caller: the store decides whose job is next.
   if (!calls_.queue().Submit("", 0, [this] { Turn(); })) return;
   std::lock_guard lock(mutex_);
   --turns_;  // the queue is full: Upkeep tries again
@@ -73,19 +73,19 @@ void JobRunner::Turn() {
   bool has_run = true;
   while (has_run && RunnerClock::now() - began < kTurn) {
     has_run = RunNext();
-    // There may be more: another place, as long as there is work for each.
+    // There may be more jobs: another turn, as long as there is work for each.
     if (has_run) TakePlace();
   }
   {
     std::lock_guard lock(mutex_);
     --turns_;
-    // A job that came after the last look found all places taken.
+    // A job may have arrived after the last check, when all turns were taken.
     has_run = has_run || is_woken_;
   }
   if (has_run) TakePlace();
 }
 
-// False: there is none to run.
+// False: there is no job to run.
 bool JobRunner::RunNext() {
   {
     std::lock_guard lock(mutex_);
@@ -136,7 +136,7 @@ void JobRunner::FinishKept() {
 JobEnd JobRunner::Run(const Job& job, std::shared_ptr<server::Cancellation> cancellation) const {
   const auto tool = options_.tools.find(job.kind);
   const auto refuse = [&](std::string why) {
-    TellRefused({{job.owner, job.id}}, "failure");
+    NotifyRefused({{job.owner, job.id}}, "failure");
     return Failed(std::move(why));
   };
   if (tool == options_.tools.end()) return refuse("this server does not run " + job.kind + "s");
@@ -163,9 +163,9 @@ JobEnd JobRunner::Run(const Job& job, std::shared_ptr<server::Cancellation> canc
   return end;
 }
 
-void JobRunner::TellSubmitted(const std::string& owner, const std::string& kind,
-                              const std::vector<std::string>& ids,
-                              const std::string& traceparent) const {
+void JobRunner::NotifySubmitted(const std::string& owner, const std::string& kind,
+                                const std::vector<std::string>& ids,
+                                const std::string& traceparent) const {
   const auto tool = options_.tools.find(kind);
   if (tool == options_.tools.end()) return;
   ToolCall call;
@@ -177,7 +177,7 @@ void JobRunner::TellSubmitted(const std::string& owner, const std::string& kind,
   }
 }
 
-void JobRunner::TellRefused(const std::vector<JobName>& jobs, std::string_view reason) const {
+void JobRunner::NotifyRefused(const std::vector<JobName>& jobs, std::string_view reason) const {
   if (!calls_.observer()) return;
   for (const JobName& job : jobs) {
     ExecutionRecord record;
@@ -214,7 +214,7 @@ void JobRunner::InterruptAll() {
 void JobRunner::EndAll() {
   std::lock_guard lock(mutex_);
   for (auto& [id, running] : running_) {
-    // What its owner cancelled before stays cancelled.
+    // A job cancelled by its owner before stays cancelled.
     running.is_interrupted = running.is_interrupted || !running.cancellation->cancelled();
     running.cancellation->Cancel();
   }
@@ -242,12 +242,12 @@ void JobRunner::Upkeep() {
       if (const core::Result<Recovered> recovered = store_.Recover(); !recovered) {
         Report(recovered.error());
       } else {
-        TellRefused(recovered->interrupted, "interrupted");
+        NotifyRefused(recovered->interrupted, "interrupted");
       }
       if (const core::Result<Removed> removed = store_.Expire(); !removed) {
         Report(removed.error());
       } else {
-        TellRefused(removed->expired, "expired");
+        NotifyRefused(removed->expired, "expired");
       }
     }
     TakePlace();

@@ -1,12 +1,12 @@
-// JobRunner: runs the jobs of a store with the tools of this server, in its queue beside other
+// JobRunner: runs the jobs of a store with the tools of this server, in its queue along with other
 // calls.
 //
 //   JobRunner runner(*store, calls, {.tools = {{"execution", execute}}, .callers = …, .width = 4});
 //   if (auto started = runner.Start(); !started) return started.error();
 //   store.Submit(…); runner.Wake();
 //
-// Each place that it takes in the queue runs one job after another for a short time and goes back
-// to the end of the queue, so that calls wait no longer for jobs than for other calls.
+// Each place that it takes in the queue runs jobs for a short time and goes back to the end of the
+// queue, so that calls do not wait longer for jobs than for other calls.
 #ifndef BELLJAR_SERVER_JOBS_JOB_RUNNER_H_
 #define BELLJAR_SERVER_JOBS_JOB_RUNNER_H_
 
@@ -37,37 +37,41 @@ class JobRunner {
  public:
   struct Options {
     std::map<std::string, Tool*> tools;  // by Job::kind; borrowed
-    // What the operator grants the owner now; nullopt: nothing any more, and its jobs fail.
+    // What the operator grants the owner now; nullopt: the token no longer exists, and its jobs
+    // fail.
     std::function<std::optional<Caller>(const std::string& owner)> callers;
-    size_t width = 1;                           // jobs that run at a time
-    std::chrono::milliseconds poll{1000};       // for jobs of other servers, and for a free place
-    std::chrono::milliseconds renewal{10'000};  // of the lease: less than half of it
-    std::chrono::milliseconds upkeep{5000};     // what is due is removed, and what is lost is found
-    // Told about failures of the store; called on any thread.
+    size_t width = 1;  // jobs that run at a time
+    // interval for checking for other servers' jobs and a free place
+    std::chrono::milliseconds poll{1000};
+    // Renewal interval of the lease: less than half of it.
+    std::chrono::milliseconds renewal{10'000};
+    // Interval for removing what is due and recovering lost jobs.
+    std::chrono::milliseconds upkeep{5000};
+    // Receives failures of the store; called on any thread.
     std::function<void(const core::Error&)> on_failure;
   };
 
-  // `store` and `calls` must outlive this object. The observer of `calls` is told about jobs as
-  // executions, whose ids are those of the jobs.
+  // `store` and `calls` must outlive this object. Jobs are reported to the observer of `calls` as
+  // executions, under the ids of the jobs.
   JobRunner(JobStore& store, Calls& calls, Options options);
   // Stop the queue first.
   ~JobRunner();
   JobRunner(const JobRunner&) = delete;
 
-  // Finds what an earlier server left, and runs what is queued. An error: the store cannot be used.
+  // Recovers what an earlier server left, and runs queued jobs. An error: the store cannot be used.
   core::Result<void> Start();
-  // A job may have been queued.
+  // Call it when a job may have been queued.
   void Wake();
-  // Jobs were submitted, of one kind.
-  void TellSubmitted(const std::string& owner, const std::string& kind,
-                     const std::vector<std::string>& ids, const std::string& traceparent) const;
-  // Jobs ended without having run to their end.
-  void TellRefused(const std::vector<JobName>& jobs, std::string_view reason) const;
-  // A job was cancelled that runs here.
+  // Reports that jobs of one kind were submitted.
+  void NotifySubmitted(const std::string& owner, const std::string& kind,
+                       const std::vector<std::string>& ids, const std::string& traceparent) const;
+  // Reports that jobs ended without having run to their end.
+  void NotifyRefused(const std::vector<JobName>& jobs, std::string_view reason) const;
+  // A job that runs here was cancelled.
   void Cancel(const std::string& id);
-  // Starts no more jobs. Those that run go on.
+  // Starts no more jobs. Running jobs continue.
   void StopClaiming();
-  // Ends those that run; the store then has them as interrupted.
+  // Ends running jobs; the store then records them as interrupted.
   void InterruptAll();
 
  private:
@@ -83,7 +87,8 @@ class JobRunner {
   bool RunNext();
   JobEnd Run(const Job& job, std::shared_ptr<server::Cancellation> cancellation) const;
   void Forget(const std::string& id, bool& is_interrupted);
-  // Keeps what the store does not take now: otherwise the job would run as long as this server.
+  // Keeps results that the store does not accept now: otherwise the job would count as running as
+  // long as this server runs.
   void Finish(Job job, JobEnd end);
   void FinishKept();
   void Report(const core::Error& error) const;
@@ -94,10 +99,10 @@ class JobRunner {
 
   std::mutex mutex_;
   std::condition_variable wake_;
-  bool stopping_ = false;  // of the thread
+  bool stopping_ = false;  // used by the thread only
   bool claiming_ = false;
   size_t turns_ = 0;                        // in the queue or running
-  bool is_woken_ = false;                   // by Wake, since a turn looked for a job
+  bool is_woken_ = false;                   // by Wake, since a turn last looked for a job
   std::map<std::string, Running> running_;  // by id
   std::vector<std::pair<Job, JobEnd>> unfinished_;
   core::Thread upkeep_;

@@ -6,9 +6,9 @@
 namespace belljar::server::jobs {
 namespace {
 
-// states: job.h. Indexes have only the rows that are searched for by them, so that an ended job
-// costs the queue nothing. `state = 0` and the like are literals there and in statements, since an
-// index with a condition is used only by statements that have the same.
+// states: see job.h. Indexes only contain the rows that they are used to search for, so that an
+// ended job costs the queue nothing. `state = 0` and the like are literals here and in statements,
+// since a partial index is only used by statements with the same condition.
 constexpr const char* kFirstVersion[] = {
     // bytes: of requests of unfinished jobs; kept: of requests and results of ended ones; last: the
     // number of the newest job.
@@ -40,12 +40,12 @@ constexpr const char* kFirstVersion[] = {
     " owner TEXT NOT NULL, number BIGINT NOT NULL, result TEXT NOT NULL, failure TEXT NOT NULL,"
     " PRIMARY KEY (owner, number))",
 
-    // finished: how many have ended; the next one's `finish` is one more.
+    // finished: how many jobs have ended; the next one's `finish` is one higher.
     "CREATE TABLE batches ("
     " id TEXT NOT NULL PRIMARY KEY, owner TEXT NOT NULL, submitted BIGINT NOT NULL, key TEXT,"
     " total BIGINT NOT NULL, finished BIGINT NOT NULL, removed BIGINT NOT NULL)",
 
-    // Of a job or a batch.
+    // Idempotency keys of jobs and batches.
     "CREATE TABLE keys ("
     " owner TEXT NOT NULL, key TEXT NOT NULL, digest TEXT NOT NULL, job TEXT, batch TEXT,"
     " PRIMARY KEY (owner, key)) @clustered",

@@ -11,12 +11,12 @@ namespace belljar::server::jobs {
 
 inline constexpr int kSchemaVersion = 1;
 
-// The statements that lead from `version` to the next; version 0 is an empty database.
+// The statements that upgrade `version` to the next one; version 0 is an empty database.
 // Precondition: 0 <= version < kSchemaVersion.
 std::span<const char* const> SchemaStep(int version);
 
-// In this order in each statement that ReadJob reads. Texts are in tables of their own: a row that
-// changes is written anew, and with it all that it holds.
+// In this order in each statement read by ReadJob. Texts are in separate tables: changing a row
+// rewrites all of it.
 #define BELLJAR_JOB_COLUMNS                                                       \
   "id, owner, number, kind, priority, deadline, retry, state, cancel, submitted," \
   " started, ended, attempts, batch, position, finish, key, server"

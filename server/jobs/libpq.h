@@ -1,5 +1,5 @@
-// PostgreSQL's client library, opened when it is first needed: a program that uses only SQLite does
-// not need it, and a wheel does not bring it.
+// PostgreSQL's client library, loaded when first needed: a program that uses only SQLite does not
+// need it, and wheels do not contain it.
 #ifndef BELLJAR_SERVER_JOBS_LIBPQ_H_
 #define BELLJAR_SERVER_JOBS_LIBPQ_H_
 
@@ -9,7 +9,7 @@
 
 namespace belljar::server::jobs {
 
-// Each function that is used, as declared in libpq-fe.h. Those for pipelines are of libpq 14.
+// Each function that is used, as declared in libpq-fe.h. Those for pipelines require libpq 14.
 // clang-format would move the lines at each run.
 // clang-format off
 #define BELLJAR_LIBPQ_FUNCTIONS(X) \
@@ -27,7 +27,7 @@ struct LibPq {
 #undef BELLJAR_DECLARE
 };
 
-// Stays open until the process ends. Any thread.
+// Stays loaded until the process ends. Any thread.
 core::Result<const LibPq*> OpenLibPq();
 
 }  // namespace belljar::server::jobs

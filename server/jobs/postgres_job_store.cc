@@ -16,7 +16,8 @@
 namespace belljar::server::jobs {
 namespace {
 
-// clock_timestamp(): the time now; now() is that of the transaction's begin, which may have waited.
+// clock_timestamp() is the current time; now() is the start of the transaction, which may have
+// waited.
 #define BELLJAR_POSTGRES_NOW "CAST(extract(epoch FROM clock_timestamp()) * 1000 AS BIGINT)"
 constexpr SqlDialect kPostgresDialect = {
     .parameter = "$",
@@ -29,24 +30,24 @@ constexpr SqlDialect kPostgresDialect = {
     .clustered = ""};
 #undef BELLJAR_POSTGRES_NOW
 
-// Of advisory locks: "BJjb" and what it is for.
+// Advisory locks: "BJjb" and the purpose.
 constexpr char kLockSubmits[] = "SELECT pg_advisory_xact_lock(1112173154, 1)";
 constexpr char kLockSchema[] = "SELECT pg_advisory_xact_lock(1112173154, 2)";
 
 constexpr std::chrono::milliseconds kFirstPause{50};
-constexpr std::chrono::milliseconds kLongestPause{2000};
-// So many statements are sent before their answers are read; these fit any socket's buffer, so that
+constexpr std::chrono::milliseconds kMaxPause{2000};
+// Number of statements sent before their answers are read; these fit any socket's buffer, so that
 // neither side waits for the other to read.
 constexpr size_t kPipelined = 64;
 
-constexpr int kOldestServer = 120000;
+constexpr int kMinServerVersion = 120000;
 
 int NumberOfState(std::string_view state) {
   struct Kind {
     std::string_view prefix;
     int number;
   };
-  // Appendix A of PostgreSQL's manual; the first that fits.
+  // SQLSTATE codes (Appendix A of PostgreSQL's manual); the first match counts.
   constexpr Kind kKinds[] = {
       {"53100", ENOSPC},                     // disk full
       {"53200", ENOMEM},  {"53", ENOTCONN},  // too many connections
@@ -69,7 +70,7 @@ int NumberOfState(std::string_view state) {
   return EIO;
 }
 
-// A URL without what nobody may see, and what has to be removed from messages.
+// A URL without its secret parts, and what has to be removed from messages.
 struct Destination {
   std::string text;  // "host db, port 5432, database belljar, user belljar"
   std::vector<std::string> secrets;
@@ -88,7 +89,7 @@ core::Result<Destination> ReadUrl(const LibPq& pq, const std::string& url) {
   for (const PQconninfoOption* option = options; option->keyword != nullptr; ++option) {
     if (option->val == nullptr || *option->val == '\0') continue;
     const std::string_view keyword = option->keyword;
-    // dispchar "*": not to be shown.
+    // dispchar "*": must not be displayed.
     if (option->dispchar != nullptr && *option->dispchar == '*') {
       destination.secrets.emplace_back(option->val);
     }
@@ -114,7 +115,7 @@ class PostgresDatabase : public Database {
     Disconnect();
     const std::string timeout = std::to_string(std::max<int64_t>(
         2, std::chrono::duration_cast<std::chrono::seconds>(options_.reconnect).count()));
-    // What the URL says counts instead: later ones do. A host that has vanished is noticed.
+    // Defaults: later values, such as the URL's, take precedence. Detects a host that has vanished.
     const char* const keywords[] = {"connect_timeout",
                                     "application_name",
                                     "tcp_user_timeout",
@@ -130,7 +131,7 @@ class PostgresDatabase : public Database {
       Disconnect();
       return error;
     }
-    if (pq_.PQserverVersion(connection_) < kOldestServer) {
+    if (pq_.PQserverVersion(connection_) < kMinServerVersion) {
       return Fail(EINVAL, "PostgreSQL 12 or later is needed");
     }
     return SetUp();
@@ -186,18 +187,18 @@ class PostgresDatabase : public Database {
       if (connected.ok() || connected.error().error_number != ENOTCONN) return connected;
       if (std::chrono::steady_clock::now() + pause > deadline) return connected;
       std::this_thread::sleep_for(pause);
-      pause = std::min(2 * pause, kLongestPause);
+      pause = std::min(2 * pause, kMaxPause);
     }
   }
 
-  // Leases only: a connection says nothing about whether its server lives.
+  // Leases only: a connection says nothing about whether its server is alive.
   core::Result<void> ShowAlive(int64_t) override { return {}; }
   bool HasEnded(int64_t) override { return false; }
 
   core::Result<void> Migrate();
 
  private:
-  // Parameters as libpq takes them. Text is sent as it is, with its length.
+  // Parameters in libpq's form. Text is sent unchanged, with its length.
   class Arguments {
    public:
     explicit Arguments(SqlParameters parameters) {
@@ -261,12 +262,12 @@ class PostgresDatabase : public Database {
 
   core::Result<SqlRows> Read(PGresult* answer);
   core::Result<void> Do(const std::string& sql) {
-    if (!IsConnected()) return Fail(ENOTCONN, "there is no connection");
+    if (!IsConnected()) return Fail(ENOTCONN, "not connected");
     return Discard(Read(pq_.PQexec(connection_, sql.c_str())));
   }
 
   core::Result<const std::string*> Prepared(const char* sql) {
-    if (!IsConnected()) return Fail(ENOTCONN, "there is no connection");
+    if (!IsConnected()) return Fail(ENOTCONN, "not connected");
     if (const auto known = statements_.find(sql); known != statements_.end()) {
       return &known->second;
     }
@@ -285,8 +286,9 @@ class PostgresDatabase : public Database {
   const PostgresJobOptions options_;
   const Destination destination_;
   PGconn* connection_ = nullptr;
-  bool closing_ = false;  // the server has said so, which libpq notices only when it reads the end
-  std::map<const char*, std::string> statements_;  // their names in this session
+  // The server has closed it, which libpq notices only when it reads the end.
+  bool closing_ = false;
+  std::map<const char*, std::string> statements_;  // names of prepared statements in this session
 };
 
 core::Result<SqlRows> PostgresDatabase::Read(PGresult* answer) {
@@ -320,7 +322,7 @@ core::Result<SqlRows> PostgresDatabase::Read(PGresult* answer) {
 
 core::Result<void> PostgresDatabase::RunPart(const std::string& name,
                                              std::span<const std::vector<SqlParameter>> sets) {
-  if (!IsConnected()) return Fail(ENOTCONN, "there is no connection");
+  if (!IsConnected()) return Fail(ENOTCONN, "not connected");
   if (pq_.PQenterPipelineMode(connection_) == 0) return Fail(EIO, pq_.PQerrorMessage(connection_));
   core::Result<void> result;
   size_t sent = 0;
@@ -336,8 +338,8 @@ core::Result<void> PostgresDatabase::RunPart(const std::string& name,
   if (pq_.PQpipelineSync(connection_) == 0 && result.ok()) {
     result = Fail(IsConnected() ? EIO : ENOTCONN, pq_.PQerrorMessage(connection_));
   }
-  // Of each statement its result and a null, then that of the synchronisation. After an error the
-  // others are answered as aborted.
+  // Each statement yields its result and a null; the sync message comes last. After an error, the
+  // remaining statements are reported as aborted.
   for (size_t nulls = 0; IsConnected();) {
     PGresult* const answer = pq_.PQgetResult(connection_);
     if (answer == nullptr) {
@@ -369,10 +371,10 @@ core::Result<void> PostgresDatabase::SetUp() {
       "SET search_path TO " + options_.schema,
       "SET lock_timeout TO " + lock_timeout,
       "SET statement_timeout TO 60000",
-      // A server that stops in the middle, with its machine, gives its locks back.
+      // If a server stops in the middle, together with its machine, its locks are released.
       "SET idle_in_transaction_session_timeout TO 60000",
       "SET default_transaction_isolation TO 'read committed'",
-      // What a commit has answered is on the disk. Stricter settings of the database stay.
+      // A committed transaction is on the disk. Stricter settings of the database are kept.
       ("SELECT set_config('synchronous_commit', 'on', false)"
        " WHERE current_setting('synchronous_commit') = 'off'"),
   };
@@ -384,7 +386,7 @@ core::Result<void> PostgresDatabase::SetUp() {
 
 core::Result<void> PostgresDatabase::Migrate() {
   if (core::Result<void> begun = Do("BEGIN"); !begun) return begun;
-  // Servers that start at the same time.
+  // For servers that start at the same time.
   if (core::Result<void> locked = Do(kLockSchema); !locked) return locked;
   const core::Result<SqlRows> schema =
       Run("SELECT 1 FROM pg_namespace WHERE nspname = ?1", {options_.schema});
@@ -407,8 +409,8 @@ core::Result<void> PostgresDatabase::Migrate() {
     if (core::Result<void> done = Do("INSERT INTO format VALUES (0)"); !done) return done;
   }
   if (version > kSchemaVersion) {
-    return Fail(0, "its tables are of a newer version of Belljar (format " +
-                       std::to_string(version) + ", this one knows " +
+    return Fail(0, "its tables were created by a newer version of Belljar (format " +
+                       std::to_string(version) + ", this one supports " +
                        std::to_string(kSchemaVersion) + ")");
   }
   for (auto step = static_cast<int>(version); step < kSchemaVersion; ++step) {
@@ -442,8 +444,9 @@ core::Result<std::unique_ptr<PostgresDatabase>> ConnectTo(const LibPq& pq,
 
 core::Result<std::unique_ptr<JobStore>> OpenPostgresJobStore(const PostgresJobOptions& options) {
   if (!IsSchemaName(options.schema)) {
-    return core::SystemErrorOf(EINVAL, "open the job database",
-                               "the schema's name is not of lower-case letters, digits and _");
+    return core::SystemErrorOf(
+        EINVAL, "open the job database",
+        "the schema's name must consist of lower-case letters, digits and _");
   }
   const core::Result<const LibPq*> pq = OpenLibPq();
   if (!pq) return pq.error();

@@ -3,9 +3,9 @@
 //   core::Result<std::unique_ptr<JobStore>> store =
 //       OpenPostgresJobStore({.url = "postgresql://belljar@db/belljar"});
 //
-// Times and leases are of the database's clock. Tables are in a schema of their own, which is
-// created if the user may. If the connection is lost, it is made again for some time before a call
-// fails. Prepared statements are used: a pooler in between must keep sessions.
+// Times and leases use the database's clock. Tables are in a separate schema, which is created if
+// the user may do so. If the connection is lost, reconnecting is tried for some time before a call
+// fails. Prepared statements are used, so a pooler in between must preserve sessions.
 #ifndef BELLJAR_SERVER_JOBS_POSTGRES_JOB_STORE_H_
 #define BELLJAR_SERVER_JOBS_POSTGRES_JOB_STORE_H_
 
@@ -19,12 +19,11 @@
 namespace belljar::server::jobs {
 
 struct PostgresJobOptions {
-  // As libpq reads it: a URL, or "host=… dbname=…". It may contain a password, which no error
-  // shows.
+  // In libpq's form: a URL, or "host=… dbname=…". It may contain a password, which no error shows.
   std::string url;
   JobLimits limits;
   std::string schema = "belljar";  // lower-case letters, digits and _
-  // How long a call waits for a database that does not answer.
+  // How long a call waits for a database that does not respond.
   std::chrono::milliseconds reconnect = std::chrono::seconds(10);
   // How long a statement waits for other servers.
   std::chrono::milliseconds lock_timeout = std::chrono::seconds(5);

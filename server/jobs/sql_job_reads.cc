@@ -1,4 +1,4 @@
-// What SqlJobStore reads. It waits for no write.
+// The reads of SqlJobStore. They wait for no writes.
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
@@ -10,8 +10,8 @@
 namespace belljar::server::jobs {
 namespace {
 
-// Of requests and results in one answer of BatchResults, which has at least one job.
-constexpr int64_t kMostPageBytes = 16 << 20;
+// Limit for requests and results in one answer of BatchResults; the first job is always included.
+constexpr int64_t kMaxPageBytes = 16 << 20;
 
 }  // namespace
 
@@ -28,28 +28,29 @@ core::Result<std::optional<Job>> SqlJobStore::Find(const std::string& owner,
 }
 
 core::Result<JobPage> SqlJobStore::List(const std::string& owner, const JobFilter& filter,
-                                        const std::string& cursor, size_t most) {
-  // A cursor is the number of the last job of the page before: it says nothing about other owners.
+                                        const std::string& cursor, size_t max) {
+  // A cursor is the number of the last job of the previous page: it says nothing about other
+  // owners.
   int64_t before = std::numeric_limits<int64_t>::max();
   if (!cursor.empty()) {
     const char* const end = cursor.data() + cursor.size();
     const auto [read, error] = std::from_chars(cursor.data(), end, before);
     if (error != std::errc() || read != end || before < 0) {
-      return core::SystemErrorOf(EINVAL, "list jobs", "the cursor is not of a page of this list");
+      return core::SystemErrorOf(EINVAL, "list jobs", "the cursor does not belong to this list");
     }
   }
   if (!filter.batch.empty() && !IsJobId(filter.batch)) return JobPage();
-  most = std::clamp<size_t>(most, 1, kMostInPage);
+  max = std::clamp<size_t>(max, 1, kMaxPageSize);
   const core::Result<SqlRows> rows =
       Read("SELECT " BELLJAR_JOB_COLUMNS
            " FROM jobs WHERE owner = ?1 AND number < ?2 AND (?3 < 0 OR state = ?3)"
            " AND (CAST(?4 AS TEXT) = '' OR batch = ?4) ORDER BY number DESC LIMIT ?5",
            {owner, before, filter.state ? static_cast<int64_t>(*filter.state) : int64_t{-1},
-            filter.batch, static_cast<int64_t>(most) + 1});
+            filter.batch, static_cast<int64_t>(max) + 1});
   if (!rows) return rows.error();
   JobPage page;
   for (const SqlRow& row : *rows) {
-    if (page.jobs.size() == most) {
+    if (page.jobs.size() == max) {
       page.next = std::to_string(page.jobs.back().number);
       break;
     }
@@ -61,7 +62,7 @@ core::Result<JobPage> SqlJobStore::List(const std::string& owner, const JobFilte
 core::Result<std::optional<Batch>> SqlJobStore::FindBatch(const std::string& owner,
                                                           const std::string& batch) {
   if (!IsJobId(batch)) return std::optional<Batch>();
-  // In one statement, so that the sums are of one moment.
+  // In one statement, so that the sums are consistent.
   const core::Result<SqlRows> rows = Read(
       "SELECT batches.submitted, batches.total, batches.removed, jobs.state, count(jobs.id)"
       " FROM batches LEFT JOIN jobs ON jobs.batch = batches.id"
@@ -83,21 +84,21 @@ core::Result<std::optional<Batch>> SqlJobStore::FindBatch(const std::string& own
 
 core::Result<std::vector<Job>> SqlJobStore::BatchResults(const std::string& owner,
                                                          const std::string& batch, uint64_t after,
-                                                         size_t most) {
+                                                         size_t max) {
   std::vector<Job> jobs;
   if (!IsJobId(batch) || after > uint64_t{std::numeric_limits<int64_t>::max()}) return jobs;
-  most = std::clamp<size_t>(most, 1, kMostInPage);
+  max = std::clamp<size_t>(max, 1, kMaxPageSize);
   const core::Result<SqlRows> sizes = Read(
       "SELECT request_bytes + result_bytes FROM jobs"
       " WHERE batch = ?1 AND owner = ?2 AND finish > ?3 ORDER BY finish LIMIT ?4",
-      {batch, owner, static_cast<int64_t>(after), static_cast<int64_t>(most)});
+      {batch, owner, static_cast<int64_t>(after), static_cast<int64_t>(max)});
   if (!sizes) return sizes.error();
   if (sizes->empty()) return jobs;
   int64_t bytes = 0;
   size_t count = 0;
   for (const SqlRow& row : *sizes) {
     bytes += row.Int(0);
-    if (count > 0 && bytes > kMostPageBytes) break;
+    if (count > 0 && bytes > kMaxPageBytes) break;
     ++count;
   }
   const core::Result<SqlRows> rows =

@@ -10,18 +10,18 @@
 namespace belljar::server::jobs {
 namespace {
 
-constexpr size_t kMostJobsAtOnce = 100'000;
-constexpr size_t kMostKeyBytes = 255;
-constexpr size_t kMostKindBytes = 64;
+constexpr size_t kMaxJobsPerSubmission = 100'000;
+constexpr size_t kMaxKeyBytes = 255;
+constexpr size_t kMaxKindBytes = 64;
 
-// With the server's number and the milliseconds of a lease. A lease that has run out is still this
-// server's until another one has deleted it.
+// With the server's number and the lease in milliseconds. An expired lease still belongs to this
+// server until another server has deleted it.
 constexpr char kRenewLease[] =
     "UPDATE servers SET lease = @lease_now + ?2 WHERE id = ?1 RETURNING id";
 constexpr char kCheckLease[] =
     "SELECT id FROM servers WHERE id = ?1 AND CAST(?2 AS BIGINT) > 0 @share";
 
-// Every database can store it, and gives it back unchanged.
+// Every database can store such text and returns it unchanged.
 bool IsStorable(std::string_view text) {
   return text.find('\0') == std::string_view::npos && core::IsUtf8(text);
 }
@@ -29,19 +29,18 @@ bool IsStorable(std::string_view text) {
 // What is wrong with a submission; empty: nothing.
 std::string SubmissionFault(const Submission& submission) {
   if (submission.owner.empty() || !IsStorable(submission.owner)) return "the owner has no name";
-  if (submission.jobs.empty()) return "there is no job";
-  if (submission.jobs.size() > kMostJobsAtOnce) {
-    return "there are more than " + std::to_string(kMostJobsAtOnce) + " jobs";
+  if (submission.jobs.empty()) return "it has no jobs";
+  if (submission.jobs.size() > kMaxJobsPerSubmission) {
+    return "there are more than " + std::to_string(kMaxJobsPerSubmission) + " jobs";
   }
-  if (submission.idempotency_key.size() > kMostKeyBytes ||
-      !IsStorable(submission.idempotency_key)) {
-    return "the idempotency key is not text of at most " + std::to_string(kMostKeyBytes) + " bytes";
+  if (submission.idempotency_key.size() > kMaxKeyBytes || !IsStorable(submission.idempotency_key)) {
+    return "the idempotency key is not text of at most " + std::to_string(kMaxKeyBytes) + " bytes";
   }
   for (const NewJob& job : submission.jobs) {
-    if (job.kind.empty() || job.kind.size() > kMostKindBytes || !IsStorable(job.kind)) {
-      return "the kind of a job is not text of 1 to " + std::to_string(kMostKindBytes) + " bytes";
+    if (job.kind.empty() || job.kind.size() > kMaxKindBytes || !IsStorable(job.kind)) {
+      return "the kind of a job is not text of 1 to " + std::to_string(kMaxKindBytes) + " bytes";
     }
-    if (job.priority < kLowestPriority || job.priority > kHighestPriority) {
+    if (job.priority < kMinPriority || job.priority > kMaxPriority) {
       return "the priority of a job is not from -10 to 10";
     }
     if (job.request.empty() || !IsStorable(job.request)) return "the request of a job is not JSON";
@@ -61,7 +60,7 @@ core::Result<std::unique_ptr<JobStore>> SqlJobStore::Open(std::unique_ptr<Databa
 }
 
 SqlJobStore::~SqlJobStore() {
-  // A failure leaves the lease to run out.
+  // If this fails, the lease expires.
   (void)writer_->Write({.locks = {}, .run = [this](Database& database, bool) -> core::Result<void> {
                           if (server_ == 0) return {};
                           const auto deleted =
@@ -108,10 +107,10 @@ core::Result<void> SqlJobStore::HoldLease(Database& database, const char* sql) {
   return database.ShowAlive(server_);
 }
 
-// Owners with queued jobs: those with the fewest running first, then those whose last turn is
+// Owners with queued jobs: first those with the fewest running jobs, then those whose last turn is
 // longest ago.
 core::Result<std::vector<std::string>> SqlJobStore::OwnersInTurn(Database& database) {
-  // From owner to owner by the index, however many jobs each has.
+  // Steps from owner to owner using the index, however many jobs each has.
   const core::Result<SqlRows> rows = database.Run(
       "WITH RECURSIVE waiting (owner) AS ("
       "  SELECT min(owner) FROM jobs WHERE state = 0"
@@ -138,10 +137,10 @@ core::Result<std::vector<std::string>> SqlJobStore::OwnersInTurn(Database& datab
   return owners;
 }
 
-core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t most,
+core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t max,
                                             std::vector<Job>& claimed) {
   bool found = true;
-  while (found && claimed.size() < most) {
+  while (found && claimed.size() < max) {
     found = false;
     const core::Result<std::vector<std::string>> owners = OwnersInTurn(database);
     if (!owners) return owners.error();
@@ -149,7 +148,7 @@ core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t most,
       core::Result<std::optional<Job>> job = StartNext(database, owner, server_);
       if (!job) return job.error();
       if (!*job) continue;  // its deadline has passed, or another server took it
-      if (last_turn_.size() >= kMostTurns) last_turn_.clear();
+      if (last_turn_.size() >= kMaxTurns) last_turn_.clear();
       last_turn_[owner] = ++turn_;
       claimed.push_back(std::move(**job));
       found = true;
@@ -159,9 +158,9 @@ core::Result<void> SqlJobStore::ClaimInTurn(Database& database, size_t most,
   return {};
 }
 
-core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
+core::Result<std::vector<Job>> SqlJobStore::Claim(size_t max) {
   std::vector<Job> claimed;
-  // Without a write: servers ask often, and most of the time there is nothing.
+  // Checked without a write: servers ask often, and most of the time there is nothing.
   const core::Result<SqlRows> queued = Read("SELECT 1 FROM jobs WHERE state = 0 LIMIT 1", {});
   if (!queued) return queued.error();
   if (queued->empty()) return claimed;
@@ -175,7 +174,7 @@ core::Result<std::vector<Job>> SqlJobStore::Claim(size_t most) {
                         forget();
                         core::Result<void> held = HoldLease(database, kCheckLease);
                         if (!held) return held;
-                        core::Result<void> done = ClaimInTurn(database, most, claimed);
+                        core::Result<void> done = ClaimInTurn(database, max, claimed);
                         const std::lock_guard lock(held_mutex_);
                         for (const Job& job : claimed) held_.insert(AttemptOf(job));
                         return done;
@@ -202,7 +201,7 @@ core::Result<Renewal> SqlJobStore::Renew() {
          const std::lock_guard lock(held_mutex_);
          for (const SqlRow& row : *running) {
            if (!held_.contains({row.Text(2), server_, row.Int(4)})) {
-             // Claimed by a transaction whose connection was lost while it was committed.
+             // Claimed by a transaction whose connection was lost during the commit.
              core::Result<void> released = ReleaseJob(database, KeyOf(row), server_);
              if (!released) return released;
            } else if (row.Int(3) != 0) {
@@ -220,7 +219,7 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
   if (!HasEnded(end.state) || end.state == JobState::kExpired || !IsStorable(end.result) ||
       !IsStorable(end.failure)) {
     return core::SystemErrorOf(EINVAL, "finish job " + claimed.id,
-                               "its end is not a state with text that can be stored");
+                               "its end is not a final state with text that can be stored");
   }
   const JobKey key{.owner = claimed.owner, .number = static_cast<int64_t>(claimed.number)};
   const Expected expected{
@@ -240,7 +239,7 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
          if (!ended) return ended.error();
          finished = *ended;
          if (finished || !again) return {};
-         // The transaction before may have done it.
+         // The previous transaction may have done it.
          const core::Result<SqlRows> same = database.Run(
              "SELECT 1 FROM jobs WHERE owner = ?1 AND number = ?2 AND state = ?3 AND server = ?4"
              " AND attempts = ?5",

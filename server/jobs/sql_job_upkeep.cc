@@ -1,4 +1,4 @@
-// What SqlJobStore does from time to time: jobs of servers that are gone, deadlines, old results.
+// The periodic work of SqlJobStore: jobs of dead servers, deadlines, old results.
 #include <algorithm>
 #include <limits>
 
@@ -8,7 +8,7 @@ namespace belljar::server::jobs {
 namespace {
 
 constexpr char kServerEnded[] =
-    "the server that ran it ended, or stopped answering, before the job did";
+    "the server that ran it ended or stopped responding before the job ended";
 constexpr char kDeadlinePassed[] = "its deadline passed before it was started";
 
 JobName NameOf(const SqlRow& row) { return {.owner = row.Text(0), .id = row.Text(2)}; }
@@ -124,7 +124,8 @@ core::Result<size_t> SqlJobStore::RemoveAged(const std::string& owner, Removed& 
                     });
 }
 
-// Of the owner who has most, down to what the next one has, until all together are in the limit.
+// From the largest owner, down to the size of the next largest, until the total is within the
+// limit.
 core::Result<size_t> SqlJobStore::RemoveExcess(Removed& removed) {
   return RemovePart(
       {.submits = false, .all_owners = true, .owners = {}}, removed,
@@ -137,7 +138,7 @@ core::Result<size_t> SqlJobStore::RemoveExcess(Removed& removed) {
         if (rows->empty()) return {};
         const int64_t excess = rows->front().Int(2) - static_cast<int64_t>(limits_.retained.count);
         if (excess <= 0) return {};
-        // One byte more than the next has: of two that have the same, each gives in turn.
+        // One byte more than the next has: if two are equal, they take turns.
         const int64_t lead =
             rows->size() == 2 ? rows->front().Int(1) - rows->back().Int(1) + 1 : excess;
         const core::Result<std::vector<KeptJob>> jobs =
@@ -149,7 +150,7 @@ core::Result<size_t> SqlJobStore::RemoveExcess(Removed& removed) {
 
 core::Result<Removed> SqlJobStore::Expire() {
   Removed removed;
-  // Each is looked for without a write first.
+  // Each is first looked for without a write.
   const core::Result<SqlRows> due = Read(
       "SELECT 1 FROM jobs WHERE state = 0 AND deadline IS NOT NULL AND deadline <= @now LIMIT 1",
       {});

@@ -21,10 +21,10 @@
 #include "server/jobs/job_schema.h"
 #include "server/jobs/sql_job_store.h"
 
-// What Debian's archive offers besides SQL tables, and each new connection would register:
-// full-text search, R-trees, JSON and views of the file itself. With these definitions the linker
-// does not take the archive's: a third less code, none of which reads a file that somebody
-// prepared. Weak, for an archive that is a single object.
+// Parts of Debian's archive besides SQL tables, which each new connection would register: full-text
+// search, R-trees, JSON and views of the file itself. With these definitions the linker does not
+// pull in the archive's: a third less code, and none that reads a file prepared by someone else.
+// Weak, for an archive that is a single object.
 extern "C" {
 #define BELLJAR_WITHOUT(name) \
   int name(sqlite3*);         \
@@ -42,7 +42,7 @@ __attribute__((weak)) void sqlite3RegisterJsonFunctions() {}
 namespace belljar::server::jobs {
 namespace {
 
-// "BJjb": what tells our files from those of other programs (PRAGMA application_id).
+// "BJjb": distinguishes our files from those of other programs (PRAGMA application_id).
 constexpr int64_t kApplicationId = 0x424A6A62;
 
 constexpr SqlDialect kSqliteDialect = {.parameter = "?",
@@ -91,7 +91,7 @@ core::Error SqliteError(sqlite3* connection, int code, const std::string& path) 
     if (const int system = sqlite3_system_errno(connection); system != 0) number = system;
   }
   switch (number) {
-    case ENOSPC: detail = "there is no space for it"; break;
+    case ENOSPC: detail = "no space is left for it"; break;
     case EBUSY: detail = "another program has locked the file for too long"; break;
     case EUCLEAN: detail = "the file is damaged: " + detail; break;
     default: break;
@@ -105,7 +105,7 @@ core::Error RefusedFile(const std::string& path, const std::string& why) {
   return core::MakeError("open job database " + core::Quoted(path), why);
 }
 
-// To the disk: the name of what was created in it.
+// Flushes to disk: the names of files created in it.
 core::Result<void> WriteFolder(const std::string& folder) {
   const core::UniqueFd opened(open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   if (!opened || fsync(opened.get()) != 0) {
@@ -132,7 +132,7 @@ core::Result<std::string> PrepareFolder(const std::string& path) {
   if (!opened || fstat(opened.get(), &about) != 0) {
     return core::SystemError("open folder " + core::Quoted(folder));
   }
-  // Whoever can write there can put another file in its place.
+  // Whoever can write to the folder can replace the file.
   if ((about.st_uid != geteuid() && about.st_uid != 0) || (about.st_mode & 0022) != 0) {
     return RefusedFile(path, "its folder must be this user's, and not writable for others");
   }
@@ -148,7 +148,7 @@ core::Result<std::string> PrepareFolder(const std::string& path) {
   return std::string(real.get());
 }
 
-// Creates the file if it is missing, and checks it by its name: to open and close a file that
+// Creates the file if it is missing, and checks it by its name: opening and closing a file that
 // SQLite has open drops all its locks (POSIX).
 core::Result<void> PrepareFile(const std::string& folder, const std::string& path) {
   struct stat about {};
@@ -169,9 +169,9 @@ core::Result<void> PrepareFile(const std::string& folder, const std::string& pat
   return {};
 }
 
-// Each server locks the byte of its number in a file. The kernel drops the lock when its process
-// ends, whatever the reason. A lock of an open file description (OFD), so that two stores in one
-// process differ.
+// Each server locks the byte of its number in a file. The kernel releases the lock when its process
+// ends, for whatever reason. It is a lock of an open file description (OFD), so that two stores in
+// one process are distinct.
 class ServerLocks {
  public:
   explicit ServerLocks(core::UniqueFd file) : file_(std::move(file)) {}
@@ -183,7 +183,7 @@ class ServerLocks {
     }
     return {};
   }
-  // Not of this store's own server.
+  // Not for this store's own server.
   bool IsFree(int64_t server) const {
     struct flock byte = Byte(server);
     return fcntl(file_.get(), F_OFD_GETLK, &byte) == 0 && byte.l_type == F_UNLCK;
@@ -209,7 +209,7 @@ class SqliteDatabase : public Database {
   SqliteDatabase(std::string path, Connection connection, std::unique_ptr<SqliteClocks> clocks)
       : path_(std::move(path)), clocks_(std::move(clocks)), connection_(std::move(connection)) {}
 
-  // For the connection that writes.
+  // Settings for the connection that writes.
   void SetServers(core::UniqueFd file) { servers_.emplace(std::move(file)); }
   void SetReserve(core::Bytes reserve) { reserve_ = reserve; }
 
@@ -222,7 +222,7 @@ class SqliteDatabase : public Database {
   }
   core::Result<void> Commit() override { return Do("COMMIT"); }
   void Rollback() override {
-    // After some errors SQLite has rolled back already.
+    // After some errors SQLite has already rolled back.
     if (sqlite3_get_autocommit(connection_.get()) == 0) (void)Do("ROLLBACK");
   }
 
@@ -251,7 +251,7 @@ class SqliteDatabase : public Database {
     if (!done) return done.error();
     return {};
   }
-  // A statement that is made of values and run once.
+  // A statement built from values and run once.
   core::Result<SqlRows> RunOnce(const std::string& sql) {
     core::Result<SqliteStatement> statement = Prepare(sql);
     if (!statement) return statement.error();
@@ -297,7 +297,7 @@ class SqliteDatabase : public Database {
     return result;
   }
 
-  // Texts are not copied: they outlive the statement's run, and its bindings do not.
+  // Texts are not copied: they outlive the statement's run, but its bindings do not.
   static int Bind(sqlite3_stmt* statement, SqlParameters parameters) {
     int index = 0;
     for (const SqlParameter& parameter : parameters) {
@@ -343,7 +343,7 @@ class SqliteDatabase : public Database {
   std::optional<ServerLocks> servers_;
   core::Bytes reserve_;
   Connection connection_;
-  std::unordered_map<const char*, SqliteStatement> statements_;  // gone before the connection
+  std::unordered_map<const char*, SqliteStatement> statements_;  // destroyed before the connection
 };
 
 void CallNow(sqlite3_context* context, int, sqlite3_value**) {
@@ -358,7 +358,7 @@ void CallLeaseNow(sqlite3_context* context, int, sqlite3_value**) {
 Time WallClock() {
   return std::chrono::time_point_cast<std::chrono::milliseconds>(std::chrono::system_clock::now());
 }
-// Nobody sets it, all processes of the machine have the same, and it goes on in standby.
+// Nobody sets this clock, all processes of the machine share it, and it advances in standby.
 std::chrono::milliseconds BootClock() {
   timespec time{};
   clock_gettime(CLOCK_BOOTTIME, &time);
@@ -385,7 +385,7 @@ core::Result<std::unique_ptr<SqliteDatabase>> Connect(const SqliteJobOptions& op
   sqlite3_create_function_v2(opened, "belljar_lease_now", 0, kFlags, clocks.get(), CallLeaseNow,
                              nullptr, nullptr, nullptr);
   sqlite3_busy_timeout(opened, static_cast<int>(options.busy_timeout.count()));
-  // A file that somebody changed cannot make SQLite run what it contains.
+  // A file modified by someone else cannot make SQLite run its content.
   sqlite3_db_config(opened, SQLITE_DBCONFIG_DEFENSIVE, 1, nullptr);
   sqlite3_db_config(opened, SQLITE_DBCONFIG_TRUSTED_SCHEMA, 0, nullptr);
   return std::make_unique<SqliteDatabase>(path, std::move(connection), std::move(clocks));
@@ -397,7 +397,7 @@ core::Result<int64_t> Pragma(SqliteDatabase& database, const std::string& pragma
   return rows->empty() ? int64_t{0} : rows->front().Int(0);
 }
 
-// Only a new file is given our tables: one that has none but another program's number is not ours.
+// Only a new file gets our tables: one without tables but with another program's id is not ours.
 core::Result<void> Migrate(SqliteDatabase& database, const std::string& path) {
   const core::Result<int64_t> application = Pragma(database, "application_id");
   if (!application) return application.error();
@@ -407,11 +407,11 @@ core::Result<void> Migrate(SqliteDatabase& database, const std::string& path) {
   if (!tables) return tables.error();
   const bool is_new = *application == 0 && *version == 0 && tables->front().Int(0) == 0;
   if (!is_new && *application != kApplicationId) {
-    return RefusedFile(path, "it is a database of another program");
+    return RefusedFile(path, "it belongs to another program");
   }
   if (*version > kSchemaVersion) {
-    return RefusedFile(path, "it is of a newer version of Belljar (format " +
-                                 std::to_string(*version) + ", this one knows " +
+    return RefusedFile(path, "it was created by a newer version of Belljar (format " +
+                                 std::to_string(*version) + ", this one supports " +
                                  std::to_string(kSchemaVersion) + ")");
   }
   for (auto step = static_cast<int>(*version); step < kSchemaVersion; ++step) {
@@ -432,16 +432,14 @@ core::Result<void> Prepare(SqliteDatabase& database, const SqliteJobOptions& opt
   const std::string pragmas[] = {
       // Readers do not wait for the writer, and a commit is one write at the end of the log.
       "journal_mode = WAL",
-      // The log is on the disk when a commit returns. NORMAL would leave the last commits to a
-      // power
-      // cut. Those of Submit must not be lost, since the client was told; nor those of Claim, or
-      // the
-      // job would run twice without being said to have been interrupted; nor those of Finish, whose
-      // result the client may have read. So it is for all of them, and group_writer.h makes it
-      // cheap.
+      // The log is on the disk when a commit returns. NORMAL could lose the last commits in a power
+      // failure. Those of Submit must not be lost, since the client was told; nor those of Claim,
+      // or the job would run twice without being reported as interrupted; nor those of Finish,
+      // whose result the client may have read. So it applies to all of them, and group_writer.h
+      // makes it cheap.
       "synchronous = FULL",
       "cell_size_check = ON",
-      // The log is cut to this size once its content is in the database.
+      // The log is truncated to this size once its content is in the database.
       "journal_size_limit = 67108864",
   };
   for (const std::string& pragma : pragmas) {
@@ -462,7 +460,7 @@ core::Result<void> Prepare(SqliteDatabase& database, const SqliteJobOptions& opt
     database.Rollback();
     return migrated;
   }
-  // A damaged file is refused now, not when a job is in the damaged part.
+  // A damaged file is refused now, not when a job in the damaged part is needed.
   const core::Result<SqlRows> check = database.RunOnce("PRAGMA quick_check(1)");
   if (!check) return check.error();
   if (check->empty() || check->front().Text(0) != "ok") {

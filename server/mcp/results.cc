@@ -15,9 +15,9 @@ using OrderedJson = nlohmann::ordered_json;
 // How long clients may cache what does not change while the server runs, in milliseconds.
 constexpr int kLifetime = 300'000;
 
-// RFC 6570: + keeps the slashes of a path. ContextForge (1.0.7) knows only simple expressions,
-// reads only text, and takes no template after one that it does not know.
-constexpr const char* kTextOfCall = "belljar://executions/{id}/{name}";
+// RFC 6570: + keeps the slashes of a path. ContextForge (1.0.7) supports only simple expressions,
+// reads only text, and ignores templates after one that it does not support.
+constexpr const char* kResultUri = "belljar://executions/{id}/{name}";
 constexpr const char* kLeftByCall = "belljar://executions/{id}/{+path}";
 
 OrderedJson Icons() {
@@ -158,16 +158,16 @@ std::string Results::ResourceList(Era era) const { return CachedList(era, "resou
 
 std::string Results::ResourceTemplateList(Era era) const {
   const OrderedJson list = OrderedJson::array(
-      {{{"uriTemplate", kTextOfCall},
+      {{{"uriTemplate", kResultUri},
         {"name", "text-of-a-call"},
-        {"title", "Text that a call left"},
+        {"title", "Text left by a call"},
         {"description", "Long output (stdout.txt), a long value (result.json) or a text file."},
         {"mimeType", "text/plain"}},
        {{"uriTemplate", kLeftByCall},
         {"name", "left-by-a-call"},
-        {"title", "What a call left"},
+        {"title", "Content left by a call"},
         {"description",
-         "The same and files of any kind, for 15 minutes. ?offset=N&length=N reads a part: "
+         "Likewise, and files of any kind, for 15 minutes. ?offset=N&length=N reads a part: "
          "characters of text, bytes of anything else."}}});
   return CachedList(era, "resourceTemplates", Dump(list));
 }

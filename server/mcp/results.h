@@ -28,19 +28,19 @@ struct ClientFeatures {
 
 class Results {
  public:
-  // `has_resources`: whether calls may leave resources to read.
+  // `has_resources`: whether calls may leave resources that clients can read.
   Results(const ServerIdentity& identity, const std::vector<std::unique_ptr<Tool>>& tools,
           bool has_resources);
 
-  // `requested`: the revision requested by the client; the answer names it, or our newest.
+  // `requested`: the revision requested by the client; the answer names it, or our latest.
   std::string Initialize(std::string_view requested) const;
   const std::string& Discover() const { return discover_; }
   const std::string& ToolList(Era era) const {
     return era == Era::kHandshake ? tool_list_ : stateless_tool_list_;
   }
   std::string Call(const ClientFeatures& client, const ToolResult& result) const;
-  // What calls left is reached by its links alone, so that nobody learns of others'; the template
-  // says what such links look like, for gateways that pass on only what they know.
+  // What calls left can only be reached by its links, so that clients learn nothing about others'
+  // resources; the template describes such links, for gateways that pass on only what they know.
   std::string ResourceList(Era era) const;
   std::string ResourceTemplateList(Era era) const;
   std::string ResourceContents(Era era, const Resource& resource) const;
@@ -52,7 +52,7 @@ class Results {
   std::string info_;  // JSON: name, title, version, icons
   std::string instructions_;
   std::string capabilities_;
-  // The beginning of every result in the stateless era; ends in a comma.
+  // The start of every result in the stateless era; ends with a comma.
   std::string stateless_prefix_;
   // The same for results that clients may cache.
   std::string cached_prefix_;

@@ -64,11 +64,11 @@ struct McpService::Request {
   std::shared_ptr<Cancellation> peer_gone;
   std::shared_ptr<Reply> reply;
 
-  // Of a call of a tool.
+  // Only for a tool call.
   Json progress_token;                         // null: the client did not request progress
   std::shared_ptr<Cancellation> cancellation;  // null: the tool needs no worker
-  // Bytes announced so far: the value of `progress`. Before them it is below 1: what the call waits
-  // for.
+  // Bytes announced so far: the value of `progress`. While the call is waiting, before any output,
+  // it is below 1.
   uint64_t announced = 0;
   int statuses = 0;
 
@@ -279,7 +279,7 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
   ToolCall call;
   if (params.contains("arguments")) call.arguments = std::move(params["arguments"]);
   call.caller = request->caller;
-  // The protocol's own place for it, which a proxy between client and server leaves alone.
+  // The protocol's own place for it, which proxies between client and server leave alone.
   const Json traceparent = Member(meta, "traceparent");
   call.traceparent =
       traceparent.is_string() ? traceparent.get<std::string>() : request->traceparent;

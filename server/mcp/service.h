@@ -48,7 +48,7 @@ class McpService final : public MessageHandler {
   const Results results_;
   Calls& calls_;
   ResourceStore* const resources_;
-  // Whether the stdio client requested a revision with links; over HTTP a header tells.
+  // Whether the stdio client requested a revision with links; over HTTP a header says so.
   std::atomic<bool> stdio_knows_links_ = true;
   RunningRequests running_;
   Conversations conversations_;

@@ -75,9 +75,9 @@ std::string Dump(const Fields& value) {
   return value.dump(-1, ' ', /*ensure_ascii=*/true, Fields::error_handler_t::replace);
 }
 
-std::string Bounded(std::string_view text, size_t most = kMaxTextBytes) {
-  if (text.size() <= most) return std::string(text);
-  return std::string(text.substr(0, most)) + "...";
+std::string Bounded(std::string_view text, size_t max = kMaxTextBytes) {
+  if (text.size() <= max) return std::string(text);
+  return std::string(text.substr(0, max)) + "...";
 }
 
 // A word verbatim, anything else as JSON.
@@ -173,7 +173,7 @@ LogLevel LevelOf(const CallRecord& record) {
   return LogLevel::kInfo;
 }
 
-// A validation is no execution.
+// A validation is not an execution.
 std::string_view EventOf(const CallRecord& record) {
   if (record.execution.empty()) return "call.ended";
   const bool refused = record.outcome && record.outcome->status == host::Status::kRefused;

@@ -73,11 +73,12 @@ class Log : public CallObserver {
   // text of the transport, never client input.
   void AuthenticationFailed(std::string_view peer, std::string_view reason);
   void Overloaded(std::string_view caller, std::string_view reason, size_t running, size_t waiting);
-  // The store of jobs failed. Rate-limited.
+  // The job store failed. Rate-limited.
   void JobsFailed(std::string_view reason);
-  // An operator changed a setting while the server runs.
+  // An operator changed a setting while the server was running.
   void SettingChanged(std::string_view caller, std::string_view setting, std::string_view value);
-  // To a webhook, …; rate-limited, too. `lost`: there are no more attempts.
+  // Delivery to a webhook or the like failed; rate-limited, too. `lost`: there are no more
+  // attempts.
   void DeliveryFailed(std::string_view receiver, std::string_view why, unsigned attempts,
                       bool lost);
   // `reason`: a signal, end of input, …; then the result.

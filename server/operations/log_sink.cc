@@ -39,7 +39,7 @@ PatientSink::PatientSink(int fd, outside::Event closing, std::function<uint64_t(
     way_ = Way::kSocket;
   } else if (S_ISFIFO(file.st_mode) || S_ISCHR(file.st_mode)) {
     // A new open file description can have O_NONBLOCK. Without /proc, or on another user's
-    // terminal, poll tells whether one page fits into a pipe.
+    // terminal, poll reports whether one page fits into a pipe.
     own_ = core::UniqueFd(open(("/proc/self/fd/" + std::to_string(fd)).c_str(),
                                O_WRONLY | O_NONBLOCK | O_NOCTTY | O_CLOEXEC));
     way_ = own_ ? Way::kOwnDescription : Way::kPages;
@@ -59,7 +59,7 @@ void PatientSink::log(const spdlog::details::log_msg& message) {
   if (!Write({message.payload.data(), message.payload.size()})) ++unwritten_;
 }
 
-// False: the line was dropped, possibly after a part of it was written.
+// False: the line was dropped, possibly after part of it was written.
 bool PatientSink::Write(std::string_view line) {
   while (!line.empty()) {
     const ssize_t written = WriteSome(line);

@@ -137,7 +137,7 @@ class Page {
 };
 
 void AddCalls(Page& page, const CallQueue::Counters& calls) {
-  page.One(MetricType::Gauge, "belljar_calls_running", "Calls running now.", calls.running);
+  page.One(MetricType::Gauge, "belljar_calls_running", "Running calls.", calls.running);
   page.One(MetricType::Gauge, "belljar_calls_waiting", "Calls waiting in the queue.",
            calls.waiting);
   page.One(MetricType::Counter, "belljar_calls_refused_total",
@@ -161,22 +161,22 @@ void AddAudit(Page& page, const AuditFigures& audit) {
   page.One(MetricType::Counter, "belljar_audit_entries_total", "Entries written to the audit log.",
            audit.entries);
   page.One(MetricType::Counter, "belljar_audit_failures_total",
-           "Attempts to write the audit log that failed.", audit.failures);
+           "Failed attempts to write to the audit log.", audit.failures);
   page.One(MetricType::Counter, "belljar_audit_lost_total",
-           "Entries that the audit log does not have because it could not be written.", audit.lost);
-  page.One(MetricType::Gauge, "belljar_audit_waiting", "Entries that wait to be written.",
+           "Entries lost because the audit log could not be written.", audit.lost);
+  page.One(MetricType::Gauge, "belljar_audit_waiting", "Entries waiting to be written.",
            audit.waiting);
   page.One(MetricType::Gauge, "belljar_audit_failing",
-           "Whether the audit log cannot be written now: 1 or 0.", audit.is_failing);
+           "Whether the audit log currently cannot be written: 1 or 0.", audit.is_failing);
 }
 
 void AddEvents(Page& page, const EventFigures& events) {
   page.One(MetricType::Counter, "belljar_events_total", "Events of executions and sessions.",
            events.published);
-  page.One(MetricType::Gauge, "belljar_event_streams", "Open streams of events.", events.streams);
+  page.One(MetricType::Gauge, "belljar_event_streams", "Open event streams.", events.streams);
   if (events.receivers.empty()) return;
   page.Begin(MetricType::Counter, "belljar_deliveries_total",
-             "Events delivered to webhooks and spans to the collector of traces; failed: attempts; "
+             "Events delivered to webhooks and spans to the trace collector; failed: attempts; "
              "dropped: events or spans that were lost.");
   for (const EventFigures::Receiver& each : events.receivers) {
     const std::string receiver = each.name.empty() ? "tracing" : LabelValue("webhook " + each.name);

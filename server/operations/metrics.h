@@ -46,12 +46,12 @@ struct AuditFigures {
   bool is_failing = false;
 };
 
-// Events, and what was sent to whom.
+// Events, and their deliveries.
 struct EventFigures {
   uint64_t published = 0;
   size_t streams = 0;
   struct Receiver {
-    std::string name;  // a webhook; empty: the collector of traces
+    std::string name;  // a webhook; empty: the trace collector
     uint64_t delivered = 0;
     uint64_t failed = 0;  // attempts
     uint64_t dropped = 0;

@@ -14,7 +14,7 @@
 namespace belljar::server::operations {
 namespace {
 
-constexpr size_t kMaxOfProc = 64 << 10;
+constexpr size_t kMaxProcFile = 64 << 10;
 
 std::optional<uint64_t> CountFds() {
   const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir("/proc/self/fd"), closedir);
@@ -38,7 +38,7 @@ std::optional<double> BootTime() {
 // Fields of /proc/PID/stat (proc(5)), counted from the one after the command name, which may itself
 // contain spaces and parentheses.
 void ReadStat(ProcessFigures& figures) {
-  const core::Result<std::string> stat = core::ReadFile("/proc/self/stat", kMaxOfProc);
+  const core::Result<std::string> stat = core::ReadFile("/proc/self/stat", kMaxProcFile);
   if (!stat) return;
   const size_t name_end = stat->rfind(") ");
   if (name_end == std::string::npos) return;

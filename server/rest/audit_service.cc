@@ -11,15 +11,15 @@
 namespace belljar::server::rest {
 namespace {
 
-constexpr size_t kUsualEntries = 50, kMaxEntries = 1000;
-// A search that finds little reads so much for one page.
+constexpr size_t kDefaultEntries = 50, kMaxEntries = 1000;
+// Limit on the bytes read for one page by a search that finds little.
 constexpr core::Bytes kSearchWork = core::Bytes::Mebi(64);
 constexpr size_t kMaxWaiting = 16;
 
 struct AuditTerms {
   audit::Query query;
   uint64_t before = 0;
-  size_t limit = kUsualEntries;
+  size_t limit = kDefaultEntries;
 };
 
 core::Error WrongTerm(std::string sentence) {
@@ -63,23 +63,23 @@ core::Result<AuditTerms> AuditTermsOf(const std::string& text) {
       terms.before = *number;
     } else {
       return WrongTerm("unknown parameter " + core::Quoted(name) +
-                       "; this request may have kind, caller, tool, profile, status, execution, "
+                       "; allowed are kind, caller, tool, profile, status, execution, "
                        "session, sha256, since, until, limit, before");
     }
   }
   const std::vector<std::string> kinds = audit::EntryKinds();
   if (terms.query.kind && !core::Contains(kinds, *terms.query.kind)) {
-    return WrongTerm("there is no kind " + core::Quoted(*terms.query.kind) + "; there are " +
+    return WrongTerm("unknown kind " + core::Quoted(*terms.query.kind) + "; there are " +
                      core::Joined(kinds));
   }
   for (const std::optional<std::string>& time : {terms.query.since, terms.query.until}) {
     const std::string violation = time ? audit::TimeViolation(*time) : std::string();
-    if (!violation.empty()) return WrongTerm(core::Quoted(*time) + " is no time: " + violation);
+    if (!violation.empty()) return WrongTerm(core::Quoted(*time) + " is not a time: " + violation);
   }
   return terms;
 }
 
-// Entries are the lines of the log, as they are: their hashes can be checked.
+// Entries are the unmodified lines of the log, so their hashes can be checked.
 WebAnswer PageAnswer(const audit::SearchPage& page) {
   std::string body = "{\"entries\":[";
   for (const std::string& line : page.lines) {
@@ -107,7 +107,7 @@ void AuditService::Search(const WebRequest& request, std::shared_ptr<WebReply> r
   const Caller& caller = request.caller;
   if (!caller.is_operator) {
     if (terms->query.caller && *terms->query.caller != caller.name) {
-      return reply->Finish(Problem(403, "only operators see the entries of others"));
+      return reply->Finish(Problem(403, "only operators can see others' entries"));
     }
     terms->query.caller = caller.name;
   }
@@ -115,7 +115,7 @@ void AuditService::Search(const WebRequest& request, std::shared_ptr<WebReply> r
     if (gone->cancelled()) return;
     const core::Result<audit::SearchPage> page =
         audit::SearchBackwards(folder_, terms.query, terms.before, terms.limit, kSearchWork);
-    // The operator can read where it is; others need not.
+    // The operator can find out where it is; others need not know.
     if (!page) return reply->Finish(Problem(500, "the audit log cannot be read"));
     reply->Finish(PageAnswer(*page));
   };
@@ -132,8 +132,8 @@ WebAnswer AuditService::Receipt(const WebRequest& request) const {
     return Problem(409, "this execution has not ended", "Retry-After: 1\r\n");
   }
   if (found.statement.empty()) {
-    return Problem(404, "there is no receipt of an execution " + core::Quoted(id) +
-                            ": its caller can read it until other executions have taken its place");
+    return Problem(404, "no receipt of an execution " + core::Quoted(id) +
+                            ": its caller can read it until later executions have replaced it");
   }
   return {200, "application/json", audit::SignStatement(found.statement, key_), ""};
 }

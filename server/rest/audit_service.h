@@ -1,5 +1,5 @@
 // AuditService: the audit log and receipts over HTTP. Operators see all entries; everybody else
-// sees their own. The log is read from its files, on a thread of this object's.
+// sees their own. The log is read from its files, on a thread of this object.
 #ifndef BELLJAR_SERVER_REST_AUDIT_SERVICE_H_
 #define BELLJAR_SERVER_REST_AUDIT_SERVICE_H_
 
@@ -24,11 +24,11 @@ class AuditService {
   // Waits for the request that is being answered.
   ~AuditService();
 
-  // As of a CallQueue.
+  // As for a CallQueue.
   const std::optional<core::Error>& start_error() const { return searches_.start_error(); }
 
   void Search(const WebRequest& request, std::shared_ptr<WebReply> reply);
-  // Of the execution that the first parameter names.
+  // The receipt of the execution that the first parameter names.
   WebAnswer Receipt(const WebRequest& request) const;
 
  private:

@@ -15,9 +15,9 @@ using BatchJson = nlohmann::json;
 using BatchClock = std::chrono::steady_clock;
 
 constexpr host::JsonBounds kBatchBounds{.depth = 64, .values = 1'000'000};
-// For calls of others, which wait in the queue.
+// Time limit of a turn, for the sake of others' calls, which wait in the queue.
 constexpr std::chrono::milliseconds kTurn{100};
-// Lines that wait for a slow client: then the batch waits too, but not for ever.
+// Number of lines that may wait for a slow client; beyond it the batch waits, too, but not forever.
 constexpr size_t kMaxUnsent = 4 << 20;
 constexpr std::chrono::seconds kPatience{60};
 
@@ -50,7 +50,7 @@ core::Result<std::vector<BatchJson>> ReadBatch(const std::string& body) {
     if (!each.is_object()) {
       return wrong("entry " + std::to_string(calls.size()) + " must be an object");
     }
-    if (each.contains("session")) return wrong("the programs of a batch are in no session");
+    if (each.contains("session")) return wrong("programs of a batch cannot use a session");
     if (is_list) {
       calls.push_back(std::move(each));
       continue;
@@ -81,7 +81,7 @@ struct Batches::Batch {
   size_t executions = 0;
   size_t problems = 0;
 
-  // The index of the next call to run; nullopt: there is none, or nobody waits for it.
+  // The index of the next call to run; nullopt: there is none, or the client is gone.
   std::optional<size_t> Next() {
     if (request.peer_gone->cancelled()) return std::nullopt;
     std::lock_guard lock(mutex);
@@ -112,7 +112,7 @@ std::optional<CallQueue::Refusal> Batches::Submit(const std::shared_ptr<Batch>& 
 
 // One turn.
 void Batches::Run(const std::shared_ptr<Batch>& batch) {
-  // Only the first turn, alone: the others are submitted after it has read.
+  // Only the first turn, alone: the others are submitted after it has read the body.
   if (!batch->is_read) {
     batch->is_read = true;
     core::Result<std::vector<BatchJson>> calls = ReadBatch(batch->request.body);
@@ -132,7 +132,7 @@ void Batches::Run(const std::shared_ptr<Batch>& batch) {
     RunNext(*batch, *index);
     if (BatchClock::now() - began < kTurn) continue;
     if (!Submit(batch)) break;
-    began = BatchClock::now();  // the queue is full, and this turn goes on
+    began = BatchClock::now();  // the queue is full; this turn continues
   }
   End(batch);
 }
@@ -168,13 +168,13 @@ void Batches::Answer(Batch& batch, size_t index, const core::Result<ToolResult>&
   batch.reply->Write(std::move(line));
 }
 
-// Of a turn.
+// Ends the current turn.
 void Batches::End(const std::shared_ptr<Batch>& batch) {
   {
     std::lock_guard lock(batch->mutex);
     if (--batch->turns > 0) return;
   }
-  // Without the last line nobody takes a batch that was cancelled for a whole one.
+  // Without the last line, nobody mistakes a cancelled batch for a complete one.
   const size_t sent = batch->executions + batch->problems;
   if (batch->calls.empty() || sent < batch->calls.size()) return;
   batch->reply->Write("{\"done\":{\"executions\":" + std::to_string(batch->executions) +

@@ -1,12 +1,12 @@
-// Batches: many calls of one tool for one request, whose outcomes are sent as they end, a JSON line
-// each:
+// Batches: many calls of one tool in one request, whose outcomes are sent as they end, one JSON
+// line each:
 //
 //   {"index":1,"execution":{…}}
 //   {"index":0,"problem":{…}}
 //   {"done":{"executions":1,"problems":1}}
 //
 // A batch takes places in the queue like any other call: at most `width`, and each goes back to the
-// end of the queue after a short time, so that calls of others wait no longer than for a call.
+// end of the queue after a short time, so that others' calls wait no longer than for a single call.
 #ifndef BELLJAR_SERVER_REST_BATCH_H_
 #define BELLJAR_SERVER_REST_BATCH_H_
 
@@ -36,8 +36,8 @@ class Batches {
   Batches(Calls& calls, size_t width) : calls_(calls), width_(width) {}
 
   // The body: {"executions": [ARGUMENTS, …]} or {"program": ARGUMENTS, "inputs": [ARGUMENTS, …]},
-  // where ARGUMENTS are the tool's and those of an input are added to the program's. It is read in
-  // the queue, since it may be large. Replies to every request that the queue takes.
+  // where ARGUMENTS are the tool's, and an input's are added to the program's. It is read in the
+  // queue, since it may be large. Replies to every request that the queue accepts.
   std::optional<CallQueue::Refusal> Start(Tool& tool, WebRequest request,
                                           std::shared_ptr<WebReply> reply);
 

@@ -8,7 +8,7 @@
 namespace belljar::server::rest {
 namespace {
 
-constexpr char kSoon[] = "Retry-After: 1\r\n";
+constexpr char kRetrySoon[] = "Retry-After: 1\r\n";
 
 unsigned StatusOf(ToolResult::Fault fault) {
   switch (fault) {
@@ -25,18 +25,18 @@ unsigned StatusOf(ToolResult::Fault fault) {
 
 WebAnswer ProblemOf(const ToolResult& result) {
   const bool may_pass = result.fault == ToolResult::Fault::kUnavailable;
-  return Problem(StatusOf(result.fault), result.text, may_pass ? kSoon : "");
+  return Problem(StatusOf(result.fault), result.text, may_pass ? kRetrySoon : "");
 }
 
 WebAnswer ProblemOf(const core::Error& error) {
   if (error.error_number == ECANCELED) {
-    return Problem(503, "the call was cancelled: the server is shutting down", kSoon);
+    return Problem(503, "the call was cancelled: the server is shutting down", kRetrySoon);
   }
   return Problem(500, error.ToString());
 }
 
 WebAnswer ProblemOf(const CallQueue::Refusal& refusal) {
-  // A server that shuts down is not the caller's doing.
+  // A server shutting down is not the caller's fault.
   const unsigned status = refusal.reason == CallQueue::Refusal::Reason::kClosing ? 503 : 429;
   return Problem(status, Describe(refusal), RetryAfter(refusal.retry_after));
 }

@@ -27,7 +27,7 @@ std::optional<uint64_t> NumberOf(std::string_view text) {
   return number;
 }
 
-// nullopt: no single range of bytes, which may be ignored. An empty range cannot be satisfied.
+// nullopt: not a single range of bytes, which may be ignored. An empty range cannot be satisfied.
 std::optional<Range> ParseRange(std::string_view header, size_t size) {
   constexpr std::string_view kUnit = "bytes=";
   if (!header.starts_with(kUnit)) return std::nullopt;
@@ -48,7 +48,7 @@ std::optional<Range> ParseRange(std::string_view header, size_t size) {
                static_cast<size_t>(std::min<uint64_t>(*end, size - 1)) + 1};
 }
 
-// Whether one of the tags in the list is this one. Weak comparison, as RFC 9110 says.
+// Whether the list contains this tag. Weak comparison, as RFC 9110 requires.
 bool HasTag(std::string_view list, std::string_view tag) {
   while (!list.empty()) {
     const size_t comma = std::min(list.find(','), list.size());
@@ -88,7 +88,7 @@ WebAnswer FileAnswer(const ServedFile& file, const WebHeaders& headers) {
   }
   const std::string size = std::to_string(bytes.size());
   if (range->begin == range->end) {
-    return Problem(416, "the range lies outside of the " + size + " bytes of this file",
+    return Problem(416, "the range is outside the " + size + " bytes of this file",
                    "Content-Range: bytes */" + size + "\r\n");
   }
   answer.status = 206;

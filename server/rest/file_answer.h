@@ -16,7 +16,7 @@ struct ServedFile {
   std::string name;  // for a client that saves it; any UTF-8
 };
 
-// 200, 206, 304 or 416. Programs choose what is in the files: a browser downloads them and renders
+// 200, 206, 304 or 416. Programs control the content: a browser downloads files and renders
 // nothing.
 WebAnswer FileAnswer(const ServedFile& file, const WebHeaders& headers);
 

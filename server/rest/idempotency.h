@@ -1,5 +1,5 @@
 // Idempotency: answers to requests with an Idempotency-Key are kept for a while, so that a client
-// that lost one can ask again without running its program again
+// that lost one can repeat the request without running its program again
 // (draft-ietf-httpapi-idempotency-key-header). In memory.
 //
 //   switch (store.Begin(owner, key, digest_of_the_request)) … kNew: run, then End(…) or Forget(…)
@@ -22,7 +22,7 @@
 namespace belljar::server::rest {
 
 inline constexpr size_t kMaxIdempotencyKey = 255;  // bytes
-// What to answer to a request whose key cannot be one; nullopt: it is one, or there is none.
+// The answer to a request with an invalid key; nullopt: the key is valid, or absent.
 std::optional<WebAnswer> KeyProblem(const WebHeaders& headers);
 
 // Any thread, concurrently.
@@ -46,7 +46,7 @@ class IdempotencyStore {
   };
   struct Beginning {
     Found found = Found::kNew;
-    std::optional<WebAnswer> answer;  // of kAnswered
+    std::optional<WebAnswer> answer;  // for kAnswered
   };
   Beginning Begin(const std::string& owner, const std::string& key, const std::string& digest);
   // When the store is full, the oldest answers are forgotten.
@@ -59,7 +59,7 @@ class IdempotencyStore {
   struct Entry {
     std::string digest;
     std::optional<WebAnswer> answer;
-    uint64_t number = 0;  // tells it from a later entry of the same key
+    uint64_t number = 0;  // distinguishes it from a later entry with the same key
   };
   struct Kept {
     Key key;

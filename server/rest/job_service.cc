@@ -18,10 +18,10 @@ namespace {
 
 using JobJson = nlohmann::ordered_json;
 
-// Submissions that wait at the same time are written to the disk together.
+// Submissions waiting at the same time are written to the disk together.
 constexpr size_t kThreads = 8;
 constexpr size_t kMaxRequests = 1 << 20;  // there are never as many connections
-constexpr size_t kUsualPage = 50, kMaxPage = 1000;
+constexpr size_t kDefaultPage = 50, kMaxPage = 1000;
 constexpr std::chrono::seconds kMaxDeadline = std::chrono::hours(24 * 30);
 
 std::string TimeText(jobs::Time time) {
@@ -35,7 +35,7 @@ JobJson TimeJson(const std::optional<jobs::Time>& time) {
   return time ? JobJson(TimeText(*time)) : JobJson(nullptr);
 }
 
-// Without the closing brace, before which the outcome goes.
+// Without the closing brace, before which the outcome is inserted.
 std::string JobText(const jobs::Job& job) {
   JobJson json = {{"id", job.id},
                   {"state", jobs::JobStateName(job.state)},
@@ -63,12 +63,12 @@ std::string WholeJobText(const jobs::Job& job) {
 WebAnswer StoreFailed(const core::Error& error) {
   const bool may_pass =
       error.error_number == EBUSY || error.error_number == ENOTCONN || error.error_number == ENOSPC;
-  // The operator reads more in the log.
+  // The log has more for the operator.
   if (may_pass) {
-    return Problem(503, "the store of jobs is not available now: " + error.ToString(),
+    return Problem(503, "the job store is not available now: " + error.ToString(),
                    "Retry-After: 1\r\n");
   }
-  return Problem(500, "the store of jobs failed: " + error.ToString());
+  return Problem(500, "the job store failed: " + error.ToString());
 }
 
 WebAnswer NoSuch(std::string_view what, const std::string& id) {
@@ -76,11 +76,11 @@ WebAnswer NoSuch(std::string_view what, const std::string& id) {
 }
 
 template <typename Number>
-std::optional<Number> NumberIn(const std::string& text, Number least, Number most) {
+std::optional<Number> NumberIn(const std::string& text, Number min, Number max) {
   Number number{};
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (number < least || number > most) return std::nullopt;
+  if (number < min || number > max) return std::nullopt;
   return number;
 }
 
@@ -95,7 +95,7 @@ core::Result<jobs::NewJob> TermsOf(const std::string& query) {
   jobs::NewJob job;
   for (const auto& [name, value] : *parameters) {
     if (name == "priority") {
-      const auto priority = NumberIn<int>(value, jobs::kLowestPriority, jobs::kHighestPriority);
+      const auto priority = NumberIn<int>(value, jobs::kMinPriority, jobs::kMaxPriority);
       if (!priority) return Wrong("priority must be a whole number from -10 to 10");
       job.priority = *priority;
     } else if (name == "deadline") {
@@ -112,7 +112,7 @@ core::Result<jobs::NewJob> TermsOf(const std::string& query) {
       return Wrong("retry must be true or false");
     } else {
       return Wrong("unknown parameter " + core::Quoted(name) +
-                   "; a job may have priority, deadline, retry");
+                   "; allowed are priority, deadline, retry");
     }
   }
   return job;
@@ -134,7 +134,7 @@ WebAnswer Accepted(const jobs::Submitted& submitted, bool is_batch) {
 struct PageTerms {
   jobs::JobFilter filter;
   std::string cursor;
-  size_t limit = kUsualPage;
+  size_t limit = kDefaultPage;
 };
 
 core::Result<PageTerms> PageTermsOf(const std::string& query) {
@@ -144,7 +144,7 @@ core::Result<PageTerms> PageTermsOf(const std::string& query) {
   for (const auto& [name, value] : *parameters) {
     if (name == "state") {
       terms.filter.state = jobs::JobStateNamed(value);
-      if (!terms.filter.state) return Wrong("there is no state " + core::Quoted(value));
+      if (!terms.filter.state) return Wrong("unknown state " + core::Quoted(value));
     } else if (name == "batch") {
       terms.filter.batch = value;
     } else if (name == "cursor") {
@@ -156,7 +156,7 @@ core::Result<PageTerms> PageTermsOf(const std::string& query) {
       terms.limit = *limit;
     } else {
       return Wrong("unknown parameter " + core::Quoted(name) +
-                   "; this request may have state, batch, cursor, limit");
+                   "; allowed are state, batch, cursor, limit");
     }
   }
   return terms;
@@ -204,8 +204,8 @@ WebAnswer JobService::SubmitAll(const WebRequest& request, std::vector<std::stri
   using Outcome = jobs::Submitted::Outcome;
   switch (submitted->outcome) {
     case Outcome::kAccepted:
-      runner_.TellSubmitted(request.caller.name, kExecutionKind, submitted->ids,
-                            request.headers.traceparent.value_or(""));
+      runner_.NotifySubmitted(request.caller.name, kExecutionKind, submitted->ids,
+                              request.headers.traceparent.value_or(""));
       runner_.Wake();
       return Accepted(*submitted, is_batch);
     case Outcome::kRepeated: return Accepted(*submitted, is_batch);
@@ -286,7 +286,9 @@ void JobService::Cancel(WebRequest request, std::shared_ptr<WebReply> reply) {
       case Outcome::kUnknown: return NoSuch("execution", id);
       case Outcome::kEnded: return Problem(409, "this execution has ended");
       case Outcome::kRequested: runner_.Cancel(id); break;
-      case Outcome::kCancelled: runner_.TellRefused({{asked.caller.name, id}}, "cancelled"); break;
+      case Outcome::kCancelled:
+        runner_.NotifyRefused({{asked.caller.name, id}}, "cancelled");
+        break;
     }
     return {204, "", "", ""};
   });
@@ -319,7 +321,7 @@ void JobService::BatchResults(WebRequest request, std::shared_ptr<WebReply> repl
   Answer(std::move(request), std::move(reply), [this](const WebRequest& asked) -> WebAnswer {
     const std::string& id = asked.parameters[0];
     uint64_t after = 0;
-    size_t limit = kUsualPage;
+    size_t limit = kDefaultPage;
     const core::Result<WebParameters> parameters = ParseQuery(asked.query);
     if (!parameters) return Problem(400, parameters.error().detail);
     for (const auto& [name, value] : *parameters) {
@@ -330,7 +332,7 @@ void JobService::BatchResults(WebRequest request, std::shared_ptr<WebReply> repl
       } else if (name == "after" && number) {
         after = *number;
       } else {
-        return Problem(400, "this request may have after, and limit from 1 to 1000");
+        return Problem(400, "allowed are after, and limit from 1 to 1000");
       }
     }
     const core::Result<std::optional<jobs::Batch>> batch = store_.FindBatch(asked.caller.name, id);
@@ -344,7 +346,7 @@ void JobService::BatchResults(WebRequest request, std::shared_ptr<WebReply> repl
       lines += WholeJobText(job) + "\n";
       after = job.finish;
     }
-    // Where the next request goes on, whether more have ended by then or not.
+    // Where the next request continues, whether more have ended by then or not.
     return {200, "application/jsonl", std::move(lines),
             "Link: </v1/batches/" + PercentEncoded(id) + "/results?after=" + std::to_string(after) +
                 "&limit=" + std::to_string(limit) + ">; rel=\"next\"\r\n"};
@@ -357,7 +359,7 @@ void JobService::CancelBatch(WebRequest request, std::shared_ptr<WebReply> reply
     const auto cancelled = store_.CancelBatch(asked.caller.name, id);
     if (!cancelled) return StoreFailed(cancelled.error());
     if (!*cancelled) return NoSuch("batch", id);
-    // Those that run here hear of it with the next renewal.
+    // Jobs running here are told at the next renewal.
     const JobJson json = {{"cancelled", (*cancelled)->first}, {"requested", (*cancelled)->second}};
     return {200, "application/json", json.dump(), ""};
   });

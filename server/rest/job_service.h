@@ -1,6 +1,6 @@
 // JobService: executions and batches as jobs: submitted with "Prefer: respond-async" (RFC 7240),
-// read, listed and cancelled. The store writes to a disk, so requests are answered on threads of
-// its own.
+// read, listed and cancelled. The store writes to a disk, so requests are answered on separate
+// threads.
 #ifndef BELLJAR_SERVER_REST_JOB_SERVICE_H_
 #define BELLJAR_SERVER_REST_JOB_SERVICE_H_
 
@@ -18,10 +18,10 @@
 
 namespace belljar::server::rest {
 
-// The kind of jobs that are one execution.
+// The kind of a job that is one execution.
 inline constexpr char kExecutionKind[] = "execution";
 
-// Whether the client asks for a job instead of an answer.
+// Whether the client requests a job instead of an answer.
 bool PrefersAsync(const WebHeaders& headers);
 
 // Any thread, concurrently.
@@ -32,12 +32,12 @@ class JobService {
   // Waits for requests that are being answered.
   ~JobService();
 
-  // As of a CallQueue.
+  // As for a CallQueue.
   const std::optional<core::Error>& start_error() const { return requests_.start_error(); }
 
   // One execution with these arguments.
   void Submit(const nlohmann::json& arguments, WebRequest request, std::shared_ptr<WebReply> reply);
-  // Those of the request's body.
+  // The executions described by the request's body.
   void SubmitBatch(WebRequest request, std::shared_ptr<WebReply> reply);
   // The following read the id from the request's parameters.
   void Find(WebRequest request, std::shared_ptr<WebReply> reply);

@@ -57,22 +57,22 @@ ApiJson PathParameters(const Operation& operation) {
     const bool takes_the_rest = name.ends_with('*');
     if (takes_the_rest) name.pop_back();
     parameters.push_back(ParameterOf(name, "path", true, {{"type", "string"}, {"minLength", 1}},
-                                     takes_the_rest ? "May have slashes." : ""));
+                                     takes_the_rest ? "May contain slashes." : ""));
     rest.remove_prefix(end + 1);
   }
   return parameters;
 }
 
-// Of parameters that are no tool's arguments.
+// For parameters that are not arguments of a tool.
 ApiJson OwnParameterSchema(std::string_view name) {
   if (name == "limit") return {{"type", "integer"}, {"minimum", 1}, {"maximum", 1000}};
   if (name == "before") {
     return {{"type", "integer"},
             {"minimum", 1},
-            {"description", "Entries whose seq is lower: `next` of the page before"}};
+            {"description", "Only entries with a lower seq: `next` of the previous page"}};
   }
   if (name == "since" || name == "until") {
-    return {{"type", "string"}, {"description", "UTC, or the beginning of it: 2026-11-26T05"}};
+    return {{"type", "string"}, {"description", "UTC timestamp or prefix: 2026-11-26T05"}};
   }
   return {{"type", "string"}};
 }
@@ -90,7 +90,7 @@ ApiJson QueryParameters(const Operation& operation, const ToolDescription* tool)
   return parameters;
 }
 
-// What is wrong with one program of a batch is told in its line: the others run.
+// Errors in one program of a batch are reported in its line: the others run.
 ApiJson BatchSchema() {
   const auto arguments = [](const char* description) {
     return ApiJson({{"type", "object"}, {"description", description}});
@@ -103,13 +103,13 @@ ApiJson BatchSchema() {
   };
   return {{"oneOf",
            {{{"type", "object"},
-             {"properties", {{"executions", list("A body of createExecution")}}},
+             {"properties", {{"executions", list("A body as for createExecution")}}},
              {"required", {"executions"}},
              {"additionalProperties", false}},
             {{"type", "object"},
              {"properties",
-              {{"program", arguments("A body of createExecution, or a part of one")},
-               {"inputs", list("The rest of it; of what both have, this counts")}}},
+              {{"program", arguments("A body as for createExecution, or part of one")},
+               {"inputs", list("The rest of it; where both have a value, these values win")}}},
              {"required", {"program", "inputs"}},
              {"additionalProperties", false}}}}};
 }
@@ -142,9 +142,9 @@ ApiJson Success(const Operation& operation) {
                 {"Accept-Ranges", {{"schema", {{"const", "bytes"}}}}}}},
               {"content", ContentOf("*/*", ApiJson::object())}};
     case Answering::kBatch:
-      return {{"description",
-               "A JSON line for each program, in the order in which they end, and one at the end"},
-              {"content", ContentOf("application/jsonl", Ref("BatchLine"))}};
+      return {
+          {"description", "A JSON line for each program, in order of completion, and a final one"},
+          {"content", ContentOf("application/jsonl", Ref("BatchLine"))}};
     case Answering::kOpenApi:
       return {{"description", "The document"},
               {"content", ContentOf("application/json", {{"type", "object"}})}};
@@ -167,7 +167,7 @@ ApiJson Success(const Operation& operation) {
     case Answering::kSession:
       return {{"description", "The session"},
               {"content", ContentOf("application/json", {{"type", "object"}})}};
-    case Answering::kJobCancel: return {{"description", "Cancelled, or it will be at once"}};
+    case Answering::kJobCancel: return {{"description", "Cancelled, or being cancelled"}};
     case Answering::kJob:
       return {{"description", "The job"}, {"content", ContentOf("application/json", Ref("Job"))}};
     case Answering::kJobList:
@@ -178,15 +178,15 @@ ApiJson Success(const Operation& operation) {
       return {{"description", "The batch"},
               {"content", ContentOf("application/json", Ref("Batch"))}};
     case Answering::kBatchResults:
-      return {{"description", "A job in each line; Link says where to go on"},
+      return {{"description", "One job per line; Link is where to continue"},
               {"headers", {{"Link", {{"schema", {{"type", "string"}}}}}}},
               {"content", ContentOf("application/jsonl", Ref("Job"))}};
     case Answering::kBatchCancel:
-      return {{"description", "How many were cancelled, and of how many it was requested"},
+      return {{"description", "How many were cancelled, and how many are being cancelled"},
               {"content", ContentOf("application/json", {{"type", "object"}})}};
     case Answering::kTool: break;
   }
-  ApiJson answer = {{"description", "The answer; a program that failed is one, too"},
+  ApiJson answer = {{"description", "The answer, also if the program failed"},
                     {"content", ContentOf("application/json", Ref(operation.tool))}};
   if (operation.success == 201) {
     answer["headers"] = {{"Location", {{"schema", {{"type", "string"}}}}}};
@@ -218,32 +218,32 @@ ApiJson Responses(const Operation& operation, bool has_body, bool has_tokens) {
     responses["206"] = {{"description", "The range"},
                         {"content", ContentOf("*/*", ApiJson::object())}};
     responses["304"] = {{"description", "Not modified"}};
-    problem("416", "The range is outside of the file");
+    problem("416", "The range is outside the file");
   }
-  problem("400", "The request cannot be read");
+  problem("400", "Malformed request");
   if (has_tokens) problem("401", "No valid token");
-  problem("403", "That Host or Origin is not allowed, or the token may not do this");
+  problem("403", "Host or Origin is not allowed, or the token lacks the permission");
   const bool calls = operation.tool[0] != '\0' || IsOfJobs(operation.answering);
   const bool is_receipt = operation.answering == Answering::kReceipt;
-  if (calls || is_file || is_receipt) problem("404", "There is none, for this token");
+  if (calls || is_file || is_receipt) problem("404", "Not found, for this token");
   if (is_receipt) problem("409", "The execution has not ended");
   if (operation.answering == Answering::kChangeLimits) problem("422", "A limit is invalid");
   if (operation.answering == Answering::kAudit) problem("500", "The log cannot be read");
   if (calls) {
-    problem("409", "Not in this state, or a request with this Idempotency-Key is running");
+    problem("409", "Wrong state, or a request with this Idempotency-Key is running");
     problem("422", "An argument is invalid; the detail names it");
     problem("500", "Belljar failed");
     problem("503", "The server cannot run it now");
   }
   if (has_body) {
-    problem("413", "The body is too long");
-    problem("415", "The body has another media type");
+    problem("413", "The body is too large");
+    problem("415", "Unsupported media type");
   }
   problem("429", "Too many requests, or the queue is full; see Retry-After");
   return responses;
 }
 
-// What an operation has that can also be a job.
+// Additions to an operation that can also be a job.
 void AddAsync(ApiJson& json) {
   ApiJson& parameters = json["parameters"];
   if (parameters.is_null()) parameters = ApiJson::array();
@@ -251,13 +251,13 @@ void AddAsync(ApiJson& json) {
                                    "respond-async: a job (RFC 7240)"));
   parameters.push_back(ParameterOf("priority", "query", false,
                                    {{"type", "integer"}, {"minimum", -10}, {"maximum", 10}},
-                                   "Of a job, among those of its token"));
+                                   "Priority of a job among those of its token"));
   parameters.push_back(ParameterOf("deadline", "query", false,
                                    {{"type", "integer"}, {"minimum", 1}, {"maximum", 2'592'000}},
-                                   "Of a job: seconds after which it is not started"));
+                                   "For a job: seconds after which it is no longer started"));
   parameters.push_back(ParameterOf("retry", "query", false, {{"type", "boolean"}},
-                                   "Of a job: run it again if its server ends meanwhile"));
-  json["responses"]["202"] = {{"description", "A job that was accepted"},
+                                   "For a job: run it again if its server stops meanwhile"));
+  json["responses"]["202"] = {{"description", "The job was accepted"},
                               {"headers",
                                {{"Location", {{"schema", {{"type", "string"}}}}},
                                 {"Preference-Applied", {{"schema", {{"type", "string"}}}}}}},
@@ -273,7 +273,7 @@ ApiJson OperationJson(const Operation& operation, const ToolDescription* tool, b
     parameters.push_back(ParameterOf(
         "Idempotency-Key", "header", false,
         {{"type", "string"}, {"minLength", 1}, {"maxLength", 255}},
-        "A request that repeats the key within 15 minutes is answered as the first one was."));
+        "A request that repeats the key within 15 minutes gets the first one's answer."));
   }
   if (!parameters.empty()) json["parameters"] = std::move(parameters);
   const bool has_body = operation.method == WebMethod::kPost ||
@@ -318,9 +318,9 @@ constexpr const char* kComponents = R"json({
   },
   "LimitsChange": {
     "type": "object",
-    "description": "What is left out stays as it is; all of it is changed or nothing",
+    "description": "Omitted limits stay unchanged; either all are changed or none",
     "properties": {
-      "running": {"type": "integer", "minimum": 1, "description": "Calls at a time; at most as at the start"},
+      "running": {"type": "integer", "minimum": 1, "description": "Concurrent calls; at most the number at the start"},
       "waiting": {"type": "integer", "minimum": 0, "maximum": 100000},
       "sessions": {
         "type": "object",
@@ -350,8 +350,8 @@ constexpr const char* kComponents = R"json({
   "AuditPage": {
     "type": "object",
     "properties": {
-      "entries": {"type": "array", "items": {"type": "object"}, "description": "Lines of the log, the newest first"},
-      "next": {"type": ["integer", "null"], "description": "`before` of the next page, which may have entries even if this one has none"}
+      "entries": {"type": "array", "items": {"type": "object"}, "description": "Lines of the log, newest first"},
+      "next": {"type": ["integer", "null"], "description": "`before` for the next page, which may have entries even if this one has none"}
     },
     "required": ["entries", "next"]
   },
@@ -376,7 +376,7 @@ constexpr const char* kComponents = R"json({
     "properties": {
       "id": {"type": "string"},
       "state": {"const": "queued"},
-      "executions": {"type": "array", "items": {"type": "string"}, "description": "Ids, of a batch"}
+      "executions": {"type": "array", "items": {"type": "string"}, "description": "IDs, for a batch"}
     },
     "required": ["id", "state"]
   },
@@ -386,7 +386,7 @@ constexpr const char* kComponents = R"json({
       "id": {"type": "string"},
       "state": {"enum": ["queued", "running", "succeeded", "failed", "cancelled", "interrupted", "expired"]},
       "priority": {"type": "integer"},
-      "attempts": {"type": "integer", "description": "How often it was started"},
+      "attempts": {"type": "integer", "description": "How many times it was started"},
       "submitted": {"type": "string", "format": "date-time"},
       "started": {"type": ["string", "null"], "format": "date-time"},
       "ended": {"type": ["string", "null"], "format": "date-time"},
@@ -394,7 +394,7 @@ constexpr const char* kComponents = R"json({
       "batch": {"type": "string"},
       "index": {"type": "integer", "description": "In its batch"},
       "failure": {"type": "string", "description": "Why there is no outcome"},
-      "execution": {"description": "The outcome; null: there is none. Not in lists"}
+      "execution": {"description": "The outcome; null: none. Not in lists"}
     },
     "required": ["id", "state", "priority", "attempts", "submitted", "started", "ended", "deadline"]
   },
@@ -414,23 +414,24 @@ constexpr const char* kComponents = R"json({
       "total": {"type": "integer"},
       "ended": {"type": "integer"},
       "states": {"type": "object", "additionalProperties": {"type": "integer"}},
-      "removed": {"type": "integer", "description": "Ended, and no longer kept"}
+      "removed": {"type": "integer", "description": "Ended and no longer kept"}
     },
     "required": ["id", "submitted", "total", "ended", "states", "removed"]
   }
 })json";
 
 ApiJson BatchLine() {
-  return {{"type", "object"},
+  return {
+      {"type", "object"},
+      {"properties",
+       {{"index", {{"type", "integer"}, {"description", "Index of the program in the request"}}},
+        {"execution", Ref("execute_code")},
+        {"problem", Ref("Problem")},
+        {"done",
+         {{"type", "object"},
           {"properties",
-           {{"index", {{"type", "integer"}, {"description", "Of the program in the request"}}},
-            {"execution", Ref("execute_code")},
-            {"problem", Ref("Problem")},
-            {"done",
-             {{"type", "object"},
-              {"properties",
-               {{"executions", {{"type", "integer"}}}, {"problems", {{"type", "integer"}}}}},
-              {"description", "The last line; a batch without it was cut off"}}}}}};
+           {{"executions", {{"type", "integer"}}}, {"problems", {{"type", "integer"}}}}},
+          {"description", "The last line; without it, the batch is incomplete"}}}}}};
 }
 
 }  // namespace
@@ -484,7 +485,7 @@ ApiJson OpenApi(const std::vector<Operation>& operations,
   for (const auto& [tool, schema] : answers.items()) {
     const ToolDescription* const description = FindDescription(tools, tool);
     if (!description) continue;
-    // Of the two forms of an answer the caller chooses one, with "detail".
+    // The caller chooses one of the two forms of an answer with "detail".
     const bool has_forms = description->input_schema["properties"].contains("detail");
     schemas[tool] = has_forms ? ApiJson({{"anyOf", {schema, description->output_schema}}}) : schema;
   }

@@ -1,5 +1,5 @@
-// The API as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.0), made from the table of
-// operations and the schemas of the tools.
+// The API as an OpenAPI 3.1 document (https://spec.openapis.org/oas/v3.1.0), generated from the
+// table of operations and the schemas of the tools.
 #ifndef BELLJAR_SERVER_REST_OPEN_API_H_
 #define BELLJAR_SERVER_REST_OPEN_API_H_
 
@@ -14,12 +14,12 @@
 
 namespace belljar::server::rest {
 
-// Null: there is no such tool.
+// Null: no such tool.
 const ToolDescription* FindDescription(const std::vector<std::shared_ptr<Tool>>& tools,
                                        std::string_view name);
 
-// The arguments of `operation` that its body has, as JSON Schema: those of the tool's schema, less
-// what is fixed or elsewhere in the request.
+// The arguments of `operation` in its body, as JSON Schema: the tool's arguments, except those that
+// are fixed or elsewhere in the request.
 nlohmann::ordered_json BodySchema(const Operation& operation, const ToolDescription& tool);
 
 // `answers`: the full answers, by tool.

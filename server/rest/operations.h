@@ -1,5 +1,5 @@
-// The operations of the HTTP API, as a table: the routes, what each asks of which tool, and the
-// OpenAPI document are made from it.
+// The operations of the HTTP API, as a table: it defines the routes, the tool calls and the OpenAPI
+// document.
 #ifndef BELLJAR_SERVER_REST_OPERATIONS_H_
 #define BELLJAR_SERVER_REST_OPERATIONS_H_
 
@@ -13,21 +13,21 @@ namespace belljar::server::rest {
 
 // How an operation is answered.
 enum class Answering {
-  kTool,      // by the object of the tool
-  kNothing,   // by 204 if the tool succeeds
-  kFile,      // by the bytes that the tool gives
+  kTool,      // with the tool's object
+  kNothing,   // with 204 if the tool succeeds
+  kFile,      // with the bytes that the tool returns
   kUpload,    // the body is the content of a file for the tool
-  kBatch,     // by the tool, many times
-  kSession,   // by one session of the tool's list
-  kArtifact,  // by the store of artifacts
-  kRuntimes,  // by the service itself, as the following
+  kBatch,     // with many calls of the tool
+  kSession,   // with one session of the tool's list
+  kArtifact,  // from the store of artifacts
+  kRuntimes,  // by the service itself, like the following
   kLimits,
   kChangeLimits,
   kStatistics,
   kOpenApi,
-  kAudit,  // by the audit log, as the following
+  kAudit,  // from the audit log, like the following
   kReceipt,
-  kJob,  // by the store of jobs, as the following
+  kJob,  // from the job store, like the following
   kJobList,
   kJobCancel,
   kBatchJob,
@@ -43,22 +43,22 @@ struct Operation {
   const char* summary;
   Answering answering = Answering::kTool;
   const char* tool = "";
-  // Arguments of the tool that are no choice of the client: {"action", "keep"}.
+  // Arguments of the tool that the client does not choose: {"action", "keep"}.
   std::vector<std::pair<const char*, const char*>> fixed = {};
-  // Arguments of the tool that the placeholders of the pattern are, in order.
+  // Arguments of the tool filled from the placeholders of the pattern, in order.
   std::vector<const char*> in_path = {};
   std::vector<const char*> in_query = {};
-  // Arguments of the tool that the body may have. "*": all that are in none of the other lists.
+  // Arguments of the tool allowed in the body. "*": all that are in none of the other lists.
   std::vector<const char*> in_body = {};
   unsigned success = 200;
-  // Whether the answer to a repeated Idempotency-Key is the first one's.
+  // Whether a repeated Idempotency-Key gets the first answer.
   bool is_repeatable = false;
 };
 
 bool IsOfJobs(Answering answering);
 bool IsOfAudit(Answering answering);
 
-// What a server may lack, with its operations.
+// What a server may lack, together with its operations.
 struct Features {
   bool sessions = false;
   bool jobs = false;

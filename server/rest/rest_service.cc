@@ -29,7 +29,7 @@ std::vector<WebRoute> RoutesOf(const std::vector<Operation>& operations) {
   return routes;
 }
 
-// Made once: a schema is larger than most requests.
+// Created once: a schema is larger than most requests.
 std::vector<nlohmann::ordered_json> BodiesOf(const std::vector<Operation>& operations,
                                              const std::vector<std::shared_ptr<Tool>>& tools) {
   std::vector<nlohmann::ordered_json> bodies;
@@ -50,8 +50,8 @@ std::vector<std::string> NamesOf(const nlohmann::ordered_json& properties) {
   return names;
 }
 
-// The text as a value of an argument with this schema. What it cannot be stays text, about which
-// the tool complains.
+// The text as a value of an argument with this schema. If it cannot be converted, it stays text,
+// which the tool rejects.
 Json ValueOf(const std::string& text, const nlohmann::ordered_json& schema) {
   const std::string type = schema.value("type", "string");
   if (type == "boolean" && (text == "true" || text == "false")) return text == "true";
@@ -80,10 +80,10 @@ core::Result<void> AddBody(const std::string& body, const nlohmann::ordered_json
   for (auto& [name, value] : json.items()) {
     if (!properties.contains(name)) {
       const std::vector<std::string> names = NamesOf(properties);
-      return wrong("unknown member " + core::Quoted(name) +
-                   (names.empty() ? "; this request has none"
-                                  : "; this request may have " + core::Joined(names)) +
-                   host::Suggestion(name, names));
+      return wrong(
+          "unknown member " + core::Quoted(name) +
+          (names.empty() ? "; this request takes none" : "; allowed are " + core::Joined(names)) +
+          host::Suggestion(name, names));
     }
     if (value.is_null()) return wrong(core::Quoted(name) + " is null; omit it instead");
     arguments[name] = std::move(value);
@@ -98,11 +98,11 @@ core::Result<void> AddQuery(const std::string& query, const Operation& operation
   std::vector<std::string> names(operation.in_query.begin(), operation.in_query.end());
   for (const auto& [name, value] : *parameters) {
     if (std::find(names.begin(), names.end(), name) == names.end()) {
-      return core::MakeError(
-          "read the query", "unknown parameter " + core::Quoted(name) +
-                                (names.empty() ? "; this request has none"
-                                               : "; this request may have " + core::Joined(names)) +
-                                host::Suggestion(name, names));
+      return core::MakeError("read the query",
+                             "unknown parameter " + core::Quoted(name) +
+                                 (names.empty() ? "; this request takes none"
+                                                : "; allowed are " + core::Joined(names)) +
+                                 host::Suggestion(name, names));
     }
     arguments[name] = ValueOf(value, properties.value(name, nlohmann::ordered_json::object()));
   }
@@ -116,7 +116,7 @@ void AddFixed(const Operation& operation, const nlohmann::ordered_json& properti
   }
 }
 
-// Of a tool that gives a file: among the contents, or as text.
+// For a tool that returns a file, among its contents or as text.
 std::optional<ServedFile> FileOf(const ToolResult& result) {
   const Json object = Json::parse(result.structured, nullptr, false);
   if (!object.is_object()) return std::nullopt;
@@ -178,7 +178,7 @@ WebAnswer RestService::Artifact(const WebRequest& request) const {
       resources_.Find(request.caller.name, ArtifactUri(execution, path));
   if (!found) {
     return Problem(404, "there is no artifact " + core::Quoted(path) +
-                            " of this execution: its caller can read what it left for a limited "
+                            " of this execution: its caller can read its files for a limited "
                             "time");
   }
   return FileAnswer({found->bytes, found->media_type, found->name}, request.headers);
@@ -199,10 +199,10 @@ WebAnswer RestService::Limits(const Caller& caller) const {
 WebAnswer RestService::ChangeLimits(const WebRequest& request) const {
   if (!request.caller.is_operator) {
     return Problem(403,
-                   "only operators change limits: a token with operator = true in the server's "
+                   "only operators can change limits: a token with operator = true in the server's "
                    "configuration");
   }
-  if (!request.query.empty()) return Problem(400, "this request has no query");
+  if (!request.query.empty()) return Problem(400, "this request takes no query");
   host::JsonReading reading = host::ReadJson(request.body, kBounds);
   if (const auto* failure = std::get_if<host::JsonFailure>(&reading)) {
     return Problem(422, "the body is " + Describe(*failure, kBounds));
@@ -271,7 +271,7 @@ void RestService::Handle(size_t route, WebRequest request, std::shared_ptr<WebRe
     return parts_.audit->Search(request, std::move(reply));
   }
   if (operation.answering == Answering::kBatch) {
-    if (!request.query.empty()) return reply->Finish(Problem(400, "this request has no query"));
+    if (!request.query.empty()) return reply->Finish(Problem(400, "this request takes no query"));
     const std::optional<CallQueue::Refusal> refusal =
         batches_.Start(*FindTool(operation.tool), std::move(request), reply);
     if (refusal) reply->Finish(ProblemOf(*refusal));
@@ -310,7 +310,7 @@ void RestService::Handle(size_t route, WebRequest request, std::shared_ptr<WebRe
 void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
   const Operation& operation = *pending->operation;
   const WebRequest& request = pending->request;
-  // The tool that runs cells calls an unknown session a wrong argument, which it is there.
+  // The tool that runs cells reports an unknown session as an invalid argument, which it is there.
   const bool is_of_session = !operation.in_path.empty();
   if (is_of_session && sessions_) {
     const auto found = sessions_->Find(request.caller.name, request.parameters[0]);
@@ -353,7 +353,7 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
 void RestService::Finish(Pending& pending, WebAnswer answer) {
   if (!pending.key.empty()) {
     const std::string& owner = pending.request.caller.name;
-    // What the client has withdrawn, and what may pass, can be asked for again.
+    // If the client has withdrawn the request, or the failure is temporary, it can be sent again.
     const bool has_effect =
         !pending.request.peer_gone->cancelled() && answer.status != 429 && answer.status < 500;
     if (has_effect) {
@@ -376,7 +376,7 @@ WebAnswer RestService::AnswerOf(Pending& pending, core::Result<ToolResult> resul
     case Answering::kFile: {
       const std::optional<ServedFile> file = FileOf(*result);
       if (file) return FileAnswer(*file, request.headers);
-      return Problem(413, "this file is larger than what the server keeps for a download");
+      return Problem(413, "this file is too large to download");
     }
     case Answering::kSession: {
       const Json sessions = Json::parse(result->structured, nullptr, false);

@@ -33,14 +33,14 @@ class RestService final : public WebHandler {
     std::string version;
     std::string python_version;
     std::vector<std::string> profiles;
-    // Of the whole server, as JSON objects.
+    // For the whole server, as JSON objects.
     std::function<nlohmann::ordered_json()> limits;
     std::function<nlohmann::ordered_json()> statistics;
     // Changes limits for an operator. An error is a sentence for the client.
     std::function<core::Result<void>(const Caller&, const nlohmann::json&)> change_limits;
-    bool has_tokens = false;        // whether requests need one
-    JobService* jobs = nullptr;     // borrowed; null: there are none
-    AuditService* audit = nullptr;  // the same
+    bool has_tokens = false;        // whether requests need a token
+    JobService* jobs = nullptr;     // borrowed; null: no jobs
+    AuditService* audit = nullptr;  // borrowed; null: no audit log
     size_t batch_width = 1;         // programs of one batch that run at a time
   };
 
@@ -57,10 +57,10 @@ class RestService final : public WebHandler {
   struct Pending;
 
   Tool* FindTool(const char* name) const;
-  // What its body may have, as JSON Schema.
+  // What its body may contain, as JSON Schema.
   const nlohmann::ordered_json& BodyOf(const Operation& operation) const;
   WebAnswer AnswerAtOnce(const Operation& operation, const WebRequest& request) const;
-  // Whether the request was one for the store of jobs, which then answers it.
+  // Whether the request was for the job store, which then answers it.
   bool TakeJob(const Operation& operation, WebRequest& request, std::shared_ptr<WebReply>& reply);
   WebAnswer Limits(const Caller& caller) const;
   WebAnswer ChangeLimits(const WebRequest& request) const;

@@ -180,8 +180,8 @@ StdioTransport::StdioTransport(int input, int output, MessageHandler& handler)
     : input_(input), handler_(handler), output_(std::make_shared<Output>(output)) {}
 
 StdioTransport::~StdioTransport() {
-  constexpr std::chrono::seconds kLastMoment{1};
-  output_->Flush(kLastMoment);
+  constexpr std::chrono::seconds kFlushTimeout{1};
+  output_->Flush(kFlushTimeout);
   output_->Close();
 }
 

@@ -281,7 +281,7 @@ void ParameterTable::CheckNames(const json& arguments, std::vector<std::string>&
   for (const auto& [name, value] : arguments.items()) {
     if (std::find(known.begin(), known.end(), name) != known.end()) continue;
     if (problems.size() == kMaxProblems) {
-      problems.push_back("there are more unknown arguments");
+      problems.push_back("and further unknown arguments");
       return;
     }
     problems.push_back("unknown argument " + core::Quoted(name) + host::Suggestion(name, known));

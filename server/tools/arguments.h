@@ -44,8 +44,8 @@ struct Parameter {
   size_t max_bytes = 0;
   size_t max_items = 0;  // for kTextList, kTextMap and kFiles
   bool may_hold_nul = false;
-  // Not in the schema, since this server does not offer it; checked as any other, so that the tool
-  // can say what to do instead.
+  // Omitted from the schema, since this server does not offer it; checked like any other argument,
+  // so that the tool can say what to do instead.
   bool is_unlisted = false;
   // Only listed in the schema; the tool decides which of them a call may use.
   std::vector<std::string> choices;
@@ -59,7 +59,7 @@ class Arguments {
   std::optional<double> Number(std::string_view name) const;
   std::optional<bool> Boolean(std::string_view name) const;
   std::optional<std::vector<std::string>> Texts(std::string_view name) const;
-  // Of a kTextMap, as "NAME=VALUE".
+  // The entries of a kTextMap, as "NAME=VALUE".
   std::optional<std::vector<std::string>> Pairs(std::string_view name) const;
   std::optional<core::Bytes> Size(std::string_view name) const;
   std::optional<std::vector<host::InputFile>> Files(std::string_view name) const;

@@ -50,14 +50,14 @@ std::string FreeUri(const host::Outcome& outcome, const std::string& name,
 }
 
 // Displayed figures and tables take precedence over files.
-void ListNoMoreThan(size_t most, host::Outcome& outcome) {
-  if (outcome.artifacts.size() <= most) return;
+void ListNoMoreThan(size_t max, host::Outcome& outcome) {
+  if (outcome.artifacts.size() <= max) return;
   std::stable_partition(outcome.artifacts.begin(), outcome.artifacts.end(),
                         [](const host::Artifact& artifact) {
                           return artifact.origin == host::Artifact::Origin::kDisplay;
                         });
-  outcome.artifacts_left_out += outcome.artifacts.size() - most;
-  outcome.artifacts.resize(most);
+  outcome.artifacts_left_out += outcome.artifacts.size() - max;
+  outcome.artifacts.resize(max);
 }
 
 void AddNote(host::Artifact& artifact, const char* note) {
@@ -89,7 +89,7 @@ std::vector<Content> TakeContents(host::Outcome& outcome, const ContentBounds& b
     resource.uri = FreeUri(outcome, artifact.name, taken);
     const bool is_kept = store.Keep(owner, resource);
     if (is_kept) artifact.uri = resource.uri;
-    // Of which the value's text has the head and the tail, and says where it can be read.
+    // The value's text has its head and tail, and says where to read the whole.
     const bool is_table = artifact.origin == host::Artifact::Origin::kDisplay && resource.is_text;
     const bool may_embed = !bounds.only_text || (resource.is_text && !is_table);
     if (IsImage(artifact.media_type, bytes) && images.Take(bytes.size())) {

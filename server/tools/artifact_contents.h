@@ -31,7 +31,7 @@ struct ContentBounds {
   ContentBound small_texts;
   bool only_text;  // is embedded
 };
-// For a model, which pays for each character: what is longer or no text becomes a link.
+// For a model, which pays per character: longer text and other content becomes a link.
 inline constexpr ContentBounds kLeanContents = {
     .images = {8, core::Bytes::Mebi(1), core::Bytes::Mebi(3)},
     .embedded = {16, core::Bytes::Kibi(4), core::Bytes::Kibi(8)},
@@ -46,14 +46,14 @@ inline constexpr size_t kMaxLinks = 32;
 // Maximum number of artifacts listed in the object.
 inline constexpr size_t kMaxListed = 200;
 
-// Moves the artifacts' contents into the store, under `owner`, and gives each artifact its URI,
-// which none of `taken` is. Only small texts keep their content in `outcome`. An artifact is inline
-// if its content is in the answer.
+// Moves the artifacts' contents into the store, under `owner`, and gives each artifact a URI that
+// is not among `taken`. Only short texts keep their content in `outcome`. An artifact is inline if
+// its content is in the answer.
 std::vector<Content> TakeContents(host::Outcome& outcome, const ContentBounds& bounds,
                                   const std::string& owner, ResourceStore& store,
                                   std::set<std::string> taken = {});
 
-// Stores the parts of which a lean answer has only excerpts. The result says where they are.
+// Stores the parts that a lean answer abridges. The result says where they are.
 std::map<host::LongPart, std::string> KeepLongParts(const host::Outcome& outcome, size_t characters,
                                                     const std::string& owner, ResourceStore& store);
 

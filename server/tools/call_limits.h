@@ -28,7 +28,7 @@ Parameter MemoryParameter(const Sandboxes& sandboxes);
 Parameter ImportsParameter();
 Parameter DomainsParameter(const Sandboxes& sandboxes);
 
-// Each appends to `problems` what is wrong with its arguments.
+// Each adds to `problems` what is wrong with its arguments.
 core::Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profile,
                         std::vector<std::string>& problems);
 // `is_complete`: there are no modules besides the profile's. Packages would add modules whose names

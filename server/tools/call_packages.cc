@@ -10,8 +10,8 @@ namespace {
 
 constexpr char kHowToAllowPackages[] =
     "packages: not enabled on this server; an operator enables them with enabled = true, an index "
-    "and allowed names in [packages] of the configuration file. Omit them: get_sandbox_info lists "
-    "the available modules";
+    "and allowed names in [packages] of the configuration file. Omit packages: get_sandbox_info "
+    "lists the available modules";
 
 // The variable may contain credentials; settings are displayed and must not.
 std::string IndexOf(const PackagesConfig& config) {

@@ -17,7 +17,8 @@ using CheckpointJson = nlohmann::ordered_json;
 
 constexpr const char* kCheckpointName = "checkpoint";
 constexpr size_t kMaxLabelBytes = 200;
-constexpr size_t kMaxDifferences = 100;  // listed, of variables and of each kind of file
+// Listed differences, of variables and of each kind of file.
+constexpr size_t kMaxDifferences = 100;
 constexpr size_t kMaxReprCharacters = 200;
 
 // An action and its arguments besides session and wait.
@@ -37,22 +38,22 @@ const std::vector<CheckpointAction>& CheckpointActions() {
 }
 
 std::vector<Parameter> CheckpointParameters(const SessionRegistry& registry) {
-  const auto text = [](const char* name, const char* description, size_t most) {
+  const auto text = [](const char* name, const char* description, size_t max) {
     Parameter parameter;
     parameter.name = name;
     parameter.description = description;
-    parameter.max_bytes = most;
+    parameter.max_bytes = max;
     return parameter;
   };
   Parameter action =
-      text("action", "keep names the present state; compare: what changed since.", 20);
+      text("action", "keep names the current state; compare: what changed since.", 20);
   action.default_value = "keep";
   for (const CheckpointAction& each : CheckpointActions()) action.choices.push_back(each.name);
   return {SessionParameter(),
           std::move(action),
           text("checkpoint",
-               "Its id, as in answers of cells. roll_back without: to before the last cell.", 100),
-          text("label", "For keep. What has one is dropped last.", kMaxLabelBytes),
+               "Its id, as in cells' answers. Without it, roll_back undoes the last cell.", 100),
+          text("label", "For keep. Labelled ones are dropped last.", kMaxLabelBytes),
           {.name = "count",
            .type = Parameter::Type::kNumber,
            .description = "Of branches.",
@@ -71,7 +72,7 @@ ToolDescription DescribeCheckpoint(const SessionRegistry& registry,
   description.title = "States of a session";
   description.description =
       "Keeps, lists or compares states of a session, rolls it back to one, or branches: opens "
-      "sessions that begin in that state. Each cell leaves a checkpoint by itself; " +
+      "sessions that start in that state. Each cell leaves a checkpoint anyway; " +
       std::to_string(registry.config().checkpoints) + " are held.";
   description.input_schema = parameters.Schema();
   description.output_schema = SuccessSchema();
@@ -79,7 +80,7 @@ ToolDescription DescribeCheckpoint(const SessionRegistry& registry,
   return description;
 }
 
-// Arguments that this action does not have are errors: their caller relies on them.
+// Arguments that do not belong to this action are errors: their caller relies on them.
 void CheckAction(const Arguments& arguments, const std::string& action,
                  std::vector<std::string>& problems) {
   std::vector<std::string> names;
@@ -125,7 +126,7 @@ CheckpointJson ChangeJson(const outside::VariableChange& change) {
   return json;
 }
 
-// What has to be done to the second state to have the first one.
+// What has to be done to the second state to get the first one.
 outside::SessionDifference Reversed(outside::SessionDifference difference) {
   using Kind = outside::VariableChange::Kind;
   for (outside::VariableChange& change : difference.variables) {

@@ -42,7 +42,8 @@ core::Result<const EnabledProfile*> Chosen(Sandboxes& sandboxes, const Arguments
                              caller);
 }
 
-// What the caller sends to use what `profile` has, in addition to what it used. Empty if it has it.
+// What the caller has to send to use what `profile` has, in addition to its previous arguments.
+// Empty if nothing.
 std::string HowToName(const Sandboxes& sandboxes, const std::string& profile,
                       const EnabledProfile& used, bool in_session) {
   const std::string joined = ProfileName(used.profile.name + "+" + profile);
@@ -53,7 +54,7 @@ std::string HowToName(const Sandboxes& sandboxes, const std::string& profile,
          " \"profile\": \"" + (can_be_joined ? joined : profile) + "\".";
 }
 
-// The outcome of a run that was cancelled before it had a worker.
+// The outcome of a run that was cancelled before it got a worker.
 host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfile& profile,
                                   const host::Request& request) {
   host::Outcome outcome;
@@ -104,16 +105,16 @@ core::Result<outside::RunOptions> OptionsOf(const outside::OutputSink* sink, con
 
 }  // namespace
 
-void TellStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call) {
+void ReportStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call) {
   constexpr std::chrono::milliseconds kLook{250};
-  constexpr int kLooksBetween = 12;  // each notification: 3 s
+  constexpr int kPollsPerNotice = 12;  // each notification: 3 s
   if (sandbox.counters().workers_spawned > 0) return;
   const core::Deadline deadline = core::Clock::now() + outside::RunOptions().queue_timeout;
   for (int looks = 1; core::Clock::now() < deadline; ++looks) {
     const core::Result<void> ready = sandbox.WaitForSpare(core::Clock::now() + kLook);
     if (ready || ready.error().error_number != ETIMEDOUT) return;
     if (call.cancellation && call.cancellation->cancelled()) return;
-    if (looks % kLooksBetween == 4) call.on_status("starting profile " + profile.profile.name);
+    if (looks % kPollsPerNotice == 4) call.on_status("starting profile " + profile.profile.name);
   }
 }
 
@@ -168,12 +169,12 @@ const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& argum
 
 bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
                std::vector<std::string>& problems) {
-  const core::Bytes most = profile.limits.source;
+  const core::Bytes max = profile.limits.source;
   const std::string* code = arguments.Text("code");
-  if (!code || code->size() <= most.count) return true;
+  if (!code || code->size() <= max.count) return true;
   problems.push_back("code is " + std::to_string(code->size()) +
                      " bytes long; the maximum of profile " + profile.profile.name + " is " +
-                     most.ToString());
+                     max.ToString());
   return false;
 }
 
@@ -187,7 +188,7 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
       in_container ? sandboxes.containers().Get(*in_container) : sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
   if (call.on_status && !in_container && !(*sandbox)->RunsEarly(request)) {
-    TellStart(**sandbox, profile, call);
+    ReportStart(**sandbox, profile, call);
   }
   core::Result<outside::RunOptions> options = OptionsOf(sink, call);
   if (!options) return options.error();

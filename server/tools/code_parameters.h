@@ -25,7 +25,7 @@ Parameter ProfileParameter(const Sandboxes& sandboxes);
 // use_container, listed if the operator has enabled containers.
 Parameter ContainerParameter(const Sandboxes& sandboxes, std::string description);
 
-// Whether a session is to be in a container; false, with a problem added, if none may be.
+// Whether a session is to run in a container; false, with a problem added, if that is not possible.
 bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
                    std::vector<std::string>& problems);
 
@@ -38,10 +38,10 @@ const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& argum
 bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
                std::vector<std::string>& problems);
 
-// Tells the caller about a profile that starts with this call, until it has, until the call is
-// cancelled, or until Run would no longer wait. Whether it failed is Run's to say.
-// Precondition: call.on_status.
-void TellStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call);
+// Reports to the caller that a profile is being started by this call, until it has started, the
+// call is cancelled, or Run would stop waiting. Failures are reported by Run. Precondition:
+// call.on_status.
+void ReportStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call);
 
 // Runs the request in the profile's sandbox, or in a container for `in_container` if that is not
 // null. `sink` may be null. A call that is already cancelled takes no worker.
@@ -49,7 +49,7 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
                                 const host::Request& request, const outside::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container = nullptr);
 
-// Runs the request as a cell. An error of the engine's about the session: SessionFault.
+// Runs the request as a cell. An error of the engine about the session: SessionFault.
 core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
                                     const host::Request& request, const outside::OutputSink* sink,
                                     const ToolCall& call, const outside::Patience& patience);

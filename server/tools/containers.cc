@@ -9,7 +9,7 @@
 namespace belljar::server::tools {
 namespace {
 
-constexpr const char* kOtherWays =
+constexpr const char* kAlternatives =
     ", or enabled = true in [container] of the configuration file. Without a container, runs are "
     "sealed by the kernel layers listed in isolation";
 
@@ -21,7 +21,7 @@ Containers::Containers(ContainerConfig config, size_t max_profiles, MakeOptions 
       make_options_(std::move(make_options)) {
   state_.enabled = config_.enabled;
   state_.message = config_.enabled ? "no call has requested one yet"
-                                   : std::string(kContainersNotEnabled) + kOtherWays;
+                                   : std::string(kContainersNotEnabled) + kAlternatives;
 }
 
 Containers::~Containers() { warming_.Join(); }

@@ -1,7 +1,7 @@
 // Containers: the sandboxes of a server that run code in containers, one for each profile requested
 // with a container.
 //
-//   Containers containers(config.container, most, [&](const Profile& profile) { … });
+//   Containers containers(config.container, max, [&](const Profile& profile) { … });
 //   Result<std::shared_ptr<Sandbox>> sandbox = containers.Get(profile);   // starts it if necessary
 //
 // A missing or stopped container engine is not a failure of the server: only calls that need it
@@ -22,7 +22,7 @@
 
 namespace belljar::server::tools {
 
-// What calls that ask for a container are told then, and what enables them.
+// What calls that request a container are told then, and how to enable containers.
 inline constexpr char kContainersNotEnabled[] =
     "containers are not enabled on this server; an operator enables them with "
     "SANDBOX_ENABLE_CONTAINER_MODE=true";

@@ -45,7 +45,7 @@ std::string PackagesText(const Sandboxes& sandboxes) {
          allowed + ".";
 }
 
-// What the program reads when it starts.
+// The program's inputs.
 std::vector<Parameter> InputParameters() {
   return {
       {.name = "stdin",
@@ -91,7 +91,7 @@ constexpr const char* kNewSession = "new";
 std::vector<Parameter> CellParameters(bool has_sessions) {
   Parameter session = SessionParameter();
   session.description =
-      "A session, in which names, imports and files stay from call to call; \"new\" opens one.";
+      "A session, which keeps names, imports and files from call to call; \"new\" opens one.";
   session.required = false;
   Parameter wait = WaitParameter();
   wait.description = "Seconds to wait while the session is busy; 0: fail at once.";
@@ -132,7 +132,7 @@ std::string LanguageText(const Sandboxes& sandboxes) {
          "processes and pip. ";
 }
 
-// What a call may use besides the default profile, and what it has to name for that.
+// What a call may use besides the default profile, and what it must name for that.
 std::string OtherProfilesText(const Sandboxes& sandboxes) {
   std::string text;
   for (const EnabledProfile& each : sandboxes.enabled()) {
@@ -160,8 +160,7 @@ std::string DescriptionText(const Sandboxes& sandboxes, bool has_sessions) {
          "\n\nLimits: at timeout or memory_limit the program is stopped, with its output so far; "
          "output after " +
          SizeText(defaults.output) +
-         " is lost. The middle of a long part is left out, and a note says where it can be "
-         "read.\n\n"
+         " is lost. The middle of a long part is cut, and a note says where to read it.\n\n"
          "Example: {\"code\": \"import math\\nprint('area')\\nmath.pi * 2 ** 2\"} answers\n"
          "stdout:\narea\n\nvalue:\n12.566370614359172";
 }
@@ -174,8 +173,9 @@ ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable
   description.description = DescriptionText(sandboxes, has_sessions);
   description.input_schema = parameters.Schema();
   description.output_schema = AnswerSchema();
-  // All effects of a run are confined to its worker, which is destroyed, unless the profile has a
-  // network: remote effects persist. Packages also come from outside and are kept for later calls.
+  // All effects of a run are confined to its worker, which is destroyed, unless the profile has
+  // network access: remote effects persist. Packages also come from outside and are kept for later
+  // calls.
   const bool has_network = Has(sandboxes, HasNetwork);
   const bool installs = sandboxes.gives_packages();
   description.read_only = !has_network && !installs;
@@ -303,7 +303,7 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCal
   return plan;
 }
 
-// Profile, limits, modules and hosts: as the arguments say.
+// Profile, limits, modules and hosts as given by the arguments.
 void ExecuteCode::PrepareTerms(const Arguments& arguments, const Caller& caller, Plan& plan,
                                std::vector<std::string>& problems) const {
   plan.profile = ChooseProfile(sandboxes_, arguments, caller, problems);
@@ -319,7 +319,7 @@ void ExecuteCode::PrepareTerms(const Arguments& arguments, const Caller& caller,
       TakeDomains(arguments, sandboxes_, caller, plan.profile->profile, problems);
 }
 
-// The same, as the session has them.
+// The same, as fixed for the session.
 void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, Plan& plan,
                               std::vector<std::string>& problems) const {
   const SessionTerms& terms = (*plan.session)->terms();
@@ -341,8 +341,8 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
   }
   const std::optional<bool> in_container = arguments.Boolean("use_container");
   if (in_container && *in_container != terms.in_container) {
-    refuse("use_container", terms.in_container ? ", and this one is in a container"
-                                               : ", and this one is in no container");
+    refuse("use_container", terms.in_container ? ", and this one runs in a container"
+                                               : ", and this one does not run in a container");
   }
   for (const char* argument : {"allowed_imports", "allowed_domains", "packages"}) {
     if (arguments.Texts(argument)) refuse(argument, "");
@@ -354,7 +354,7 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
   if (CheckCode(*terms.profile, arguments, problems)) plan.profile = terms.profile;
 }
 
-// What the program starts with.
+// The program's initial state: files, input, arguments.
 void ExecuteCode::PrepareInput(const Arguments& arguments, const Caller& caller, Plan& plan,
                                std::vector<std::string>& problems) const {
   host::Request& request = plan.request;
@@ -379,8 +379,8 @@ void ExecuteCode::PrepareInput(const Arguments& arguments, const Caller& caller,
 }
 
 // Modules of requested packages are importable in addition to the lists of modules, which do not
-// know them. The exception is a name that the profile has: a package with a json.py must not open
-// the module json if the operator's list omits it.
+// contain them. The exception is a name that the profile has: a package with a json.py must not
+// make the module json available if the operator's list omits it.
 core::Result<container::packages::PreparedPackages> ExecuteCode::Install(
     Plan& plan, const ToolCall& call) const {
   const core::Result<int> cancel_fd =
@@ -436,7 +436,7 @@ core::Result<ToolResult> ExecuteCode::CallSession(Plan& plan, const ToolCall& ca
   }
   core::Result<ToolResult> result = RunAndAnswer(plan, call);
   if (result && plan.opens_session) result->session = (*plan.session)->id();
-  // Nobody knows its id.
+  // Nobody knows its id yet.
   const bool is_lost = call.cancellation && call.cancellation->cancelled();
   if (plan.opens_session && is_lost) {
     (void)sessions_->Close(call.caller.name, (*plan.session)->id(), kCancelledOpening);

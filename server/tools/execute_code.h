@@ -22,8 +22,8 @@ namespace belljar::server::tools {
 
 class ExecuteCode final : public Tool {
  public:
-  // All but `answers` are borrowed; `observer` may be null, and `sessions`: there are none.
-  // Artifacts of runs are stored in `resources`.
+  // All but `answers` are borrowed; `observer` may be null, and so may `sessions`, if sessions are
+  // disabled. Artifacts of runs are stored in `resources`.
   ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers, ResourceStore& resources,
               SessionRegistry* sessions, CallObserver* observer);
 

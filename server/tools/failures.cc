@@ -31,7 +31,7 @@ ToolResult SandboxFailed(std::string_view tool, std::string_view profile,
 }
 
 // Other calls are not affected. The error names the engine's socket or image, which an operator can
-// do something about.
+// fix.
 ToolResult ContainerFailed(std::string_view tool, const core::Error& error) {
   if (error.error_number == ETIMEDOUT) {
     return Failed(

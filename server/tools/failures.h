@@ -1,5 +1,5 @@
-// What a model is told when a call failed through no fault of its code: what happened and what to
-// do. The cause is for the operator, in the log.
+// What a model is told when a call failed for reasons other than its code: what happened and what
+// to do. The cause is in the log, for the operator.
 #ifndef BELLJAR_SERVER_TOOLS_FAILURES_H_
 #define BELLJAR_SERVER_TOOLS_FAILURES_H_
 

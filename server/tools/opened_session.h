@@ -1,5 +1,5 @@
-// OpenedSession: a session of the engine, as the server keeps it: with the sandbox that it needs,
-// and with what was fixed when it was opened.
+// OpenedSession: a session of the engine as kept by the server, with its sandbox and the settings
+// fixed when it was opened.
 #ifndef BELLJAR_SERVER_TOOLS_OPENED_SESSION_H_
 #define BELLJAR_SERVER_TOOLS_OPENED_SESSION_H_
 
@@ -17,10 +17,10 @@
 
 namespace belljar::server::tools {
 
-// What holds for all cells of a session.
+// Applies to all cells of a session.
 struct SessionTerms {
   const EnabledProfile* profile = nullptr;
-  core::Limits limits;  // of its cells, except for the time that they ask for
+  core::Limits limits;  // the limits of its cells, except for timeouts that they request
   std::optional<ModuleList> allowed_imports;
   std::optional<std::vector<std::string>> allowed_domains;
   bool in_container = false;
@@ -28,7 +28,8 @@ struct SessionTerms {
 
 class OpenedSession final : public RegisteredSession {
  public:
-  // `sandbox` has opened the session. The server may have replaced it meanwhile; it stays here.
+  // `sandbox` has opened the session. The server may have replaced its own since; this one is kept
+  // here.
   OpenedSession(SessionTerms terms, std::shared_ptr<outside::Sandbox> sandbox,
                 std::shared_ptr<outside::Session> session, const OpenedSession* branch_of = nullptr)
       : terms_(std::move(terms)),
@@ -47,17 +48,17 @@ class OpenedSession final : public RegisteredSession {
   const EnabledProfile& profile() const { return *terms_.profile; }
   const std::shared_ptr<outside::Sandbox>& sandbox() const { return sandbox_; }
   outside::Session& session() const { return *session_; }
-  const std::string& branch_of() const { return branch_of_; }  // empty: it is no branch
+  const std::string& branch_of() const { return branch_of_; }  // empty: not a branch
 
  private:
   const SessionTerms terms_;
   const std::string branch_of_;
   const std::shared_ptr<outside::Sandbox> sandbox_;  // outlives the session
   const std::shared_ptr<outside::Session> session_;
-  const std::string family_;  // the id of the session that all of it have branched off
+  const std::string family_;  // the id of the session from which the whole family branched
 };
 
-// Of one that the tools have opened.
+// Precondition: the session was opened by a tool.
 inline const std::string& ProfileOf(const RegisteredSession& session) {
   return static_cast<const OpenedSession&>(session).profile().profile.name;
 }

@@ -346,7 +346,7 @@ constexpr const char* kSessions = R"({
       "profile": {"type": "string"},
       "memory_limit": {"type": "string"},
       "idle_timeout": {"type": "integer", "description": "Seconds without a call after which it is closed"},
-      "lifetime": {"type": "integer", "description": "Seconds after which it is closed in any case"}
+      "lifetime": {"type": "integer", "description": "Seconds after which it is always closed"}
     },
     "required": ["success", "session", "profile", "memory_limit", "idle_timeout", "lifetime"]
   },
@@ -356,19 +356,19 @@ constexpr const char* kSessions = R"({
       "success": {"const": true},
       "sessions": {
         "type": "array",
-        "description": "Those of this caller, the oldest first",
+        "description": "This caller's, oldest first",
         "items": {
           "type": "object",
           "properties": {
             "session": {"type": "string"},
             "profile": {"type": "string"},
             "cells": {"type": "integer", "description": "So far"},
-            "checkpoints": {"type": "integer", "description": "Those that are held"},
+            "checkpoints": {"type": "integer", "description": "Number held"},
             "busy": {"type": "boolean", "description": "Whether a call uses it"},
-            "idle": {"type": "integer", "description": "Seconds since the last one"},
-            "closes_in": {"type": "integer", "description": "Seconds, without a call"},
+            "idle": {"type": "integer", "description": "Seconds since the last call"},
+            "closes_in": {"type": "integer", "description": "Seconds until it closes without a call"},
             "memory_bytes": {"type": "integer", "description": "As the kernel counts it"},
-            "branch_of": {"type": "string", "description": "The session that it has branched off"}
+            "branch_of": {"type": "string", "description": "The session that it branched from"}
           },
           "required": ["session", "profile", "cells", "checkpoints", "busy"]
         }
@@ -391,15 +391,15 @@ constexpr const char* kSessions = R"({
     "properties": {
       "success": {"const": true},
       "session": {"type": "string"},
-      "checkpoint": {"type": ["string", "null"], "description": "keep: that of the present state; roll_back: that whose state the session now has"},
+      "checkpoint": {"type": ["string", "null"], "description": "keep: that of the current state; roll_back: the one whose state was restored"},
       "checkpoints": {
         "type": "array",
-        "description": "list: those that are held, the one that goes first at the beginning",
+        "description": "list: those held, the next to be dropped first",
         "items": {
           "type": "object",
           "properties": {
             "checkpoint": {"type": "string"},
-            "cell": {"type": "integer", "description": "After which it was made"},
+            "cell": {"type": "integer", "description": "After which it was created"},
             "made": {"type": "string", "description": "UTC"},
             "label": {"type": "string"},
             "parent": {"type": "string", "description": "The checkpoint that its cell started from"},
@@ -411,7 +411,7 @@ constexpr const char* kSessions = R"({
       "branches": {"type": "array", "items": {"type": "string"}, "description": "branch: ids of the new sessions"},
       "variables": {
         "type": "array",
-        "description": "compare: those that differ. From the code",
+        "description": "compare: those that differ. Untrusted: from the code",
         "items": {
           "type": "object",
           "properties": {
@@ -424,8 +424,8 @@ constexpr const char* kSessions = R"({
         }
       },
       "files": {"type": "object", "description": "compare: paths that were added, changed, removed"},
-      "cells": {"type": "array", "items": {"type": "integer"}, "description": "compare: after how many cells each of the two is"},
-      "left_out": {"type": "integer", "description": "compare: differences that are not listed"}
+      "cells": {"type": "array", "items": {"type": "integer"}, "description": "compare: number of cells run in each of the two"},
+      "left_out": {"type": "integer", "description": "compare: number of differences not listed"}
     },
     "required": ["success", "session"]
   },
@@ -436,20 +436,20 @@ constexpr const char* kSessions = R"({
       "session": {"type": "string"},
       "files": {
         "type": "array",
-        "description": "list: those that there are; write, copy: those that were written",
+        "description": "list: all files; write, copy: those written",
         "items": {
           "type": "object",
           "properties": {"path": {"type": "string"}, "size": {"type": "integer", "description": "Bytes"}},
           "required": ["path", "size"]
         }
       },
-      "left_out": {"type": "integer", "description": "Files that are not listed; export: whose names a tar file cannot have"},
-      "count": {"type": "integer", "description": "export: files in the archive"},
+      "left_out": {"type": "integer", "description": "Number of files not listed; export: of those whose names a tar file cannot hold"},
+      "count": {"type": "integer", "description": "export: number of files in the archive"},
       "to": {"type": "string", "description": "copy: the other session"},
       "path": {"type": "string"},
       "size": {"type": "integer", "description": "read, export: bytes"},
       "media_type": {"type": "string"},
-      "text": {"type": "string", "description": "read: the whole content, if it is text and not too long"},
+      "text": {"type": "string", "description": "read: the complete content, if it is text and not too long"},
       "uri": {"type": "string", "description": "read, export: resource with the content, for resources/read; kept for a limited time"},
       "deleted": {"type": "boolean"}
     },

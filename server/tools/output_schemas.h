@@ -17,7 +17,7 @@ nlohmann::ordered_json SuccessSchema();      // of the tools for sessions
 nlohmann::ordered_json OutcomeSchema();  // of OutcomeToJson (engine/host/outcome.h)
 nlohmann::ordered_json FullValidationSchema();
 nlohmann::ordered_json FullSandboxInfoSchema();
-// Of the tools for sessions: by tool.
+// The schemas of the session tools, by tool.
 nlohmann::ordered_json SessionSchemas();
 
 }  // namespace belljar::server::tools

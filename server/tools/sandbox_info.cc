@@ -44,7 +44,7 @@ bool IsOfPackages(const Sets& sets, const std::string& module) {
   });
 }
 
-// The modules chosen by the operator, or all modules, without those of missing packages.
+// The modules allowed by the operator, or all modules, except those of missing packages.
 Json Modules(const core::Profile& profile, const std::optional<ModuleList>& chosen,
              const std::vector<outside::MissingPackages>& missing) {
   Json modules = Json::array();
@@ -203,7 +203,7 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
 
 // --- lean ---------------------------------------------------------------------------------------
 
-// Those without a dot: of a package with hundreds of modules, the package.
+// Top-level modules only: for a package with hundreds of modules, the package.
 std::vector<std::string> Roots(const Json& modules, const Json& known) {
   std::vector<std::string> roots;
   for (const Json& module : modules) {
@@ -224,7 +224,7 @@ Json Without(const Json& modules, const Json& known) {
   return others;
 }
 
-// `basic`: the modules of basic if it has an entry of its own, which stands for them.
+// `basic`: the modules of basic if it has an entry of its own, which covers them.
 Json LeanEntry(const Json& facts, const Json& basic) {
   Json entry = {{"enabled", facts["enabled"]}, {"available", facts["available"]}};
   if (facts["enabled"] == true) {
@@ -476,7 +476,7 @@ ToolResult SandboxInfo::Lean(const Caller& caller) const {
   return AnswerOf(std::move(object), std::move(text));
 }
 
-// A combination has what its parts have.
+// A combination has whatever its parts have.
 ToolResult SandboxInfo::OfProfiles(const std::string& name, const Caller& caller) const {
   if (const core::Result<const EnabledProfile*> chosen = sandboxes_.Choose(&name, caller);
       !chosen) {
@@ -510,7 +510,7 @@ ToolResult SandboxInfo::OfModule(const std::string& name, const Caller& caller) 
     for (const Json& module : facts["modules"]) {
       known.push_back(module.get<std::string>());
       if (known.back() != name) continue;
-      // Those of packages are thousands.
+      // Packages have thousands of names.
       const Json names = facts.value("names", Json::object()).value(name, Json());
       const std::string text =
           names.is_null() ? "those that its documentation calls public" : ListText(names);
@@ -529,7 +529,7 @@ core::Result<ToolResult> SandboxInfo::Call(const ToolCall& call) {
   const bool is_full = WantsFull(answers_, arguments, problems);
   const std::string* const profile = arguments.Text("profile");
   const std::string* const module = arguments.Text("module");
-  if (profile && module) problems.push_back("profile and module exclude each other; send one");
+  if (profile && module) problems.push_back("profile and module are mutually exclusive; send one");
   if (!problems.empty()) return RefusedArguments(kInfoName, problems);
   if (module) return OfModule(*module, call.caller);
   if (profile) return OfProfiles(*profile, call.caller);

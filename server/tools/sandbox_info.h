@@ -32,7 +32,7 @@ class SandboxInfo final : public Tool {
     const EnabledProfile* enabled = nullptr;  // null: not enabled
     nlohmann::ordered_json facts;             // in full
     nlohmann::ordered_json withheld;          // for callers who may not use it
-    std::string full_text;                    // the same as members of a JSON object
+    std::string full_text;                    // likewise, as members of a JSON object
     std::string withheld_text;
   };
 
@@ -42,7 +42,7 @@ class SandboxInfo final : public Tool {
   // Empty if the caller may not use it.
   nlohmann::ordered_json ModulesOfBasic(const Caller& caller) const;
 
-  // The forms of the answer.
+  // The two forms of the answer.
   ToolResult Full(const Caller& caller) const;
   ToolResult Lean(const Caller& caller) const;
   ToolResult OfProfiles(const std::string& name, const Caller& caller) const;

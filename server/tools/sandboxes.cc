@@ -300,7 +300,7 @@ core::Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
 
 core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, const Caller& caller) {
   core::Result<const EnabledProfile*> unnamed = ChooseUnnamed(caller);
-  // An operator's own file is combined with nothing.
+  // An operator's own profile file cannot be combined.
   if (!unnamed || !Contains(catalogue_.Names(), (*unnamed)->profile.name)) return unnamed;
   const core::Profile& base = (*unnamed)->profile;
   const profiles::ImportedNames imports = profiles::FindImports(needs.source);
@@ -309,7 +309,7 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, con
     const core::Profile& other = each.profile;
     const bool is_one = other.tiers.size() == 1 && Contains(catalogue_.Names(), other.name);
     if (&each == *unnamed || !is_one || !Permits(caller, other.name)) continue;
-    // Whether there is a language policy is the caller's choice, never the code's.
+    // Whether there is a language policy is up to the caller, never to the code.
     if (other.full_language) continue;
     const bool is_needed = (needs.files && other.workspace && !base.workspace) ||
                            (needs.network && other.egress && !base.egress);
@@ -318,7 +318,7 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, con
   }
   const std::string joined = ProfileName(name);
   if (joined == base.name) return unnamed;
-  // The operator may allow no combinations: then as if nothing had been found.
+  // The operator may allow no combinations: then proceed as if none had been found.
   core::Result<const EnabledProfile*> chosen = Choose(&joined, caller);
   return chosen ? chosen : unnamed;
 }

@@ -58,10 +58,10 @@ class Sandboxes {
   // Names of the combinations of enabled profiles that calls may name. Empty if there are too many
   // to list, although calls may still name them.
   const std::vector<std::string>& combinations() const { return combinations_; }
-  // The hosts that profiles with a network may reach.
+  // The hosts that profiles with network access may reach.
   const host::NetworkPolicy& network() const { return config_.network; }
   outside::IsolationMode isolation() const { return isolation_; }
-  // Of profiles that do not say otherwise; and of one that may.
+  // The default language, and that of a profile, which may override it.
   outside::Language language() const { return language_; }
   outside::Language LanguageOf(const EnabledProfile& profile) const;
 

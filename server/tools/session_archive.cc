@@ -17,7 +17,7 @@ using container::image::TarEntry;
 constexpr uint64_t kTarBlock = 512;
 constexpr uint64_t kTarEnd = 2 * kTarBlock;
 
-// In the archive: its header, and its content in whole blocks.
+// Size in the archive: the header, and the content in whole blocks.
 uint64_t TarSpaceOf(uint64_t size) {
   return kTarBlock + (size + kTarBlock - 1) / kTarBlock * kTarBlock;
 }
@@ -38,8 +38,8 @@ core::Error TooLarge(uint64_t size, core::Bytes max_size) {
 
 }  // namespace
 
-// Without entries for folders, which would be read-only where they are unpacked: whoever unpacks it
-// makes those that files need.
+// Without entries for folders, which would be read-only once unpacked: whoever unpacks the archive
+// creates the folders that files need.
 core::Result<SessionArchive> MakeArchive(std::vector<outside::SessionFile> files,
                                          const FileReader& read, core::Bytes max_size) {
   SessionArchive archive;
@@ -51,7 +51,7 @@ core::Result<SessionArchive> MakeArchive(std::vector<outside::SessionFile> files
   for (const outside::SessionFile& file : files) space += TarSpaceOf(file.size);
   if (space > max_size.count) return TooLarge(space, max_size);
   core::UniqueFd memory(memfd_create("belljar-archive", MFD_CLOEXEC));
-  if (!memory) return core::SystemError("make an archive");
+  if (!memory) return core::SystemError("create an archive");
   container::image::TarWriter writer(memory.get());
   for (const outside::SessionFile& file : files) {
     const core::Result<std::string> content = read(file.path);
@@ -61,7 +61,7 @@ core::Result<SessionArchive> MakeArchive(std::vector<outside::SessionFile> files
       continue;
     }
     if (!content) return content.error();
-    space += TarSpaceOf(content->size());  // as it is now
+    space += TarSpaceOf(content->size());  // its current content
     if (space > max_size.count) return TooLarge(space, max_size);
     core::Result<void> added = writer.Begin(TarEntryOf(file.path, content->size()));
     if (added) added = writer.Append(*content);

@@ -1,5 +1,5 @@
-// Files of a session as one tar file. Archives are only written here, never read: what comes from a
-// client is a list of files, so that this process parses no archives (docs/mcp.md).
+// Files of a session as one tar file. Archives are only written here, never read: clients send a
+// list of files, so that this process parses no archives (docs/mcp.md).
 #ifndef BELLJAR_SERVER_TOOLS_SESSION_ARCHIVE_H_
 #define BELLJAR_SERVER_TOOLS_SESSION_ARCHIVE_H_
 
@@ -17,10 +17,10 @@ namespace belljar::server::tools {
 struct SessionArchive {
   std::string bytes;
   size_t files = 0;
-  size_t left_out = 0;  // whose names a tar file cannot have, or that have gone meanwhile
+  size_t left_out = 0;  // whose names a tar file cannot hold, or that have disappeared meanwhile
 };
 
-// ENOENT: there is no such file.
+// ENOENT: no such file.
 using FileReader = std::function<core::Result<std::string>(const std::string& path)>;
 
 // Nothing is read if the sizes of `files` exceed `max_size`. An error without a number is a

@@ -12,9 +12,9 @@
 namespace belljar::server::tools {
 namespace {
 
-constexpr double kMostWait = 300;  // seconds
-constexpr int kUsualWait = 60;
-// After the answer to a cell its checkpoint is made, which no caller takes for being busy.
+constexpr double kMaxWait = 300;  // seconds
+constexpr int kDefaultWait = 60;
+// A cell's checkpoint is created after its answer; callers do not count that as busy.
 constexpr std::chrono::milliseconds kOwnWork{250};
 constexpr size_t kMaxSessionText = 100;  // bytes; an id has 32
 
@@ -34,14 +34,14 @@ Parameter WaitParameter() {
   return {.name = "wait",
           .type = Parameter::Type::kNumber,
           .description = "As in execute_code.",
-          .default_value = kUsualWait,
+          .default_value = kDefaultWait,
           .minimum = 0,
-          .maximum = kMostWait,
+          .maximum = kMaxWait,
           .choices = {}};
 }
 
 outside::Patience TakePatience(const Arguments& arguments) {
-  const double seconds = arguments.Number("wait").value_or(kUsualWait);
+  const double seconds = arguments.Number("wait").value_or(kDefaultWait);
   const std::chrono::milliseconds wanted(std::llround(seconds * 1000));
   outside::Patience patience;
   patience.at_most = std::max(wanted, kOwnWork);
@@ -73,7 +73,7 @@ core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry&
       terms.in_container ? sandboxes.containers().Get(terms.profile->profile)
                          : sandboxes.Get(*terms.profile);
   if (!sandbox) return sandbox.error();
-  if (call.on_status && !terms.in_container) TellStart(**sandbox, *terms.profile, call);
+  if (call.on_status && !terms.in_container) ReportStart(**sandbox, *terms.profile, call);
   outside::SessionOptions options;
   options.limits = terms.limits;
   options.checkpoints = registry.config().checkpoints;
@@ -137,13 +137,13 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                                  "or call again later");
   }
   if (error.error_number == ETIMEDOUT) {
-    return RefusedCall(tool, name + " was busy with other calls for the " +
-                                 DurationInWords(patience.at_most) +
-                                 " that this one could wait; call again later, or end what runs "
-                                 "with close_session and interrupt");
+    return RefusedCall(
+        tool, name + " was busy with other calls for the " + DurationInWords(patience.at_most) +
+                  " that this one could wait; call again later, or end the running call "
+                  "with close_session and interrupt");
   }
   if (const std::string why = session.ended(); !why.empty()) {
-    // It knows since when.
+    // The registry knows since when.
     const core::Result<SessionRegistry::Use> found = registry.Find(caller.name, session.id());
     return RefusedCall(tool, found ? name + " was closed: " + why : found.error().ToString());
   }

@@ -1,5 +1,5 @@
-// What the tools that use sessions share: their arguments, opening one, finding that of a call, and
-// what a model is told when that fails.
+// Shared by the tools that use sessions: their arguments, opening a session, finding the session of
+// a call, and what a model is told when that fails.
 #ifndef BELLJAR_SERVER_TOOLS_SESSION_CALLS_H_
 #define BELLJAR_SERVER_TOOLS_SESSION_CALLS_H_
 
@@ -25,11 +25,11 @@ Parameter SessionParameter();
 // `wait`: how long a call waits for its turn.
 Parameter WaitParameter();
 outside::Patience TakePatience(const Arguments& arguments);
-// The same, which ends when the call is cancelled. An error is this machine's.
+// The same timeout, which ends when the call is cancelled. An error is this machine's.
 core::Result<outside::Patience> TakePatience(const Arguments& arguments, const ToolCall& call);
 
-// A call's use of a session, which belongs to its caller. The session stays at least as long, and
-// until the deferred work of the call is done.
+// A call's use of a session, which belongs to its caller. The session is kept until this is
+// destroyed and the deferred work of the call is done.
 class SessionUse {
  public:
   // Opens one. An error without a number is a sentence for the caller.
@@ -39,7 +39,7 @@ class SessionUse {
   // An error is a sentence for the caller.
   static core::Result<SessionUse> Find(SessionRegistry& registry, const std::string& id,
                                        const ToolCall& call);
-  // Takes over sessions that have branched off `parent`, one of the places for each.
+  // Registers sessions branched off `parent`, using one of the places for each.
   static std::vector<SessionUse> Adopt(SessionRegistry& registry, SessionRegistry::Places& places,
                                        const SessionUse& parent,
                                        std::vector<std::shared_ptr<outside::Session>> branches);
@@ -58,19 +58,17 @@ class SessionUse {
 void RecordSession(CallObserver* observer, std::string_view action, const Caller& caller,
                    const OpenedSession& session, std::string_view detail = "");
 
-// Whether an error of the engine's about a session is its caller's: it is busy, it has closed
-// meanwhile, has no such checkpoint or file, or something else in the way of that. Any other is
-// this machine's.
+// Whether an engine error about a session is the caller's: the session is busy, has closed
+// meanwhile, has no such checkpoint or file, or the like. Any other error is this machine's.
 bool IsCallersFault(const core::Error& error, const OpenedSession& session);
 
-// What the caller is told about such an error. `registry` knows more about a session that has
-// closed.
+// What the caller is told about such an error. `registry` knows more about a closed session.
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
                          const Caller& caller, const outside::Patience& patience);
 
-// The same for a call that runs no code. A failure of this machine's is told to the observer, who
-// may be null.
+// Likewise for a call that runs no code. A failure of this machine is reported to the observer,
+// which may be null.
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
                          const ToolCall& call, const outside::Patience& patience,
@@ -79,7 +77,7 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
 // The session could not be opened.
 ToolResult NotOpened(std::string_view tool, const SessionTerms& terms, const core::Error& error);
 
-// An answer that is only text, about an error of the caller's.
+// A text-only answer about an error of the caller's.
 ToolResult RefusedCall(std::string_view tool, std::string sentence,
                        ToolResult::Fault fault = ToolResult::Fault::kConflict);
 

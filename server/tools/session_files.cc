@@ -25,7 +25,7 @@ using FilesJson = nlohmann::ordered_json;
 constexpr const char* kFilesName = "session_files";
 constexpr size_t kMaxFilesListed = 500;
 
-// An action and the arguments that it must and may have, besides session and wait.
+// An action, with its required and optional arguments besides session and wait.
 struct FilesAction {
   const char* name;
   std::vector<std::string> needs;
@@ -48,8 +48,7 @@ std::vector<Parameter> FilesParameters() {
   for (const FilesAction& each : FilesActions()) action.choices.push_back(each.name);
   Parameter path;
   path.name = "path";
-  path.description =
-      "Relative to the workspace. list, copy, export: also of a folder; without: all.";
+  path.description = "Relative to the workspace. list, copy, export: or a folder; omitted: all.";
   path.max_bytes = host::kMaxPath;
   Parameter to;
   to.name = "to";
@@ -67,8 +66,8 @@ ToolDescription DescribeFiles(const Sandboxes& sandboxes, const ParameterTable& 
   description.description =
       "Lists, reads, writes, deletes, copies or exports the files of a session whose profile has a "
       "workspace" +
-      std::string(Has(sandboxes, HasWorkspace) ? "" : " (none that is enabled here has)") +
-      ". They are part of its state: a roll-back restores them.";
+      std::string(Has(sandboxes, HasWorkspace) ? "" : " (none enabled here has one)") +
+      ". They are part of its state: a rollback restores them.";
   description.input_schema = parameters.Schema();
   description.output_schema = SuccessSchema();
   description.destructive = true;
@@ -79,7 +78,7 @@ bool IsGiven(const Arguments& arguments, const std::string& name) {
   return name == "files" ? arguments.Files(name).has_value() : arguments.Text(name) != nullptr;
 }
 
-// Arguments that this action does not have are errors: their caller relies on them.
+// Arguments that do not belong to this action are errors: their caller relies on them.
 void CheckFilesAction(const Arguments& arguments, const std::string& action,
                       std::vector<std::string>& problems) {
   std::vector<std::string> names;
@@ -183,8 +182,8 @@ SessionFiles::Answer SessionFiles::List(const Request& request) const {
   return FilesAnswer(*request.session, Listing(*files, FilesJson::object()));
 }
 
-// As an artifact of a run: images and what is not text are contents or links, and text is the text
-// that a model reads.
+// Like an artifact of a run: images and other non-text become contents or links; text becomes the
+// text that a model reads.
 SessionFiles::Answer SessionFiles::Read(const Request& request) const {
   const std::string path = request.path();
   core::Result<std::string> content = request.session->session().ReadFile(path, request.patience);

@@ -37,8 +37,7 @@ std::vector<Parameter> OpenParameters(const Sandboxes& sandboxes) {
   }
   parameters.push_back(ContainerParameter(
       sandboxes,
-      "Isolates it in a container too, without checkpoints: a cell that is stopped by a limit ends "
-      "it."));
+      "Also isolates it in a container, without checkpoints: a cell stopped by a limit ends it."));
   return parameters;
 }
 
@@ -46,9 +45,9 @@ ToolDescription DescribeOpen(const SessionRegistry& registry, const ParameterTab
   const SessionsConfig& config = registry.config();
   return DescribeSessions(
       kOpenName, "Open a session",
-      "Opens a Python that stays: execute_code with its id as session goes on where the call "
-      "before ended. A cell that is stopped by a limit leaves the session as it was before. What "
-      "is set here holds for all its cells. Closes after " +
+      "Opens a persistent Python: execute_code with its id as session continues where the last "
+      "call ended. A cell that is stopped by a limit leaves the session as it was before. "
+      "Settings here apply to all its cells. Closes after " +
           DurationInWords(config.idle) + " without a call.",
       parameters);
 }
@@ -64,7 +63,7 @@ std::vector<Parameter> CloseParameters() {
   return {SessionParameter(),
           {.name = "interrupt",
            .type = Parameter::Type::kBoolean,
-           .description = "true: only ends the cell that runs, with a KeyboardInterrupt.",
+           .description = "true: only ends the running cell, with a KeyboardInterrupt.",
            .default_value = false,
            .choices = {}}};
 }
@@ -120,7 +119,8 @@ core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
   core::Result<SessionUse> opened = SessionUse::Open(sandboxes_, registry_, observer_, terms, call);
   if (!opened) return NotOpened(kOpenName, terms, opened.error());
   if (call.cancellation && call.cancellation->cancelled()) {
-    (void)registry_.Close(call.caller.name, (*opened)->id(), kCancelledOpening);  // nobody knows it
+    // Nobody knows it yet.
+    (void)registry_.Close(call.caller.name, (*opened)->id(), kCancelledOpening);
   }
   ToolResult result = Answered({{"success", true},
                                 {"session", (*opened)->id()},

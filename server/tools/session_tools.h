@@ -34,7 +34,7 @@ class ListSessions final : public Tool {
   explicit ListSessions(SessionRegistry& registry);
 
   const ToolDescription& description() const override { return description_; }
-  // It measures the memory of processes.
+  // It measures the memory of processes, which takes time.
   bool uses_worker() const override { return true; }
   core::Result<ToolResult> Call(const ToolCall& call) override;
 

@@ -1,5 +1,5 @@
-// The security profiles that comparable servers call tiers, and how an operator enables one.
-// The catalogue says which of them are installed.
+// The security profiles that comparable servers call tiers, and how an operator enables one. The
+// catalogue says which of them are installed.
 #ifndef BELLJAR_SERVER_TOOLS_TIERS_H_
 #define BELLJAR_SERVER_TOOLS_TIERS_H_
 

@@ -130,7 +130,7 @@ Json Recommendations(const host::Outcome& outcome) {
   return list;
 }
 
-// What a model reads of it.
+// The text for a model.
 std::string AnswerText(const host::Outcome& outcome, const EnabledProfile& profile) {
   if (!IsJudged(outcome)) return Message(outcome);
   if (outcome.findings.empty()) {
@@ -143,7 +143,7 @@ std::string DumpAnswer(const Json& object) {
   return core::SafeJson(object.dump(-1, ' ', false, Json::error_handler_t::replace));
 }
 
-// Each finding once, and no more of them than a model reads.
+// Each finding once, and only as many as a model should read.
 std::string LeanText(const host::Outcome& outcome, const host::Request& request,
                      const EnabledProfile& profile, size_t characters) {
   Json validation = Validation(outcome);
@@ -160,7 +160,7 @@ std::string LeanText(const host::Outcome& outcome, const host::Request& request,
                  {"analysis", std::move(analysis)},
                  {"findings", std::move(findings)},
                  {"profile", profile.profile.name}};
-  // The others are the hints of the findings.
+  // The remaining ones are the hints of the findings.
   if (const Json all = Recommendations(outcome); !all.empty()) {
     object["recommendations"] = {all.front()};
   }

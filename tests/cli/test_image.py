@@ -107,7 +107,7 @@ def test_another_build_is_the_same_file(image, built, tmp_path):
 def test_verify_of_what_was_built(image, built):
     done = image("verify", built)
     assert (done.code, done.stderr) == (0, "")
-    assert done.stdout.endswith("all digests match, and all files are those of this installation\n")
+    assert done.stdout.endswith("all digests match, and all files are from this installation\n")
     facts = json.loads(image("verify", built, "--json").stdout)
     assert (facts["ok"], facts["faults"], facts["differences"]) == (True, [], [])
 
@@ -119,7 +119,7 @@ def test_verify_of_a_damaged_one(image, built, tmp_path):
     damaged.write_bytes(content)
     done = image("verify", damaged)
     assert (done.code, done.stderr) == (1, "")
-    assert done.stdout.startswith("damaged, or not made by Belljar\n")
+    assert done.stdout.startswith("damaged, or not built by Belljar\n")
     assert "has another digest: sha256:" in done.stdout
     facts = json.loads(image("verify", damaged, "--json").stdout)
     assert facts["ok"] is False
@@ -170,7 +170,7 @@ def test_a_file_that_cannot_be_written(image, tmp_path):
     assert "No such file or directory" in done.stderr
     done = image("build", "--output", tmp_path)
     assert done.code == 5
-    assert "it is there, and no file" in done.stderr
+    assert "it exists and is not a file" in done.stderr
 
 
 # A file system with less room than an image needs, which goes away with the command. Says what is

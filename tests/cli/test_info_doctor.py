@@ -128,7 +128,7 @@ def test_doctor_without_an_installation(program, tmp_path):
     done = subprocess.run([tmp_path / "belljar", "doctor"], capture_output=True, text=True)
     assert (done.returncode, done.stderr) == (1, "")
     assert "\n  NO   installation " in done.stdout
-    assert "\n  NO   strict        not tried: there is no installation\n" in done.stdout
+    assert "\n  NO   strict        not run: no installation\n" in done.stdout
     assert "how: build with ./dev build" in done.stdout
     assert done.stdout.endswith("\nStrict isolation does not work here.\n")
 
@@ -147,7 +147,7 @@ exec "$@"
         ([], "as root: sysctl user.max_user_namespaces=10000"),
         (
             ["/usr/bin/unshare", "--mount", "sh", "-e", "-c", LIKE_UBUNTU, "sh"],
-            "allow them to this program alone: belljar doctor --apparmor > /etc/apparmor.d/belljar "
+            "allow them only for this program: belljar doctor --apparmor > /etc/apparmor.d/belljar "
             "&& apparmor_parser --replace /etc/apparmor.d/belljar",
         ),
     ],

@@ -75,7 +75,10 @@ def test_without_one_the_command_for_pip_is_shown(belljar, path):
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (["install", "--user", "--prefix", "x"], "--user, --sys-prefix and --prefix exclude"),
+        (
+            ["install", "--user", "--prefix", "x"],
+            "--user, --sys-prefix and --prefix are mutually exclusive",
+        ),
         (["install", "--profil", "basic"], 'unknown option "--profil"; did you mean'),
         (["install", "more"], 'unexpected argument "more"'),
         (["uninstall", "--user"], 'unknown option "--user"'),

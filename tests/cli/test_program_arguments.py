@@ -55,7 +55,7 @@ def test_libraries_do_not_see_it(belljar):
     [
         (["--env", "A"], 'take environment variable "A": it has no value: NAME=VALUE'),
         (["--env", "=1"], 'take environment variable "": it has no name: NAME=VALUE'),
-        (["--env", "A=1", "--env", "A=2"], 'take environment variable "A": it is there twice'),
+        (["--env", "A=1", "--env", "A=2"], 'take environment variable "A": it occurs twice'),
         (["--env", "A=" + "x" * 70_000], "bytes long; the maximum is 65536"),
         (["--env", "N" * 300 + "=1"], "has a name of 300 bytes; the maximum is 256"),
         (["x" * 70_000], "take argument 1: it is 70000 bytes long; the maximum is 65536"),

@@ -26,7 +26,7 @@ inline std::string NumberBytes(uint32_t number) {
   return bytes;
 }
 
-// Of an egress proxy.
+// A frame of the egress proxy.
 inline container::wire::Frame OpenFrame(uint32_t stream) {
   return {container::wire::FrameKind::kEgressOpen, NumberBytes(stream)};
 }
@@ -40,7 +40,7 @@ inline container::wire::Frame CloseFrame(uint32_t stream, int ways) {
   return {container::wire::FrameKind::kEgressClose, NumberBytes(stream) + static_cast<char>(ways)};
 }
 
-// Of a function.
+// The body of a function call.
 inline std::string CallBytes(std::string_view name, std::string_view arguments) {
   return FrameBytes(
       container::wire::FrameKind::kCall,

@@ -471,7 +471,7 @@ bool IsChild(pid_t pid) {
   return waitid(P_PID, static_cast<id_t>(pid), nullptr, WEXITED | WNOHANG | WNOWAIT) == 0;
 }
 
-TEST_P(AnyProcess, TellsExitFromSignal) {
+TEST_P(AnyProcess, DistinguishesExitFromSignal) {
   const ExitReport exited = Start([] { return 7; }).Wait();
   EXPECT_TRUE(exited.known);
   EXPECT_EQ(exited.exit_code, 7);
@@ -570,7 +570,7 @@ bool FilterCall(uint32_t number, uint32_t action) {
   return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 && seal::InstallFilter(filter);
 }
 
-// Of an owner that dies when it sends a signal to a pid.
+// How an owner dies that sends a signal to a pid.
 tests::Death DeathOfAKiller(bool child_has_ended) {
   return tests::InChild([&] {
     const pid_t owner = getpid();

@@ -21,7 +21,7 @@ LIMITS = r"at timeout or memory_limit the program is stopped, with its output so
 BASIC = r"the standard library without files, network, processes and pip"
 CHOSEN = r"chosen by what the code imports or by profile"
 INFO = r"get_sandbox_info lists the modules"
-CUT = r"The middle of a long part is left out, and a note says where it can be read"
+CUT = r"The middle of a long part is cut, and a note says where to read it"
 CODE = "argument:code"
 
 TASKS = (

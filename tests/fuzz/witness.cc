@@ -25,7 +25,7 @@ Json Read(std::string_view text) {
   return Json::parse(text, nullptr, false);
 }
 
-// Of valid JSON: calls `mark` for each character that is not part of a string.
+// Calls `mark` for each character that is not part of a string. Precondition: valid JSON.
 template <typename Mark>
 void EachUnquoted(std::string_view text, Mark mark) {
   bool quoted = false;
@@ -49,7 +49,7 @@ size_t Depth(std::string_view text) {
   return deepest;
 }
 
-// Of all its objects.
+// The number of members of all its objects.
 size_t Members(std::string_view text) {
   size_t members = 0;
   EachUnquoted(text, [&](char c) { members += c == ':'; });

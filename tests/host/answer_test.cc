@@ -357,7 +357,7 @@ TEST(AnswerJson, AlwaysHasTheKeysOfTheFirstRelease) {
   }
 }
 
-TEST(AnswerJson, LeavesOutWhatIsUsual) {
+TEST(AnswerJson, OmitsDefaults) {
   Outcome outcome = Printed("hi\n");
   outcome.isolation.layers.push_back({"cgroup", false, "none is delegated"});
   EXPECT_EQ(ObjectOf(outcome), json::parse(R"({"success":true,"status":"ok",

@@ -53,7 +53,7 @@ class MappedFile {
   volatile char* page(size_t index) const { return memory_ + index * core::kPageSize; }
   void Protect(int protection) { EXPECT_EQ(mprotect(memory_, size(), protection), 0); }
 
-  // Of this process.
+  // Pages mapped in this process.
   size_t PagesMapped() const {
     const core::Result<core::UniqueFd> pagemap = core::OpenPagemap("self");
     if (!pagemap) return kPages + 1;
@@ -263,8 +263,8 @@ TEST_F(FilePages, CodeThatIsUsedMuchIsOnAHugePage) {
 }
 
 TEST_F(FilePages, FewConstantsMayShareItsHugePage) {
-  const size_t kMost = HugePageSize() / 8;
-  const LargeCode few(kMost), many(kMost + core::kPageSize);
+  const size_t kMaxSize = HugePageSize() / 8;
+  const LargeCode few(kMaxSize), many(kMaxSize + core::kPageSize);
   const core::Result<void> done = PrepareFilePages(
       [&] {
         few.Use(200);
@@ -281,7 +281,7 @@ TEST_F(FilePages, FewConstantsMayShareItsHugePage) {
   // What is not on it stays as it was.
   EXPECT_EQ(protection(few.after()), "r--p");
   EXPECT_EQ(protection(many.after()), "r--p");
-  EXPECT_EQ(protection(many.after() - kMost - core::kPageSize), "r--p");
+  EXPECT_EQ(protection(many.after() - kMaxSize - core::kPageSize), "r--p");
   if (OnHugePages(few.aligned()) == 0) GTEST_SKIP() << "this kernel gives no huge page for it";
   EXPECT_EQ(OnHugePages(few.aligned()), HugePageSize() >> 10);
   EXPECT_EQ(protection(few.aligned()), "r-xp");

@@ -78,7 +78,7 @@ TEST(ChildReaper, ItsChildrenAreNobodyElses) {
   EXPECT_EQ(report.signal, SIGKILL);
 }
 
-TEST(ChildReaper, TellsHowAChildEnded) {
+TEST(ChildReaper, ReportsHowAChildEnded) {
   auto reaper = ChildReaper::Start();
   ASSERT_TRUE(reaper) << reaper.error().ToString();
   core::Process child = Begin(*reaper, [] { _exit(7); });

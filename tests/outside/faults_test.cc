@@ -158,7 +158,7 @@ TEST(ZygoteKilled, UnderLoadEachCallerGetsAnAnswerAndTheNextRunWorks) {
   ExpectWorks(*sandbox);
   EXPECT_GT(sandbox->counters().zygotes_started, 1u);
   sandbox.reset();
-  // Of a worker that was cloned and not yet reported, too.
+  // Also of a worker that was cloned and not yet reported.
   EXPECT_TRUE(tests::Eventually([] { return tests::Children().empty(); }))
       << Describe(tests::Children());
 }
@@ -678,12 +678,12 @@ TEST(Exhausted, ProcessesAreAClearErrorAndEndWithIt) {
   REQUIRE_SOMEBODY();
   // For a zygote and a worker beside the host's own threads, of which a sanitizer has one more.
   const rlim_t enough = tests::ThreadSanitized() ? 6 : 4;
-  for (rlim_t most : {1, 2, 3, 4, 6}) {
-    const tests::Death death = tests::InChild([most, enough] {
+  for (rlim_t max : {1, 2, 3, 4, 6}) {
+    const tests::Death death = tests::InChild([max, enough] {
       if (!BecomeOrdinary(kSomebody + 1)) return 2;
       rlimit before;
       getrlimit(RLIMIT_NPROC, &before);
-      const rlimit few{most, before.rlim_max};
+      const rlimit few{max, before.rlim_max};
       auto sandbox = Sandbox::Open(tests::FullPython());
       if (!sandbox) return 3;
       setrlimit(RLIMIT_NPROC, &few);
@@ -695,11 +695,11 @@ TEST(Exhausted, ProcessesAreAClearErrorAndEndWithIt) {
       // A zygote that is up keeps the limit it was born with; so many workers it may still have.
       const bool works = tests::Eventually([&] {
         const auto again = (*sandbox)->Run(tests::MakeRequest("print(1)"), options);
-        return (again && again->success()) || most < enough;
+        return (again && again->success()) || max < enough;
       });
       return works ? 0 : 5;
     });
-    EXPECT_EQ(death, tests::Exited(0)) << "with " << most << " processes";
+    EXPECT_EQ(death, tests::Exited(0)) << "with " << max << " processes";
   }
 }
 

@@ -78,7 +78,7 @@ TEST_F(Environment, AnInterpreterThatIsNoProgramIsRefused) {
   for (const std::string& named : {(root_ / "shim").string(), std::string("/nowhere/python")}) {
     const core::Result<Installation> found = Find(named);
     ASSERT_FALSE(found);
-    EXPECT_NE(found.error().ToString().find("is no program"), std::string::npos);
+    EXPECT_NE(found.error().ToString().find("is not a program"), std::string::npos);
   }
 }
 

@@ -59,7 +59,7 @@ TEST_F(KeptSessions, NamesStayWithoutNamespacesAndAKillIsTheEnd) {
             "namespaces a session cannot be copied");
   EXPECT_EQ(Run(*session, "x + 1").result_json, "42");
   EXPECT_EQ(session->processes().size(), 1u);
-  // Of a process that cannot be traced, and is in no namespace of its user's, only root sees that.
+  // Only root sees that of a process that cannot be traced and is in no user namespace of ours.
   if (geteuid() == 0) {
     EXPECT_GT(session->info().memory_bytes, 1u << 20);
   }

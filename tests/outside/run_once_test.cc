@@ -27,7 +27,7 @@ core::Result<host::Outcome> RunWithAll(SandboxOptions options, const host::Reque
   return tests::Open(std::move(options))->Run(request);
 }
 
-// Of one that has loaded these, without another attempt.
+// The outcome of a run that has loaded these modules, without another attempt.
 core::Result<host::Outcome> RunWith(StringList named, SandboxOptions options,
                                     const host::Request& request) {
   options.single_run = true;
@@ -152,7 +152,7 @@ TEST(RunOnce, OutputThatChangesIsShownWithANote) {
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_TRUE(shown.out.ends_with(outcome->stdout_stream.text)) << shown.out;
   EXPECT_GT(shown.out.size(), outcome->stdout_stream.text.size()) << "nothing was shown before";
-  EXPECT_NE(shown.err.find("was started again"), std::string::npos) << shown.err;
+  EXPECT_NE(shown.err.find("was restarted"), std::string::npos) << shown.err;
 }
 
 TEST(RunOnce, AFunctionOfTheCallersIsCalledOnce) {

@@ -64,7 +64,7 @@ TEST_P(ACellThatForks, GetsNothing) {
     const host::Outcome outcome = Run(*session, source);
     EXPECT_EQ(outcome.status, host::Status::kOk) << host::OutcomeToJson(outcome, 1);
     EXPECT_EQ(outcome.stdout_stream.text, attack.held);
-    ExpectNoStrangers(*session);
+    ExpectNoUnexpectedProcesses(*session);
   }
   EXPECT_EQ(Value(*session, "6 * 7"), "42");
 }
@@ -159,7 +159,7 @@ time.sleep(0.2)  # sleeps: they are to use some time before it ends
         EXPECT_EQ(event.count, 5u);
       }
     }
-    ExpectNoStrangers(*session);
+    ExpectNoUnexpectedProcesses(*session);
   }
   EXPECT_EQ(Value(*session, "6 * 7"), "42");
 }
@@ -181,7 +181,7 @@ for i in range(5):
     EXPECT_TRUE(outcome.session->restored);
     EXPECT_NE(EventsOf(outcome).find("processes that the cell had cloned"), std::string::npos)
         << EventsOf(outcome);
-    ExpectNoStrangers(*session);
+    ExpectNoUnexpectedProcesses(*session);
     EXPECT_EQ(Value(*session, "6 * 7"), "42");
   }
 }
@@ -204,9 +204,9 @@ time.sleep(0.3)  # sleeps: long enough for many to replace each other
 won()
 )");
   EXPECT_EQ(outcome.stdout_stream.text, "WON\n") << host::OutcomeToJson(outcome, 1);
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
   std::this_thread::sleep_for(milliseconds(100));  // sleeps: one that was missed would multiply
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
   EXPECT_EQ(Value(*session, "6 * 7"), "42");
 }
 
@@ -230,7 +230,7 @@ made
   ASSERT_TRUE(outcome.result_json);
   EXPECT_LT(std::stoi(*outcome.result_json), 200);
   EXPECT_GT(std::stoi(*outcome.result_json), 1);
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
   EXPECT_TRUE(session->Branch(3));
   EXPECT_EQ(Value(*session, "6 * 7"), "42");
 }
@@ -271,9 +271,10 @@ while time.process_time() < begun + 0.2: pass
   EXPECT_EQ(control.status, host::Status::kOk) << host::OutcomeToJson(control, 1);
   EXPECT_GT(TicksOf(init), before + 10);
   // With threads, it cannot be copied. Whoever asks is told.
-  EXPECT_EQ(NoteOf(control),
-            "there is no checkpoint of the state before this cell: make a checkpoint: 2 threads of "
-            "earlier cells still run");
+  EXPECT_EQ(
+      NoteOf(control),
+      "there is no checkpoint of the state before this cell: create a checkpoint: 2 threads of "
+      "earlier cells still run");
   EXPECT_FALSE(session->Checkpoint());
   EXPECT_FALSE(session->Branch(1));
   // A cell that is killed then costs more than itself.
@@ -283,7 +284,7 @@ while time.process_time() < begun + 0.2: pass
             std::string::npos)
       << NoteOf(killed);
   EXPECT_EQ(Value(*session, "'spin' in globals()"), "false");
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
 }
 
 // SIGCONT is what the host's orders begin with: a handler of the guest's for it must not get more
@@ -297,7 +298,7 @@ TEST_F(SessionAttack, AHandlerOfTheContinuingSignalIsHarmless) {
   EXPECT_EQ(Value(*session, "x"), "4");
   ASSERT_TRUE(session->Undo(2));
   EXPECT_EQ(Value(*session, "x"), "3");
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
 }
 
 // --- forged answers
@@ -348,7 +349,7 @@ TEST_P(AForgedCopy, CostsTheForgerOnly) {
   EXPECT_NE(NoteOf(next).find("the session goes on from checkpoint c1, after cell 1"),
             std::string::npos)
       << NoteOf(next);
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
   session->Close("over");
   ExpectNothingOf(init);
 }
@@ -375,7 +376,7 @@ const Forgery kForgeries[] = {
 INSTANTIATE_TEST_SUITE_P(Forgeries, AForgedCopy, testing::ValuesIn(kForgeries),
                          [](const auto& info) { return info.param.name; });
 
-// Of the two words, the host takes the first, and kills the clone; the second is in the way of the
+// The host takes the first of the two words and kills the clone; the second is in the way of the
 // next cell's, which ends that. All of it is the forger's loss, and what was before it can be had
 // again.
 TEST_F(SessionAttack, AForgedRefusalCostsTheForgerOnly) {
@@ -393,7 +394,7 @@ TEST_F(SessionAttack, AForgedRefusalCostsTheForgerOnly) {
   const auto back = session->RollBack("c1");
   ASSERT_TRUE(back) << back.error().ToString();
   EXPECT_EQ(Value(*session, "x"), "\"kept\"");
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
 }
 
 // Told to copy itself after its cell, it seems to be refused; told again before the next one, it
@@ -466,7 +467,7 @@ TEST_P(AForgedWaking, IsAnErrorAndTheSessionStays) {
   const auto branched = session->Branch(3);
   ASSERT_FALSE(branched);
   EXPECT_EQ(Value(*session, "x"), "\"trap\"");
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
   const auto back = session->RollBack("c1");
   ASSERT_TRUE(back) << back.error().ToString();
   EXPECT_EQ(Value(*session, "x"), "\"kept\"");
@@ -497,13 +498,13 @@ TEST_F(SessionAttack, ForgedWordsDuringACellEndTheCell) {
     EXPECT_EQ(outcome.status, host::Status::kKilled);
     EXPECT_TRUE(outcome.session->restored) << NoteOf(outcome);
     EXPECT_EQ(Value(*session, "x"), "\"kept\"");
-    ExpectNoStrangers(*session);
+    ExpectNoUnexpectedProcesses(*session);
   }
   const host::Outcome closed =
       Run(*session, "import os\nos.closerange(0, 64)\n" BELLJAR_UNTIL_KILLED);
   EXPECT_EQ(closed.status, host::Status::kKilled);
   EXPECT_EQ(Value(*session, "x"), "\"kept\"");
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
 }
 
 // A worker that does not answer is given up after kObeyTimeout (session_family.cc), 20 s. Nobody
@@ -539,7 +540,7 @@ TEST_F(SessionAttackSoak, AWorkerThatDoesNotAnswerIsGivenUp) {
       "import os, time\ndef hang():\n    while True: pass\n"
       "os.register_at_fork(before=hang)\nx = 'lost'");
   EXPECT_EQ(Value(*session, "x"), "\"kept\"");
-  ExpectNoStrangers(*session);
+  ExpectNoUnexpectedProcesses(*session);
 }
 
 // --- memory
@@ -560,16 +561,16 @@ TEST_F(SessionAttack, MemoryThroughCheckpointsIsBounded) {
     options.total_memory = total;
     const auto session = OpenSession(options);
     if (!session) return uint64_t{0};
-    uint64_t most = 0;
+    uint64_t max = 0;
     for (int i = 0; i < 12; ++i) {
       Run(*session, "import os\nx = bytearray(os.urandom(4096) * (20 * 256))");
-      ExpectNoStrangers(*session);  // a checkpoint that was dropped takes a moment to end
-      most = std::max(most, MemoryOf(InitOf(*session)));
+      ExpectNoUnexpectedProcesses(*session);  // a checkpoint that was dropped takes a moment to end
+      max = std::max(max, MemoryOf(InitOf(*session)));
     }
     EXPECT_EQ(Value(*session, "len(x)"), std::to_string(20 << 20));
     session->Close("over");
     ExpectNothingOf(InitOf(*session));
-    return most;
+    return max;
   };
   const uint64_t unbounded = fill(core::Bytes::Mebi(4096));
   EXPECT_GT(unbounded, 200 * kMebi) << "this test proves nothing";

@@ -582,7 +582,7 @@ TEST_F(SessionFaults, NoDescriptorsIsAClearErrorAndLosesNothing) {
     }
     ASSERT_EQ(session->closed(), "") << seen;
     EXPECT_EQ(Value(*session, "x"), "2") << seen;
-    ExpectNoStrangers(*session);
+    ExpectNoUnexpectedProcesses(*session);
   }
 }
 
@@ -630,7 +630,7 @@ TEST_F(SessionFaults, NoDescriptorsInTheMiddleOfACopyCostsNoCheckpoint) {
     const auto back = session->RollBack("c1");
     ASSERT_TRUE(back) << back.error().ToString();
     EXPECT_EQ(Value(*session, "x"), "1");
-    ExpectNoStrangers(*session);
+    ExpectNoUnexpectedProcesses(*session);
   }
 }
 

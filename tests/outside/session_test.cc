@@ -246,9 +246,10 @@ TEST_F(SessionTest, NoCheckpointWhileThreadsRun) {
   EXPECT_EQ(started.status, host::Status::kOk) << started.error->message;
   const host::Outcome next = Run(*session, "x += 1\nx");
   EXPECT_EQ(next.result_json, "2");
-  EXPECT_EQ(next.session->note,
-            "there is no checkpoint of the state before this cell: make a checkpoint: a thread of "
-            "an earlier cell still runs");
+  EXPECT_EQ(
+      next.session->note,
+      "there is no checkpoint of the state before this cell: create a checkpoint: a thread of "
+      "an earlier cell still runs");
   EXPECT_FALSE(session->Branch(1));
   const host::Outcome killed = Run(*session, "while True: pass", milliseconds(200));
   EXPECT_TRUE(killed.session->restored);

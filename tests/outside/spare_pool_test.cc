@@ -36,8 +36,8 @@ bool Lives(const Worker& worker) {
   return poll(&ended, 1, 0) == 0;
 }
 
-// Of the keeper. A rotation is some ten events; one that waits by polling without a timeout makes
-// ten thousands of them a second.
+// Wake-ups of the keeper. A rotation causes about ten; polling without a timeout causes tens of
+// thousands a second.
 constexpr uint64_t kManyWakeUps = 300;
 
 // --- rotation -----------------------------------------------------------------------------------

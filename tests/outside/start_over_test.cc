@@ -67,7 +67,7 @@ TEST(OutputOfBoth, IsBothFromWhereTheyDiffer) {
   output.sink().on_stdout("3\n");
   EXPECT_EQ(shown.out, "same\n1\nsame\n2\n3\n");
   output.sink().on_stderr("warning 2\n");
-  EXPECT_TRUE(shown.err.starts_with("warning 1\nbelljar: the program was started again"));
+  EXPECT_TRUE(shown.err.starts_with("warning 1\nbelljar: the program was restarted"));
   EXPECT_TRUE(shown.err.ends_with(":\nwarning 2\n")) << "the note comes once: " << shown.err;
 }
 

@@ -51,7 +51,7 @@ class WorkerChannelTest : public testing::Test {
               static_cast<ssize_t>(bytes.size()));
   }
   // Until there is a word, or nothing more to read.
-  Message Hear() {
+  Message Receive() {
     for (;;) {
       pollfd readable{host_.get(), POLLIN, 0};
       const Message word = channel().Move();
@@ -83,32 +83,32 @@ class WorkerChannelTest : public testing::Test {
   std::optional<WorkerChannel> channel_;
 };
 
-TEST_F(WorkerChannelTest, NothingIsNoWord) { EXPECT_EQ(Hear(), Message::kNothing); }
+TEST_F(WorkerChannelTest, NothingIsNoWord) { EXPECT_EQ(Receive(), Message::kNothing); }
 
 TEST_F(WorkerChannelTest, DoneIsHeard) {
   Say(Signal(core::WorkerSignal::kDone, 0, 0));
-  EXPECT_EQ(Hear(), Message::kDone);
+  EXPECT_EQ(Receive(), Message::kDone);
 }
 
 TEST_F(WorkerChannelTest, OnlyWhereModulesAreLeftOutItMayStartOver) {
   Say(Signal(core::WorkerSignal::kStartOver, 0, 0));
-  EXPECT_EQ(Hear(), Message::kMalformed);
+  EXPECT_EQ(Receive(), Message::kMalformed);
   channel_.emplace(host_.get(), request_, call_, false, true);
   Say(Signal(core::WorkerSignal::kStartOver, 0, 0));
-  EXPECT_EQ(Hear(), Message::kStartOver);
+  EXPECT_EQ(Receive(), Message::kStartOver);
 }
 
 TEST_F(WorkerChannelTest, CallsAreAnsweredAgainAndAgain) {
   for (int i = 0; i < 3; ++i) {
     Say(Call("lookup", R"({"args":[1],"kwargs":{}})"));
-    ASSERT_EQ(Hear(), Message::kCall);
+    ASSERT_EQ(Receive(), Message::kCall);
     EXPECT_EQ(Answered(), R"({"value":1})");
   }
   ASSERT_EQ(calls_.size(), 3u);
   EXPECT_EQ(calls_[2].first, "lookup");
   EXPECT_EQ(calls_[2].second, R"({"args":[1],"kwargs":{}})");
   Say(Signal(core::WorkerSignal::kDone, 0, 0));
-  EXPECT_EQ(Hear(), Message::kDone);
+  EXPECT_EQ(Receive(), Message::kDone);
 }
 
 TEST_F(WorkerChannelTest, WordsThatComeByteByByteAreHeardOnceWhole) {
@@ -116,20 +116,20 @@ TEST_F(WorkerChannelTest, WordsThatComeByteByByteAreHeardOnceWhole) {
   Say(call.substr(0, sizeof(core::WorkerSignal)));
   for (size_t i = sizeof(core::WorkerSignal); i + 1 < call.size(); ++i) {
     Say(call.substr(i, 1));
-    ASSERT_EQ(Hear(), Message::kNothing) << "after byte " << i;
+    ASSERT_EQ(Receive(), Message::kNothing) << "after byte " << i;
   }
   Say(call.substr(call.size() - 1));
-  EXPECT_EQ(Hear(), Message::kCall);
+  EXPECT_EQ(Receive(), Message::kCall);
 }
 
 TEST_F(WorkerChannelTest, AnnouncedBytesAreNotMadeRoomFor) {
   request_.limits.result = core::Bytes{UINT32_MAX};
   Say(Signal(core::WorkerSignal::kCall, 6, UINT32_MAX - 1));
-  EXPECT_EQ(Hear(), Message::kNothing);  // and the test has not taken 4 GiB
+  EXPECT_EQ(Receive(), Message::kNothing);  // and the test has not taken 4 GiB
   Say("lookup");
-  EXPECT_EQ(Hear(), Message::kNothing);
+  EXPECT_EQ(Receive(), Message::kNothing);
   close(worker_.Release());
-  EXPECT_EQ(Hear(), Message::kEnd);
+  EXPECT_EQ(Receive(), Message::kEnd);
 }
 
 TEST_F(WorkerChannelTest, WhatIsNoWordIsNonsense) {
@@ -150,7 +150,7 @@ TEST_F(WorkerChannelTest, WhatIsNoWordIsNonsense) {
   for (const auto& [what, said] : kSaid) {
     channel_.reset();
     Say(said);
-    EXPECT_EQ(Hear(), Message::kMalformed) << what;
+    EXPECT_EQ(Receive(), Message::kMalformed) << what;
     char rest[4096];
     while (recv(host_.get(), rest, sizeof rest, MSG_DONTWAIT) > 0) {
     }
@@ -161,20 +161,20 @@ TEST_F(WorkerChannelTest, WhatIsNoWordIsNonsense) {
 TEST_F(WorkerChannelTest, WithoutFunctionsACallIsNonsense) {
   call_ = nullptr;
   Say(Call("lookup", kEmptyCall));
-  EXPECT_EQ(Hear(), Message::kMalformed);
+  EXPECT_EQ(Receive(), Message::kMalformed);
 }
 
 TEST_F(WorkerChannelTest, WhatIsOnlyValidatedCallsNobody) {
   request_.mode = host::Request::Mode::kValidate;
   Say(Call("lookup", kEmptyCall));
-  EXPECT_EQ(Hear(), Message::kMalformed);
+  EXPECT_EQ(Receive(), Message::kMalformed);
 }
 
 // Half an answer, or an empty one, would be for the program to judge.
 TEST_F(WorkerChannelTest, WithoutAnAnswerTheWorkerIsLeftWaiting) {
   answer_ = "";
   Say(Call("lookup", kEmptyCall) + Call("lookup", kEmptyCall));
-  ASSERT_EQ(Hear(), Message::kCall);
+  ASSERT_EQ(Receive(), Message::kCall);
   channel().Answer();
   EXPECT_EQ(channel().events(), 0);
   char byte;
@@ -194,7 +194,7 @@ TEST_F(WorkerChannelTest, HostileArgumentsNeverReachTheFunction) {
        {std::string("{"), std::string("NaN"), std::string(R"({"a":1,"a":2})"), deep,
         std::string("\"\xff\""), std::string("1e999")}) {
     Say(Call("lookup", arguments));
-    ASSERT_EQ(Hear(), Message::kCall);
+    ASSERT_EQ(Receive(), Message::kCall);
     EXPECT_NE(Answered().find("not plain data"), std::string::npos) << arguments;
   }
   EXPECT_TRUE(calls_.empty());
@@ -203,7 +203,7 @@ TEST_F(WorkerChannelTest, HostileArgumentsNeverReachTheFunction) {
 TEST_F(WorkerChannelTest, AnAnswerThatIsTooLargeIsSaidToBe) {
   answer_ = "{\"value\":\"" + std::string(1000, 'x') + "\"}";
   Say(Call("lookup", kEmptyCall));
-  ASSERT_EQ(Hear(), Message::kCall);
+  ASSERT_EQ(Receive(), Message::kCall);
   EXPECT_NE(Answered().find("lookup(): its answer exceeds the 1000"), std::string::npos);
 }
 
@@ -212,7 +212,7 @@ TEST_F(WorkerChannelTest, AWorkerThatTakesNoAnswerIsNotWaitedFor) {
   request_.limits.result = core::Bytes::Mebi(16);
   answer_ = "\"" + std::string(8 << 20, 'x') + "\"";
   Say(Call("lookup", kEmptyCall));
-  ASSERT_EQ(Hear(), Message::kCall);
+  ASSERT_EQ(Receive(), Message::kCall);
   channel().Answer();
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(channel().Move(), Message::kNothing);
   EXPECT_EQ(channel().events(), POLLOUT);
@@ -223,9 +223,9 @@ TEST_F(WorkerChannelTest, AWorkerThatTakesNoAnswerIsNotWaitedFor) {
 // While an answer is on its way the worker has nothing to say, so nothing is read.
 TEST_F(WorkerChannelTest, ASecondCallWaitsForTheFirstAnswer) {
   Say(Call("lookup", kEmptyCall) + Call("lookup", kEmptyCall));
-  ASSERT_EQ(Hear(), Message::kCall);
+  ASSERT_EQ(Receive(), Message::kCall);
   EXPECT_EQ(Answered(), answer_);
-  EXPECT_EQ(Hear(), Message::kCall);
+  EXPECT_EQ(Receive(), Message::kCall);
   EXPECT_EQ(Answered(), answer_);
   EXPECT_EQ(calls_.size(), 2u);
 }

@@ -511,7 +511,7 @@ TEST_F(Snapshots, BoundsNameTheFileAndWhatToDo) {
   error = TakeError({core::Bytes{100'001}, 1});
   EXPECT_EQ(error.error_number, 0);
   EXPECT_EQ(error.detail, "the workspace has more than 1 entries; remove some");
-  // Of the texts of links, too.
+  // The targets of links count, too.
   Remove("large");
   Link("l", std::string(1000, 'x'));
   EXPECT_NE(TakeError({core::Bytes{1000}, 10}).ToString().find("1000 in all"), std::string::npos);
@@ -671,17 +671,17 @@ void Fill(int root, const char* name, size_t size, char byte) {
 TEST(FullWorkspace, SpaceIsFreedBeforeAnyIsUsed) {
   const core::UniqueFd root = SmallFileSystem();
   if (!root) BELLJAR_SKIP_OR_FAIL("mounts a tmpfs");
-  constexpr size_t kMost = 1000 << 10;
+  constexpr size_t kMaxSize = 1000 << 10;
   const auto take = [&] {
     core::Result<WorkspaceSnapshot> taken = WorkspaceSnapshot::Take(root.get(), {}, kBounds);
     EXPECT_TRUE(taken) << taken.error().ToString();
     return taken ? *taken : WorkspaceSnapshot();
   };
-  Fill(root.get(), "a", kMost, 'a');
+  Fill(root.get(), "a", kMaxSize, 'a');
   Fill(root.get(), "b", 10, 'b');
   const WorkspaceSnapshot first = take();
   Fill(root.get(), "a", 10, 'a');
-  Fill(root.get(), "b", kMost, 'b');
+  Fill(root.get(), "b", kMaxSize, 'b');
   const WorkspaceSnapshot second = take();
   Fill(root.get(), "a", 0, 'a');
   Fill(root.get(), "b", 0, 'b');
@@ -689,7 +689,7 @@ TEST(FullWorkspace, SpaceIsFreedBeforeAnyIsUsed) {
   const auto hole = [&](const char* name, off_t size, off_t offset) {
     const GuestIdentity guest;
     const core::UniqueFd fd(openat(root.get(), name, O_WRONLY | O_CLOEXEC));
-    ASSERT_EQ(ftruncate(fd.get(), kMost), 0);
+    ASSERT_EQ(ftruncate(fd.get(), kMaxSize), 0);
     ASSERT_EQ(pwrite(fd.get(), std::string(static_cast<size_t>(size), 'x').data(),
                      static_cast<size_t>(size), offset),
               size);

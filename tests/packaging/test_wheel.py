@@ -338,7 +338,7 @@ def test_the_preloaded_library_is_no_program(environment):
         pass_fds=[fd],
     )
     assert (done.returncode, done.stdout) == (2, "")
-    assert "is not a command of its own" in done.stderr
+    assert "is not meant to be run directly" in done.stderr
 
 
 def test_the_package_runs_programs_as_the_command_does(environment):
@@ -397,7 +397,7 @@ def replace_interpreter(environment: Environment, program: str) -> subprocess.Co
 def test_a_program_that_is_no_python_is_refused(spare_environment):
     done = replace_interpreter(spare_environment, "/bin/true")
     assert done.returncode == 5
-    assert "is no program of CPython's" in done.stderr
+    assert "is not a CPython program" in done.stderr
 
 
 def test_another_python_is_refused(spare_environment):
@@ -441,7 +441,7 @@ def test_an_environment_whose_interpreter_is_gone_says_so(spare_environment):
     done = spare_environment.run("run", "-c", "1", path="/nonexistent")
     assert done.returncode == 5
     assert f"there is no python{MINOR} in {spare_environment.folder}/bin and none on" in done.stderr
-    assert "make the environment again" in done.stderr
+    assert "recreate the environment" in done.stderr
 
 
 def test_it_runs_without_a_home_and_shared_memory(environment):

@@ -129,9 +129,9 @@ TEST_F(Profiles, WrongTypesAreRefusedWithTheLine) {
 TEST_F(Profiles, ValuesThatMakeNoSenseAreRefused) {
   ExpectRefused(Load("schema = 1", "schema = 2"), {"mine.toml:1", "schema must be 1"});
   ExpectRefused(Load("\"1s\", max = \"2s\"", "\"3s\", max = \"2s\""),
-                {"mine.toml:5", "default is over the maximum"});
+                {"mine.toml:5", "default exceeds the maximum"});
   ExpectRefused(Load("\"1m\", max = \"2m\"", "\"1g\", max = \"2m\""),
-                {"mine.toml:7", "default is over the maximum"});
+                {"mine.toml:7", "default exceeds the maximum"});
   ExpectRefused(Load("\"1m\", max", "\"lots\", max"), {"mine.toml:7", "lots", "128m"});
   ExpectRefused(Load("\"1s\", max", "\"0\", max"), {"mine.toml:5", "duration"});
   ExpectRefused(Load("default = 16", "default = 0"), {"mine.toml:12", "from 1 to 65536"});
@@ -255,7 +255,7 @@ TEST_F(Profiles, LightPackagesAreOnesThatItHas) {
   EXPECT_EQ(loaded->light_packages, std::vector<std::string>{"two"});
   const auto other = Load(modules, set + light("\"three\"") + modules);
   ASSERT_FALSE(other);
-  EXPECT_NE(other.error().ToString().find("no set of packages of this profile has \"three\""),
+  EXPECT_NE(other.error().ToString().find("no package set of this profile has \"three\""),
             std::string::npos)
       << other.error().ToString();
   EXPECT_FALSE(Load(modules, set + light("2") + modules));

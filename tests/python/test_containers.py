@@ -25,7 +25,7 @@ NOWHERE = "/nonexistent/engine.sock"
         ({"runtime": "runc", "require_gvisor": True}, "container: require_gvisor and runtime=runc"),
         ({"engine": "runsc", "runtime": "runc"}, "runtime=runc needs docker"),
         ({"engine": "runsc", "socket": NOWHERE}, "engine=runsc has no socket"),
-        ({"packages": ("x",), "image": "y"}, "leave image out"),
+        ({"packages": ("x",), "image": "y"}, "omit image"),
         ({"packages": ("x",), "package_index": ""}, "there is no default"),
         (
             {"packages": ("./x",), "package_index": "https://127.0.0.1/simple"},

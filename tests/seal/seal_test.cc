@@ -317,7 +317,7 @@ TEST_F(ShippedFilter, WhatReachesOutIsDenied) {
     EXPECT_EQ(Caught(call), tests::Exited(kNotAsExpected)) << name;
 }
 
-// Of a profile with files and sockets: what hands a page of the page cache to one of them.
+// In a profile with files and sockets: calls that hand a page of the page cache to one of them.
 TEST(WidestFilter, NoPageOfAFileGoesToASocketOrAPipe) {
   const core::Result<outside::Installation> installation = outside::Installation::Find();
   ASSERT_TRUE(installation) << installation.error().ToString();

@@ -68,7 +68,7 @@ TEST_F(LiveLimitsTest, WhatIsWrongIsSaidAndNothingChanges) {
       {{{"waiting", 1e300}}, "from 0 to 100000"},
       {{{"waiting", 100'001}}, "from 0 to 100000"},
       {{{"running", 0}}, "from 1 to 4"},
-      {{{"running", 5}}, "from 1 to 4, with which the server was started"},
+      {{{"running", 5}}, "from 1 to 4, the value at the start"},
       {{{"sessions", 1}}, "sessions must be an object"},
       {{{"sessions", {{"checkpoints", 1}}}}, "sessions.checkpoints"},
       {{{"sessions", {{"per_token", 0}}}}, "sessions.per_token: write a whole number from 1"},
@@ -102,10 +102,8 @@ TEST_F(LiveLimitsTest, TheDocumentHasTheRangesOfTheSettings) {
                              {sessions["lifetime"], "sessions.lifetime", 1000}};
   for (const Member& member : kMembers) {
     const config::Setting& setting = *config::FindSetting(member.setting);
-    EXPECT_EQ(member.schema["minimum"].get<double>() * member.scale, setting.least)
-        << member.setting;
-    EXPECT_EQ(member.schema["maximum"].get<double>() * member.scale, setting.most)
-        << member.setting;
+    EXPECT_EQ(member.schema["minimum"].get<double>() * member.scale, setting.min) << member.setting;
+    EXPECT_EQ(member.schema["maximum"].get<double>() * member.scale, setting.max) << member.setting;
   }
   EXPECT_EQ(members.size() + sessions.size(), 3u + 4u);
 }

@@ -54,11 +54,11 @@ std::unique_ptr<Server> OpenServer(const ServerConfig& config) {
   parts.log = std::move(*log);
   parts.events = std::move(*events);
   parts.sandboxes = std::move(*sandboxes);
-  parts.last_moment = std::chrono::milliseconds(0);
+  parts.shutdown_grace = std::chrono::milliseconds(0);
   return std::make_unique<Server>(config, std::move(parts), *catalogue);
 }
 
-TEST(ServerStop, ACallThatOutlivesTheLastMomentUsesNothingThatIsGone) {
+TEST(ServerStop, ACallThatOutlivesTheShutdownGraceUsesNothingThatIsGone) {
   Event reached, let_go;
   ServerConfig config;
   config.execution.running = 1;

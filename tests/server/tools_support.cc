@@ -46,8 +46,9 @@ Tools::Tools(const server::ExecutionConfig& config, const server::ContainerConfi
   sandboxes_ = std::move(*sandboxes);
   tools_ = server::tools::MakeTools(*sandboxes_, *catalogue, answers, resources_, &books_,
                                     sessions.enabled ? &sessions_ : nullptr);
-  sessions_.TellCloses([this](const std::string& owner, const server::RegisteredSession& session,
-                              server::SessionRegistry::Cause, const std::string& why) {
+  sessions_.SetCloseListener([this](const std::string& owner,
+                                    const server::RegisteredSession& session,
+                                    server::SessionRegistry::Cause, const std::string& why) {
     books_.SessionChanged({"closed", owner, session.id(), "", why});
   });
 }

@@ -32,7 +32,7 @@
 
 namespace belljar::tests {
 
-// Of this process, zombies included.
+// Descendants of this process, zombies included.
 inline std::vector<ProcessEntry> Descendants() {
   const std::vector<ProcessEntry> all = Processes();
   std::set<pid_t> ours{getpid()};
@@ -196,7 +196,7 @@ class SessionsTest : public testing::Test {
     EXPECT_TRUE(Eventually([&] { return !session.info().is_busy || !session.closed().empty(); }));
   }
 
-  // Of cells that are to end by themselves, or to be ended by something else.
+  // For cells that should end by themselves, or be ended by something else.
   static constexpr std::chrono::seconds kTimeout{30};
 
   host::Request Cell(std::string source, std::chrono::milliseconds timeout = kTimeout) const {
@@ -225,7 +225,7 @@ class SessionsTest : public testing::Test {
 
   // No more than its worker and its checkpoints; of a session without branches. Fewer: one of them
   // has died, or the session rests.
-  void ExpectNoStrangers(const outside::Session& session) {
+  void ExpectNoUnexpectedProcesses(const outside::Session& session) {
     AwaitIdle(session);
     // The kernel takes apart what was killed.
     EXPECT_TRUE(Eventually([&] {

@@ -106,11 +106,11 @@ Death InChild(const std::function<int()>& body) {
   return WIFEXITED(status) ? Exited(WEXITSTATUS(status)) : KilledBy(WTERMSIG(status));
 }
 
-Death WithThreads(unsigned most, const std::function<int()>& body) {
+Death WithThreads(unsigned max, const std::function<int()>& body) {
   return InChild([&] {
-    // Of nobody else, as processes of other tests would count.
+    // A user of our own: processes of other tests would count, too.
     const uid_t user = 20'000 + static_cast<uid_t>(getpid()) % 40'000;
-    const rlimit limit{most + 1, most + 1};
+    const rlimit limit{max + 1, max + 1};
     if (setresuid(user, user, user) != 0 || setrlimit(RLIMIT_NPROC, &limit) != 0) return 99;
     return body();
   });

@@ -74,8 +74,8 @@ inline Death KilledBy(int signal) { return {-1, signal}; }
 // output of `body` are lost: the result is its exit code (up to 255) or the signal.
 Death InChild(const std::function<int()>& body);
 
-// The same as a user that may have `most` more threads or processes. Requires root.
-Death WithThreads(unsigned most, const std::function<int()>& body);
+// The same as a user that may have `max` more threads or processes. Requires root.
+Death WithThreads(unsigned max, const std::function<int()>& body);
 
 // What a run shows while it runs.
 struct Shown {

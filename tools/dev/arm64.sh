@@ -13,7 +13,7 @@ readonly ARM64_FILES=(outside_tests:{capture_test,child_reaper_test} engine_test
 mapfile -t ARM64_PROGRAMS < <(printf '%s\n' "${ARM64_FILES[@]%%:*}" | sort -u)
 # Landlock's ABI 4 and 6.
 readonly NOT_OF_LINUX_6_1=Landlock.TcpIsRefused:Landlock.AbstractSocketsAndSignalsOfOthersAreRefused
-# The machine has no packages of profiles.
+# The machine has no profile packages.
 readonly ARM64_TESTS=(tests/escapes tests/jail -k 'not data-science')
 
 make_arm64_system() {
@@ -27,15 +27,15 @@ make_arm64_system() {
   key="$(cat -- "$ROOT"/tools/arm64/{system.sh,init} "$ROOT/tools/wheels/debian.sh" \
     <(printf '%s' "$ARM64_SYSTEM ${names[*]}") | fingerprint)"
   is_stamped arm64-system "$key" && return 0
-  say "making $ARM64_SYSTEM: a Debian for arm64"
+  say "creating $ARM64_SYSTEM: a Debian for arm64"
   quietly arm64-system "$ROOT/tools/arm64/system.sh" "$ARM64_SYSTEM" "$(own_release)" "${names[@]}" ||
-    die "$EXIT_OURS" "$ARM64_SYSTEM could not be made; see $LOGS/arm64-system.txt"
+    die "$EXIT_OURS" "$ARM64_SYSTEM could not be created; see $LOGS/arm64-system.txt"
   stamp arm64-system "$key"
 }
 
 compile_arm64() {
   say "compiling for arm64"
-  # Without lines of code, which would be most of the disk.
+  # Without line numbers for debuggers, which would fill most of the disk.
   (cd -- "$ROOT" && quietly configure-arm64 cmake --preset release -B "$ARM64" \
     "-DCMAKE_TOOLCHAIN_FILE=$ROOT/tools/cmake/BelljarArm64.cmake" "-DBELLJAR_SYSTEM=$ARM64_SYSTEM" \
     "-DBELLJAR_PYTHON=$PYTHON" "-DBELLJAR_VENV=$VENV" -DBELLJAR_BUILD_TESTS=ON \
@@ -44,7 +44,7 @@ compile_arm64() {
   compile arm64 "${USED[@]}" jail_runner "${ARM64_PROGRAMS[@]}"
 }
 
-# What the second disk of the machine is made of: what is in the clone, and what was built for it.
+# The content of the machine's second disk: the files of the clone, and what was built for it.
 stage_arm64_tree() {
   local tree="$ARM64_MACHINE/tree" built share
   built="$tree/build/arm64" share="$tree/build/arm64/share/belljar"
@@ -59,7 +59,7 @@ stage_arm64_tree() {
   cp -R -- "$VENV"/lib/python3*/site-packages "$share/site-packages"
 }
 
-# Makes the disk of what is staged, which is where the clone is, and of what is run there.
+# Creates the disk from the staged files, at the path of the clone, and the command to run there.
 make_arm64_disk() { # COMMAND
   local tree="$ARM64_MACHINE/tree"
   mkdir -p -- "$tree/arm64"
@@ -67,12 +67,12 @@ make_arm64_disk() { # COMMAND
   printf '%s\n' "$ROOT" >"$tree/arm64/path"
   printf '%s\n' "$1" >"$tree/arm64/command"
   quietly arm64-disk /sbin/mke2fs -q -t ext4 -d "$tree" "$tree.img" 800M ||
-    die "$EXIT_OURS" "the disk could not be made; see $LOGS/arm64-disk.txt"
+    die "$EXIT_OURS" "the disk could not be created; see $LOGS/arm64-disk.txt"
   rm -rf -- "$tree"
 }
 
-# arm64_command TESTS...: what the machine runs. Waiting is what emulation makes expensive, so both
-# processors get a test each; the time that a test may take is for a machine that is ten times faster.
+# arm64_command TESTS...: what the machine runs. Emulation makes waiting expensive, so each of the two
+# processors gets a test; timeouts of tests are meant for a machine that is ten times faster.
 arm64_command() {
   local file
   cat <<END
@@ -95,7 +95,7 @@ END
   printf 'exit $failed\n'
 }
 
-# The newest processor that is emulated without cryptography of pointers in software.
+# The newest processor whose pointer authentication is not emulated in software.
 run_arm64() {
   qemu-system-aarch64 -M virt -cpu neoverse-n1 -smp 2 -m 4G -accel tcg,thread=multi -nic none \
     -nographic -no-reboot -kernel "$ARM64_MACHINE/vmlinuz" -initrd "$ARM64_MACHINE/initrd" \
@@ -126,7 +126,7 @@ word_arm64() {
   local tests=("$@") started=$SECONDS log="$BUILD/report/arm64.txt"
   (($#)) || tests=("${ARM64_TESTS[@]}")
   [[ "$PYTHON" == /usr/bin/python3 ]] ||
-    die "$EXIT_USAGE" "arm64 is built with the Python of Debian, and run with it: unset BELLJAR_PYTHON"
+    die "$EXIT_USAGE" "arm64 is built and run with Debian's Python: unset BELLJAR_PYTHON"
   prepare_build_dir
   mkdir -p -- "$BUILD/report"
   lock

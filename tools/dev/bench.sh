@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # Sourced by ./dev: the benchmarks.
 
-# bench_wheel WHEEL: needs nothing that is built here
+# bench_wheel WHEEL: needs nothing built here
 bench_wheel() {
   local wheel=${1:-} version
   [[ -f "$wheel" && "$wheel" =~ -cp3([0-9]+)- ]] ||

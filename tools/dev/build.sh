@@ -12,7 +12,7 @@ configure() {
       flags+=("-DBELLJAR_BUILD_${feature^^}=OFF")
     fi
   done
-  # For one minute of fuzzing it is not worth optimising: that takes two thirds of the compile time.
+  # Optimising is not worth it for one minute of fuzzing: it takes two thirds of the compile time.
   if [[ "$preset" == fuzz && "${CI:-}" == true ]]; then
     flags+=("-DCMAKE_CXX_FLAGS_RELWITHDEBINFO=-O0 -gline-tables-only -D_GLIBCXX_ASSERTIONS")
   fi

@@ -1,7 +1,7 @@
 # shellcheck shell=bash
-# Sourced by ./dev: everything, with what takes too long for CI.
+# Sourced by ./dev: everything, including what takes too long for CI.
 
-# search_one PROFILE SECONDS SEED: a profile with packages has an environment of its name
+# search_one PROFILE SECONDS SEED: a profile with packages has an environment of the same name
 search_one() {
   local log="$BUILD/report/search/$1.txt" status=0 packages folder
   packages="$(find "$BUILD/venv-$1/lib" -maxdepth 2 -name site-packages 2>/dev/null || true)"
@@ -29,7 +29,7 @@ nightly_search() { # SECONDS SEED
     grep -q '^\[modules' -- "$profile" || continue
     name="$(basename -- "$profile" .toml)"
     if grep -q '^\[packages\.' -- "$profile" && [[ ! -d "$BUILD/venv-$name" ]]; then
-      say "search of $name: left out; its packages are not in $BUILD/venv-$name"
+      say "search of $name: skipped; its packages are not in $BUILD/venv-$name"
       continue
     fi
     profiles+=("$name")
@@ -51,7 +51,7 @@ nightly_others() {
   return "$status"
 }
 
-# Each test TIMES times, with four times as many processes as elsewhere, to find the unstable ones.
+# Runs each test TIMES times, with four times as many processes as elsewhere, to find unstable ones.
 nightly_load() { # TIMES
   local times=$1 each status=0
   prepare_tests all
@@ -64,10 +64,10 @@ nightly_load() { # TIMES
   close_tests "$status"
 }
 
-# Those of the default, in this order.
+# The default parts, in this order.
 readonly NIGHTLY=(lint test release tsan others fuzz search soak odr chart wheels arm64 load)
 
-# In a process of its own: where it cannot go on, the other parts do.
+# In a separate process: if it has to stop, the other parts continue.
 nightly_part() ( # PART SECONDS SEED
   case "$1" in
     release | tsan) "$ROOT/dev" test "$1" ;;

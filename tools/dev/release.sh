@@ -3,8 +3,8 @@
 
 version() { sed -n 's/^project(belljar VERSION \([0-9.]*\).*/\1/p' "$ROOT/CMakeLists.txt"; }
 
-# mcpb: the bundle for MCP clients that install servers by themselves (docs/mcp.md, "A bundle"). It
-# names the package, which uv installs. The tool is among the npm packages of tests/clients.
+# mcpb: the bundle for MCP clients that install servers themselves (docs/mcp.md, "A bundle"). It names
+# the package, which uv installs. The tool is among the npm packages of tests/clients.
 word_mcpb() {
   local file
   file="$DIST/belljar-$(version).mcpb"
@@ -19,11 +19,12 @@ word_mcpb() {
   say "$file"
 }
 
-# The Debian and Ubuntu releases whose own Python a wheel is for: its tag, and their name in a version.
+# The Debian and Ubuntu releases for whose own Python there is a wheel: its tag, and their name in a
+# version.
 declare -A RELEASES=([cp311]=deb12 [cp312]=ubuntu24.04)
 
 # deb: packages of the wheels in dist/ (./dev wheels), with man pages, completions, a systemd unit
-# and, where the release needs one, an AppArmor profile. Checked by lintian. Only of wheels for this
+# and, where the release needs one, an AppArmor profile. Checked by lintian. Only from wheels for this
 # machine's architecture: the command itself prints its completions and man pages.
 word_deb() {
   # shellcheck source=tools/wheels/debian.sh
@@ -51,7 +52,7 @@ make_deb() { # WHEEL TAG RELEASE
   mkdir -p -- "$tree/belljar"
   cp -R -- "$ROOT/deploy/debian" "$tree/belljar/debian"
   cp -- "$ROOT/tools/man_pages.sh" "$tree/belljar/debian/man_pages"
-  # The date of the last change, so that the same commit makes the same package.
+  # The date of the last change, so that the same commit produces the same package.
   printf 'belljar (%s-1~%s) stable; urgency=medium\n\n  * See CHANGELOG.md.\n\n -- %s  %s\n' \
     "$(version)" "$release" "$(sed -n 's/^Maintainer: //p' "$ROOT/deploy/debian/control")" \
     "$(git -C "$ROOT" log -1 --format=%cD)" >"$tree/belljar/debian/changelog"
@@ -62,12 +63,12 @@ make_deb() { # WHEEL TAG RELEASE
     quietly "lintian-$release" lintian --fail-on error,warning ../*.changes
   ) || die "$EXIT_OURS" "the package failed; see $LOGS/deb-$release.txt"
   cp -- "$tree"/belljar_*.deb "$DIST/"
-  # Of Ubuntu's releases there is no system here to try it on.
+  # There is no system of an Ubuntu release here to try it on.
   [[ "$release" != deb12 ]] || try_deb "$tree"/belljar_*.deb
   say "$(printf '%s' "$DIST/"belljar_*"~${release}"_*.deb)"
 }
 
-# try_deb FILE: in a system of that release without a network, as its users do.
+# try_deb FILE: installs it like its users, in a system of that release without a network.
 try_deb() {
   local root="$BUILD/deb/root" inside=(bwrap --bind "$BUILD/deb/root" / --proc /proc --dev /dev
     --tmpfs /tmp --unshare-net --clearenv --setenv PATH /usr/sbin:/usr/bin:/sbin:/bin --chdir /)

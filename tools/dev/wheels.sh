@@ -1,19 +1,19 @@
 # shellcheck shell=bash
-# Sourced by ./dev: wheels for others, of each supported Python, built against the C library of an
+# Sourced by ./dev: wheels to publish, for each supported Python, built against the C library of an
 # older system and tested in minimal Debian systems.
 
 WHEELS="$BUILD/wheels"
 WHEELS_VENV="$BUILD/venv-wheels"
 DIST="$ROOT/dist"
 
-# wheel_setting KEY: from [tool.belljar-wheels] of pyproject.toml; of a list, one word per line
+# wheel_setting KEY: from [tool.belljar-wheels] of pyproject.toml; for a list, one word per line
 wheel_setting() {
   "$PYTHON" -I -c 'import sys, tomllib
 value = tomllib.load(open(sys.argv[1], "rb"))["tool"]["belljar-wheels"][sys.argv[2]]
 print(value if isinstance(value, str) else "\n".join(value))' "$ROOT/pyproject.toml" "$1"
 }
 
-# python_of VERSION: the path of that interpreter, or nothing. Not a shim of pyenv's, and no
+# python_of VERSION: the path of that interpreter, or nothing. Not a pyenv shim, and not a
 # free-threaded one; a wheel needs no shared libpython.
 python_of() {
   local found
@@ -41,9 +41,9 @@ make_sysroot() {
     <(dpkg-query -W -f '${Package} ${Version}\n' g++ 'lib*-dev' linux-libc-dev) \
     <(printf '%s' "$release $SYSROOT") | fingerprint)"
   is_stamped "wheels-sysroot-$ARCHITECTURE" "$key" && [[ -d "$SYSROOT" ]] && return 0
-  say "making $SYSROOT: the C library of Debian $release, and static libraries"
+  say "creating $SYSROOT: the C library of Debian $release, and static libraries"
   quietly wheels-sysroot "$ROOT/tools/wheels/sysroot.sh" "$SYSROOT" "$release" "$ARCHITECTURE" ||
-    die "$EXIT_OURS" "$SYSROOT could not be made; see $LOGS/wheels-sysroot.txt"
+    die "$EXIT_OURS" "$SYSROOT could not be created; see $LOGS/wheels-sysroot.txt"
   stamp "wheels-sysroot-$ARCHITECTURE" "$key"
 }
 
@@ -54,7 +54,7 @@ build_wheel() {
   local required own="/usr/include/$PROCESSOR-linux-gnu/python$1" found settings=("build-dir=$tree"
     "cmake.define.CMAKE_TOOLCHAIN_FILE=$ROOT/tools/cmake/BelljarOldGlibc.cmake"
     "cmake.define.BELLJAR_SYSROOT=$SYSROOT" "cmake.define.BELLJAR_TRIPLET=$PROCESSOR-linux-gnu"
-    # Lines of code that is then stripped would only bring paths.
+    # Debug information, which is stripped later, would only add paths.
     "cmake.define.CMAKE_CXX_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG"
     "cmake.define.CMAKE_C_FLAGS_RELWITHDEBINFO=-O2 -DNDEBUG")
   rm -rf -- "$tree" "$raw" "$frontend"
@@ -62,8 +62,8 @@ build_wheel() {
   [[ "$python" != /usr/bin/* ]] || is_cross || ln -sfn -- "$own" "$SYSROOT$own"
   quietly "wheels-venv-$version" "$python" -I -m venv "$frontend" ||
     die "$EXIT_USAGE" "$python -m venv failed (on Debian it needs python3-venv)"
-  # What pyproject.toml requires, at one path: each isolated build would have it at another, and
-  # compile against that.
+  # The requirements of pyproject.toml, at one path: each isolated build would have them at another
+  # path, and compile against that.
   mapfile -t required < <("$PYTHON" -I -c 'import sys, tomllib
 print("\n".join(tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"]))' "$ROOT/pyproject.toml")
   quietly "wheels-pip-$version" "$frontend/bin/python" -I -m pip install --quiet --no-input \
@@ -71,7 +71,7 @@ print("\n".join(tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"
     die "$EXIT_USAGE" "pip could not install what the build requires; see $LOGS/wheels-pip-$version.txt"
   # pip 23.0 knows only the long form of the option.
   # One compiler for all: otherwise each Python names the one that compiled it. _PYTHON_HOST_PLATFORM:
-  # the platform that Python takes itself to be for, and so the wheel.
+  # the platform that Python assumes for itself, and so for the wheel.
   quietly "wheels-build-$version" env CC="/usr/bin/$PROCESSOR-linux-gnu-gcc" \
     CXX="/usr/bin/$PROCESSOR-linux-gnu-g++" _PYTHON_HOST_PLATFORM="linux-$PROCESSOR" CMAKE_BUILD_PARALLEL_LEVEL="$JOBS" \
     "$frontend/bin/python" -I -m pip wheel --verbose --no-input --disable-pip-version-check \
@@ -81,7 +81,7 @@ print("\n".join(tomllib.load(open(sys.argv[1], "rb"))["build-system"]["requires"
   RAW_WHEEL="${found[0]}"
 }
 
-# repair_wheel RAW: names it after the systems for which it is, if it holds to what they have. Sets
+# repair_wheel RAW: names it after the systems that it is for, if it only needs what they have. Sets
 # WHEEL, in dist/.
 repair_wheel() {
   local repaired="$WHEELS/repaired" platform wanted found
@@ -111,17 +111,17 @@ make_root() {
   local release=$1 root="$WHEELS/root-$1" key
   key="3 $root"
   is_stamped "wheels-root-$release" "$key" && [[ -d "$root/usr" ]] && return 0
-  say "making $root: a minimal Debian $release"
+  say "creating $root: a minimal Debian $release"
   rm -rf -- "$root"
   quietly "wheels-root-$release" "$ROOT/tools/wheels/root.sh" "$root" "$release" \
     python3 python3-venv tzdata ||
-    die "$EXIT_USAGE" "$root could not be made; see $LOGS/wheels-root-$release.txt"
+    die "$EXIT_USAGE" "$root could not be created; see $LOGS/wheels-root-$release.txt"
   stamp "wheels-root-$release" "$key"
 }
 
-# try_in_root RELEASE PYTHON WHEEL: no network, and of this machine only dist/, the program that tries,
-# and the interpreter if it is not the system's own. Unlike chroot, bwrap makes a root in which user
-# namespaces are permitted.
+# try_in_root RELEASE PYTHON WHEEL: without a network, and with only dist/, the test program, and the
+# interpreter if it is not the system's own from this machine. Unlike chroot, bwrap creates a root in
+# which user namespaces are permitted.
 try_in_root() {
   local release=$1 python given=() prefix
   python="$(realpath -- "$2")"
@@ -140,7 +140,7 @@ try_in_root() {
     die "$EXIT_OURS" "$3 does not work on Debian $release; see $LOGS/wheels-try-$release.txt"
 }
 
-# The same on the system whose C library the wheel is for. Its Debian has no Python that Belljar
+# Likewise on the system whose C library the wheel is for. That Debian has no Python that Belljar
 # supports, so the one of this machine's Debian is compiled there.
 try_on_old_system() { # VERSION WHEEL
   local release key
@@ -166,7 +166,7 @@ one_wheel() {
   build_wheel "$version" "$python"
   repair_wheel "$RAW_WHEEL"
   "$PYTHON" -I "$ROOT/tools/check_wheel.py" --for-others --not-of "$ROOT" --not-of "$BUILD" "$WHEEL" ||
-    die "$EXIT_OURS" "$WHEEL is not fit for others"
+    die "$EXIT_OURS" "$WHEEL is not fit to be published"
   if is_cross; then
     # The emulated machine has Debian's own Python only.
     [[ "$python" != /usr/bin/* ]] || try_on_arm64 "$WHEEL"
@@ -181,8 +181,8 @@ word_wheels() {
   # shellcheck source=tools/wheels/debian.sh
   source "$ROOT/tools/wheels/debian.sh"
   local known version python named versions built=()
-  # For which the wheels are, as Debian calls it, and the same as the kernel does. Of another than this
-  # machine's they are cross-compiled.
+  # The wheels' architecture, as named by Debian and by the kernel. For another than this machine's
+  # they are cross-compiled.
   if [[ "${1:-}" == arm64 ]]; then
     ARCHITECTURE=arm64 PROCESSOR=aarch64
     shift
@@ -210,9 +210,9 @@ word_wheels() {
   ! is_cross || need_packages arm64
   make_venv "$WHEELS_VENV" wheels
   make_sysroot
-  # The time of everything in the archive: the same commit makes the same bytes.
+  # The time of everything in the archive: the same commit produces the same bytes.
   SOURCE_DATE_EPOCH="$(git -C "$ROOT" log -1 --format=%ct)" ||
-    die "$EXIT_USAGE" "$ROOT is no git clone; a wheel has the time of its commit"
+    die "$EXIT_USAGE" "$ROOT is not a git clone; a wheel has the time of its commit"
   export SOURCE_DATE_EPOCH PYTHONHASHSEED=0
   for version in "${versions[@]}"; do
     python="${pythons[$version]}"

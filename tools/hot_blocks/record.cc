@@ -56,8 +56,8 @@ using inside::InterpreterOptions;
 constexpr uintptr_t kPageSize = 4096;
 constexpr greg_t kTrapFlag = 0x100;
 constexpr size_t kMaxWrites = 4 << 20;
-constexpr uintptr_t kLeastArena = 256 << 10;  // bytes; before Python 3.10
-constexpr uintptr_t kMostArenas = 64 << 20;   // side by side they are one mapping
+constexpr uintptr_t kMinArena = 256 << 10;  // bytes; before Python 3.10
+constexpr uintptr_t kMaxArena = 64 << 20;   // side by side they are one mapping
 
 [[noreturn]] void Fail(const std::string& why) {
   fprintf(stderr, "belljar-record-hot-blocks: %s\n", why.c_str());
@@ -85,7 +85,7 @@ class Blocks : public BlockListener {
     const auto after = blocks_.upper_bound(address);
     if (after == blocks_.begin()) return std::nullopt;
     const auto& [begin, block] = *std::prev(after);
-    if (address >= begin + block.size || block.size > inside::kLargestHotBlock) {
+    if (address >= begin + block.size || block.size > inside::kMaxHotBlock) {
       return std::nullopt;
     }
     return HotBlock{block.context, block.occurrence, static_cast<uint32_t>(block.size)};
@@ -187,8 +187,8 @@ void AddWithoutThread(const Range& range, std::vector<Range>& heap) {
 std::vector<Range> Heap() {
   std::vector<Range> heap;
   for (const core::MemoryMapping& mapping : OrFail(core::WritableMappings())) {
-    const bool is_arena = !mapping.is_file() && !mapping.is_stack &&
-                          mapping.size() >= kLeastArena && mapping.size() <= kMostArenas;
+    const bool is_arena = !mapping.is_file() && !mapping.is_stack && mapping.size() >= kMinArena &&
+                          mapping.size() <= kMaxArena;
     if (is_arena || mapping.is_heap) AddWithoutThread({mapping.begin, mapping.end}, heap);
   }
   return heap;

@@ -5,7 +5,7 @@
 BUILD is a build tree; its Python is the one that is recorded. PROFILE is basic, which counts for
 all profiles without packages, or data-science, whose packages must be installed; by default both.
 With --check nothing is written: it prints how many of the recorded blocks a zygote still allocates,
-and to how many pages a run writes.
+and how many pages a run writes to.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ def recorder(build: Path, share: Path, profile: str, *arguments: str) -> str:
 
 
 def check(build: Path, profile: str, share: Path | None = None) -> dict[str, int]:
-    """What the record in `share` is worth; by default that of the build."""
+    """How effective the record in `share` is; by default that of the build."""
     return json.loads(recorder(build, share or build / SHARE, profile, "--check"))
 
 

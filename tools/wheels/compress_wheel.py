@@ -1,4 +1,4 @@
-"""Compress the files of a wheel again, as far as deflate can.
+"""Recompress the files of a wheel, as far as deflate can.
 
     compress_wheel.py WHEEL
 

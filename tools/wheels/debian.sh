@@ -1,5 +1,5 @@
 # shellcheck shell=bash
-# Sourced: packages and sources of Debian releases, from the mirror that this machine's apt has, and
+# Sourced: packages and sources of Debian releases, from the mirror configured for this machine's apt,
 # without changing what is installed.
 
 # mirror: the address of this machine's own Debian release
@@ -49,7 +49,7 @@ unpack_packages() {
   for package in "$APT_FOLDER"/downloads/*.deb; do dpkg-deb -x "$package" "$folder"; done
 }
 
-# unpack_with_dependencies FOLDER NAME...: nothing of them is run, so nothing is configured
+# unpack_with_dependencies FOLDER NAME...: none of their scripts run, so nothing is configured
 unpack_with_dependencies() {
   local folder=$1 package
   shift

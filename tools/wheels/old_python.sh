@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Compiles CPython on an old Debian, which has none that a wheel is for:
+# Compiles CPython on an old Debian, which has no version that a wheel is for:
 #
 #   old_python.sh PREFIX RELEASE VERSION    RELEASE: such as bullseye; VERSION: such as 3.11
 #

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes a Debian system in a folder: root.sh FOLDER RELEASE PACKAGE...
+# Creates a Debian system in a folder: root.sh FOLDER RELEASE PACKAGE...
 set -euo pipefail
 
 folder=$1 release=$2

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes the folder that tools/cmake/BelljarOldGlibc.cmake compiles and links with:
+# Creates the folder that tools/cmake/BelljarOldGlibc.cmake compiles and links with:
 #
 #   sysroot.sh FOLDER RELEASE ARCHITECTURE
 #

@@ -1,10 +1,10 @@
-"""Uses a wheel as someone does who has only that: in a system without a compiler or a network.
+"""Uses a wheel like someone who has nothing else: in a system without a compiler or a network.
 
     python3.11 -I try_wheel.py belljar_sandbox-….whl
 
-`./dev wheels` runs it in an empty Debian with the interpreter for which the wheel is. It installs
-the wheel into a new environment and uses every way in. It prints what it did, and fails with what
-went wrong.
+`./dev wheels` runs it in a minimal Debian with the interpreter that the wheel is for. It installs
+the wheel into a new environment and uses every entry point. It prints what it did, and on failure
+what went wrong.
 """
 
 from __future__ import annotations

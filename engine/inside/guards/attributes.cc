@@ -272,7 +272,7 @@ bool IsOwnProperty(PyObject* target) {
   return getter != nullptr;
 }
 
-// __subclasses__() of a class of the program, whose subclasses are the program's as well.
+// __subclasses__() of a program's class, whose subclasses are also the program's.
 PyObject* SubclassesOf(PyObject* self, PyObject* /*unused*/) {
   PyObject* all = PyObject_CallOneArg(state.subclasses_of, self);
   PyObject* own = all == nullptr ? nullptr : PyList_New(0);

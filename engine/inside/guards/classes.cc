@@ -49,7 +49,7 @@ bool CheckBases(PyObject* bases, bool metaclass) {
     PyTypeObject* type = AsType(base);
     if (metaclass && IsGuestClass(type) && !PyType_IsSubtype(type, &PyType_Type)) {
       PyErr_Format(PyExc_TypeError,
-                   "[BJ404] a metaclass may not derive from '%.200s', which is none",
+                   "[BJ404] a metaclass may not derive from '%.200s', which is not one",
                    type->tp_name);
       return false;
     }
@@ -299,7 +299,7 @@ int GuardedStore(PyObject* target, PyObject* name, PyObject* value) {
     PyErr_Format(PyExc_TypeError, "[BJ403] a class may not define %R", name);
     return -1;
   }
-  // Of the library's classes too: dataclass() takes any.
+  // Also for the library's classes: dataclass() accepts any class.
   if (PyUnicode_CompareWithASCIIString(name, "__match_args__") != 0) {
     return original_store(target, name, value);
   }

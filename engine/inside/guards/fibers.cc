@@ -4,7 +4,7 @@
 //   fiber = guards.make_fiber(body, 0)   # nothing has run yet
 //   guards.switch_fiber(fiber)           # returns when somebody switches back
 //
-// `body` takes no arguments and returns the fiber that goes on when it has ended. Callers:
+// `body` takes no arguments and returns the fiber that continues when it has ended. Callers:
 // policy/belljar_policy/library/scheduler.py, which decides who runs. Guests never get a fiber.
 //
 // Everything that CPython keeps per thread (frames, the exception being handled, recursion depth,
@@ -31,9 +31,9 @@
 namespace belljar::inside::guards {
 namespace {
 
-// Stack for what is not counted, or deeper than usual: at the default limit of 1000, a __getattr__
-// that recurses takes 900 KiB. Only a recursive list.sort() takes more, 3 KiB a call; it ends in
-// the guard pages.
+// Additional stack for what is not counted, or for unusually deep calls: at the default limit of
+// 1000, a __getattr__ that recurses takes 900 KiB. Only a recursive list.sort() takes more, 3 KiB
+// per call; it ends in the guard pages.
 constexpr size_t kReserve = size_t{640} << 10;
 // Below the stack. More than a page: a C function with large local arrays could step over that
 // without touching it (CVE-2017-1000364, "Stack Clash").
@@ -45,10 +45,11 @@ constexpr size_t kStackPerCall = 840;  // only calls through C are counted by th
 constexpr size_t kStackPerCall = 440;
 #endif
 constexpr size_t kMaxStack = size_t{512} << 20;
-// A stack is made for so many at most. Who raises the limit further nests calls of Python
-// functions, which take none of it, or ends in the guard pages, as in CPython.
-constexpr int kMostCalls = 100'000;
-// From 3.14 on: left below the place where CPython refuses another call, for what then still runs.
+// Maximum number of calls that a stack is sized for. With a higher limit, programs can nest calls
+// of Python functions, which use none of it, or end in the guard pages, as in CPython.
+constexpr int kMaxCalls = 100'000;
+// Since 3.14: kept free beyond the point where CPython refuses another call, for what still runs
+// then.
 constexpr size_t kHeadroom = size_t{64} << 10;
 constexpr size_t kKeptStacks = 16;
 
@@ -65,7 +66,7 @@ struct Fiber {
   Stack stack;
   ucontext_t context;
   Phase phase;
-  // Of the guards, what the fiber is in the middle of.
+  // State of the guards: what the fiber is in the middle of.
   PyFrameObject* asking;
   int creating;
 };
@@ -135,8 +136,8 @@ void List(PyThreadState* state) {
   before->next = state;
 }
 
-// The depth of calls that fits into the fiber's stack, or less if the program set a lower limit; of
-// one that holds kMostCalls, what the program set.
+// The depth of calls that fits the fiber's stack, or less if the program set a lower limit; for a
+// stack that holds kMaxCalls, what the program set.
 void FitRecursionLimit(const Fiber* fiber) {
   PyThreadState* thread = fiber->thread_state;
 #if PY_VERSION_HEX >= 0x030E0000
@@ -164,7 +165,7 @@ void FitRecursionLimit(const Fiber* fiber) {
 #else
   const int fitting = CallsOf(fiber->stack);
   const int asked = Py_GetRecursionLimit();
-  const int limit = fitting < kMostCalls ? std::min(asked, fitting) : asked;
+  const int limit = fitting < kMaxCalls ? std::min(asked, fitting) : asked;
   const int depth = thread->recursion_limit - thread->recursion_remaining;
   thread->recursion_limit = limit;
   thread->recursion_remaining = limit - depth;
@@ -233,7 +234,7 @@ void RunFiber() {
   ReleaseEnded();
   Fiber* self = running_fiber;
   PyObject* next = PyObject_CallNoArgs(self->body);
-  // The body is our own and returns a fiber that can go on; if not, the first one does.
+  // The body is our own and returns a fiber that can continue; if not, the first one does.
   Fiber* to = first_fiber;
   if (next == nullptr) {
     PyErr_WriteUnraisable(self->body);
@@ -272,7 +273,7 @@ PyObject* NoThread(const char* why) {
 }
 
 // make_fiber(body, stack_size): `stack_size` in bytes, or 0 for one that holds as many calls as the
-// recursion limit allows, up to kMostCalls.
+// recursion limit allows, up to kMaxCalls.
 PyObject* MakeFiber(PyObject* /*module*/, PyObject* args) {
   PyObject* body = nullptr;
   Py_ssize_t asked = 0;
@@ -280,7 +281,7 @@ PyObject* MakeFiber(PyObject* /*module*/, PyObject* args) {
   if (PyThread_get_thread_ident() != kernel_thread) {
     return NoThread("fibers belong to the main thread, and this is another one");
   }
-  const auto calls = static_cast<size_t>(std::min(Py_GetRecursionLimit(), kMostCalls));
+  const auto calls = static_cast<size_t>(std::min(Py_GetRecursionLimit(), kMaxCalls));
   const size_t needed = kReserve + calls * kStackPerCall;
   const size_t size =
       std::min(std::max(needed, static_cast<size_t>(std::max<Py_ssize_t>(asked, 0))), kMaxStack);

@@ -1,13 +1,13 @@
-// Functions of the library and of the policy: what they may be given, and what hands them out.
+// Functions of the library and of the policy: what they may be given, and what exposes them.
 //
 // Stores: library code sets attributes on objects that its caller passes (typing.final,
 // types.coroutine, a property's setter with any `self`). What it sets on a function of the library,
 // later code of the library or of the policy reads. So once a program runs, a function that is not
 // the program's is written to only while it is being made; see MayStore.
 //
-// Loads: a property and a partial show the functions that they call. In a property that is a method
-// without the check of `self` that its class makes; in a partial it may be a function that nothing
-// else leads to.
+// Loads: a property and a partial reveal the functions that they call. In a property that is a
+// method without its class's check of `self`; in a partial it may be a function that is not
+// reachable otherwise.
 #include <algorithm>
 #include <initializer_list>
 #include <string_view>
@@ -31,7 +31,7 @@ bool IsDescription(PyObject* name) {
                               "__annotations__", "__type_params__", "__annotate__"});
 }
 
-// Whether nobody but the running code has the function: what is shared is in a namespace, too.
+// Whether only the running code has the function: a shared one is also in a namespace.
 bool IsUnshared(PyFunctionObject* function) {
   // A local variable, and the operand of the store; since 3.14 that one holds no reference.
   constexpr Py_ssize_t kReferences = PY_VERSION_HEX >= 0x030E0000 ? 1 : 2;
@@ -140,8 +140,7 @@ int FunctionStore(PyObject* target, PyObject* name, PyObject* value) {
   return original_function_store(target, name, value);
 }
 
-// The same for what lru_cache() returns, which functools describes, and packages that are left
-// open.
+// Likewise for what lru_cache() returns, which functools describes, and for open packages.
 int CacheStore(PyObject* target, PyObject* name, PyObject* value) {
   if (state.guest_began) {
     PyFrameObject* frame = PyEval_GetFrame();

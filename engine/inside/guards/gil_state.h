@@ -1,8 +1,8 @@
-// The thread state that PyGILState_Ensure() and PyGILState_Check() find, of this kernel thread.
+// The thread state of this kernel thread as seen by PyGILState_Ensure() and PyGILState_Check().
 //
-// From 3.12 on PyThreadState_Swap() sets it. Before, it stays the one that the kernel thread began
-// with, and extension modules that call PyGILState_Ensure() in another would wait for the
-// interpreter's lock that their own thread holds.
+// From 3.12 on, PyThreadState_Swap() sets it. Before, it stays the one that the kernel thread
+// started with, and extension modules that call PyGILState_Ensure() in another would wait for the
+// interpreter lock that their own thread holds.
 #ifndef BELLJAR_ENGINE_INSIDE_GUARDS_GIL_STATE_H_
 #define BELLJAR_ENGINE_INSIDE_GUARDS_GIL_STATE_H_
 

@@ -6,9 +6,9 @@
 //   guards.freeze()                      # once, in the zygote, before any guest code
 //
 // Callers: policy/belljar_policy in the zygote, and after freeze() the guest's own bytecode in the
-// worker. One interpreter and one kernel thread; a guest's threads are fibers, and what belongs to
-// one of them is exchanged when they switch (fibers.cc). The rest of the state is per process
-// because what it guards (the interpreter's own types) is per process too.
+// worker. One interpreter and one kernel thread; a guest's threads are fibers, and state that
+// belongs to a fiber is exchanged when they switch (fibers.cc). The rest of the state is per
+// process because what it guards (the interpreter's own types) is per process, too.
 //
 // The rule of this folder: no decision may run code that a guest can override. Types are compared
 // by pointer, names are exact str, classes are searched through tp_mro and their dicts directly.
@@ -61,7 +61,7 @@ struct State {
   PyObject* is_normalized = nullptr;      // unicodedata.is_normalized
   PyObject* modules = nullptr;            // dict: name -> Proxy
   PyObject* internal_modules = nullptr;   // frozenset: importable by C code, not by guests
-  PyObject* absent_modules = nullptr;     // frozenset: left out by this zygote (preload.py)
+  PyObject* absent_modules = nullptr;     // frozenset: omitted by this zygote (preload.py)
   PyObject* start_over = nullptr;         // callable: ends this process, which needs one of them
   PyObject* allowed_modules = nullptr;    // frozenset or NULL (all)
   PyObject* library_scopes = nullptr;     // list: the globals of library text (proxy.cc)
@@ -90,14 +90,14 @@ PyCFunction AsPyCFunction(Function function) {
   return reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(function));
 }
 
-// Whether a list or tuple has the very object.
+// Whether a list or tuple contains this very object.
 inline bool Holds(PyObject* list_or_tuple, const void* object) {
   PyObject** items = PySequence_Fast_ITEMS(list_or_tuple);
   PyObject** end = items + PySequence_Fast_GET_SIZE(list_or_tuple);
   return std::find(items, end, object) != end;
 }
 
-// Whether the very object is a value of the dict.
+// Whether this very object is a value of the dict.
 inline bool HoldsValue(PyObject* dict, const void* object) {
   PyObject* key = nullptr;
   PyObject* value = nullptr;
@@ -120,13 +120,13 @@ const char* RuleOfRefused(PyObject* name);
 // Sets AttributeError "[rule] ..." and returns nullptr.
 PyObject* Refuse(const char* rule, PyObject* target, PyObject* name, const char* reason);
 bool IsDunder(PyObject* exact_str);
-// Empty for nullptr, what is no exact str, and text that is not valid in UTF-8.
+// Empty for nullptr, for anything but an exact str, and for text that is not valid UTF-8.
 std::string_view Text(PyObject* value);
 // The module to which code with these globals belongs. They are never a program's own.
 std::string_view ModuleOf(PyObject* globals);
 // The first part of a module's name.
 std::string_view TopOf(std::string_view module);
-// Whether the module is of a package that is left unhardened.
+// Whether the module belongs to a package that is left unhardened.
 bool IsOpenPackage(std::string_view module);
 
 // --- classes.cc ---------------------------------------------------------------------------------
@@ -140,7 +140,7 @@ bool IsForbiddenOnMetaclass(PyObject* exact_str);
 bool InGuestFrame();  // the running frame is guest code
 // Whether the running frame is guest code, or library code called by it.
 bool RequestedByGuest();
-// The same with unhardened packages: their frames do not prove that no guest made the request.
+// Likewise with unhardened packages: their frames do not prove that no guest made the request.
 bool CalledByGuest();
 bool IsGuestFunction(PyObject* object);
 
@@ -156,8 +156,7 @@ class NameLoadScope {
   PyFrameObject* outer_;
 };
 
-// How many classes of the guest the running thread is in the middle of creating; returns the old
-// number.
+// How many classes of the guest the running thread is creating; returns the old number.
 int ExchangeClassesInCreation(int number);
 bool InstallClassHooks();  // tp_new and tp_alloc of `type`
 // Checks a `__match_args__`, and shortens it if only harmless names would be lost. New reference.
@@ -170,7 +169,7 @@ bool IsOpenPackageType(PyTypeObject* type);
 // frames of open packages that create classes themselves.
 enum class Trust { kNone, kFrames, kClassMakers };
 
-// Whether what is made now is the host's own.
+// Whether what is being created now is the host's own.
 bool MadeByHost(Trust trust);
 // Whether the class is made by a class statement of library code: `names` is the dict that its body
 // filled. Preconditions: a tuple, a dict.
@@ -200,9 +199,9 @@ bool ReadyClassReport();
 
 // --- functions.cc -------------------------------------------------------------------------------
 
-// Whether a partial may show a guest that this is its function, or these are its arguments.
+// Whether a partial may reveal to a guest that this is its function, or these are its arguments.
 bool IsShownByPartial(PyObject* value);
-// Whether a property may show a guest that it calls this.
+// Whether a property may reveal to a guest that it calls this.
 bool IsShownByProperty(PyObject* value);
 bool InstallFunctionGuard();
 

@@ -24,7 +24,7 @@ enum class Trip {
   kForeignResult,  // None for a guest if the result is not its own
   kSubclasses,     // kUnspelled, and for `object` and `type` refused to everyone
   kNotShadowed,    // answers everyone, but no instance may have an attribute of that name
-  kGetter,         // refused to a guest if the result is no function of its own (functions.cc)
+  kGetter,         // refused to a guest if the result is not its own function (functions.cc)
   kCalled,         // the same if nothing else leads to the result
 };
 

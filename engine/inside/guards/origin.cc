@@ -1,9 +1,9 @@
 // Who made a class, and the loading of modules while a program runs.
 //
-// The rule: after a program has begun, what is made is the program's unless there is proof that it
-// is the library's. That no frame of the program is near proves nothing: a finalizer, a callback of
-// a weak reference or an `__eq__` that is C all the way (functools.partial, itertools.starmap) has
-// no frame, and runs wherever library code drops a reference or compares.
+// The rule: after a program has started, a new object is the program's unless it is proved to be
+// the library's. That no frame of the program is near proves nothing: a finalizer, a weak
+// reference's callback or an `__eq__` implemented entirely in C (functools.partial,
+// itertools.starmap) has no frame, and runs wherever library code drops a reference or compares.
 //
 // The proof for a class is its namespace. Class statements of library code are carried out by
 // BuildClass, below, which knows the dict that the statement's body filled. The class that is made
@@ -175,8 +175,8 @@ PyMethodDef build_class = {"__build_class__", AsPyCFunction(BuildClass),
 
 // --- loading ------------------------------------------------------------------------------------
 
-// Room for the calls of an import, however deep the program is: one that fails halfway leaves a
-// module whose functions have not been replaced.
+// Headroom for the calls of an import, however deep the program's stack is: one that fails halfway
+// leaves a module whose functions have not been replaced.
 class Headroom {
  public:
   Headroom() : thread_(PyThreadState_Get()) {
@@ -214,7 +214,8 @@ class Headroom {
 #endif
 };
 
-// Makes library classes of what the loaded modules have, and no library class can be changed.
+// Turns the classes of the loaded modules into library classes, and makes all library classes
+// immutable.
 void EndLoad(PyObject* found) {
   for (PyTypeObject* type : others) {
     const bool of_library =

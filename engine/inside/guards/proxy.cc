@@ -4,7 +4,7 @@
 // the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects, and
 // exposes nothing beyond type().
 //
-// What a program patches for a test (unittest.mock) lies in an overlay, which only the program's
+// What a program patches for a test (unittest.mock) is put in an overlay, which only the program's
 // own code sees: a frame of the library that loads the same name gets the export.
 //
 // Two modules show a dict that changes, through the names that a program could bind itself:
@@ -347,7 +347,7 @@ PyObject* ProxyNew(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return reinterpret_cast<PyObject*>(made);
 }
 
-// Of a program's own: others live as long as the process.
+// Only for proxies that the program created: others live as long as the process.
 void ProxyDealloc(PyObject* object) {
   Proxy* self = AsProxy(object);
   for (PyObject* each : {self->name, self->doc, self->exports, self->live, self->withheld,

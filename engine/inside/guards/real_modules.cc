@@ -8,12 +8,11 @@
 // (LOAD_ATTR_MODULE), which then bypass the slot.
 //
 // Library code forwards, too: an alias, a proxy or a wrapper passes any name on to the object that
-// it was made with. So while a program runs, a module answers library code only where an
+// it was created with. So while a program runs, a module answers library code only where an
 // instruction of that code has the name (`module.name`: the slot does nothing for these, which are
 // nearly all). getattr(), setattr(), `__getattribute__` and `__dict__`, where the name may be the
-// program's, answer only if it is shown that the module is not: see MayForward(). C code that
-// forwards does not take modules. C code called from a guest's frame, which has no frame of its
-// own, is served.
+// program's, answer only if the module provably is not: see MayForward(). C code that forwards does
+// not accept modules. C code called from a guest's frame, which has no frame of its own, is served.
 #include <opcode.h>
 
 #include <map>
@@ -288,7 +287,7 @@ PyObject* LoadFromProxy(PyObject* proxy, PyObject* name) {
 PyObject* NewAlias(PyTypeObject* type, PyObject* args, PyObject* kwargs) {
   PyObject* origin = Argument(args, kwargs, 0, "origin");
   if (origin != nullptr && IsGuarded(origin)) {
-    PyErr_SetString(PyExc_TypeError, "[BJ301] a module is no type");
+    PyErr_SetString(PyExc_TypeError, "[BJ301] a module is not a type");
     return nullptr;
   }
   return original_new_alias(type, args, kwargs);

@@ -15,7 +15,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxBatch = 20;
 constexpr double kKilobyte = 1024;
-// Clients choose ids of languages by it.
+// Clients select language ids by this name.
 constexpr char kApiVersion[] = "1.13.1";
 
 enum Judge0Route : size_t {
@@ -46,7 +46,7 @@ WebAnswer QueueIsFull(const CallQueue::Refusal& refusal) {
   return answer;
 }
 
-// By attribute, as Rails reports what is not valid.
+// By attribute, as Rails reports invalid values.
 Json ErrorsJson(const std::vector<Mistake>& mistakes) {
   Json errors = Json::object();
   for (const Mistake& mistake : mistakes) errors[mistake.field].push_back(mistake.message);
@@ -139,7 +139,7 @@ std::optional<CallQueue::Refusal> Judge0::Start(Submission submission, const Cal
     end(*report);
     return std::nullopt;
   }
-  // Before it can end.
+  // Stored before it can end.
   store_->Put(caller.name, kept);
   const auto refusal = calls_.Start(
       execute_, CallOf(ProgramOf(*kept, terms_), terms_, caller, std::move(cancellation)),
@@ -167,7 +167,7 @@ void Judge0::Create(const View& view, const WebRequest& request,
           AttributesOf(judged, view.fields, view.is_base64, about_.python_version), 201));
     };
   }
-  // Without `wait` the submission outlives its request.
+  // Without `wait`, the submission outlives its request.
   const auto refusal =
       Start(std::move(submission), request.caller,
             view.waits ? request.peer_gone : std::make_shared<Cancellation>(), on_judged);
@@ -273,8 +273,8 @@ WebAnswer Judge0::Languages(size_t route, const WebRequest& request) const {
 }
 
 WebAnswer Judge0::ConfigInfo() const {
-  const Submission usual;
-  const double most_seconds = std::chrono::duration<double>(terms_.maximum.timeout).count();
+  const Submission defaults;
+  const double max_seconds = std::chrono::duration<double>(terms_.maximum.timeout).count();
   const auto kilobytes = [](core::Bytes bytes) {
     return static_cast<int64_t>(static_cast<double>(bytes.count) / kKilobyte);
   };
@@ -289,12 +289,12 @@ WebAnswer Judge0::ConfigInfo() const {
                      {"callbacks_timeout", 0},
                      {"enable_additional_files", false},
                      {"max_queue_size", about_.queue},
-                     {"cpu_time_limit", usual.cpu_time_limit},
-                     {"cpu_extra_time", usual.cpu_extra_time},
-                     {"max_cpu_time_limit", most_seconds},
-                     {"max_cpu_extra_time", most_seconds},
-                     {"wall_time_limit", usual.wall_time_limit},
-                     {"max_wall_time_limit", most_seconds},
+                     {"cpu_time_limit", defaults.cpu_time_limit},
+                     {"cpu_extra_time", defaults.cpu_extra_time},
+                     {"max_cpu_time_limit", max_seconds},
+                     {"max_cpu_extra_time", max_seconds},
+                     {"wall_time_limit", defaults.wall_time_limit},
+                     {"max_wall_time_limit", max_seconds},
                      {"memory_limit", kilobytes(terms_.limits.memory)},
                      {"max_memory_limit", kilobytes(terms_.maximum.memory)},
                      {"stack_limit", 0},

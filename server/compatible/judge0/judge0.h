@@ -25,17 +25,17 @@ class Judge0 final : public WebHandler {
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
 
  private:
-  // Parameters of the query.
+  // Query parameters.
   struct View {
     bool is_base64 = false;
     bool waits = false;
     std::vector<std::string_view> fields;
     std::optional<std::string> tokens;
   };
-  // Told of the submission as it has ended.
+  // Called with the finished submission.
   using OnJudged = std::function<void(const Submission&)>;
 
-  // An answer: the query is wrong.
+  // An answer: the query is invalid.
   std::optional<WebAnswer> ReadView(const WebRequest& request, View& view) const;
   void Create(const View& view, const WebRequest& request, const std::shared_ptr<WebReply>& reply);
   void CreateBatch(const View& view, const WebRequest& request, WebReply& reply);

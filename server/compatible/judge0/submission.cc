@@ -45,7 +45,7 @@ std::string NewToken() {
   return text;
 }
 
-// Encoders of other languages break lines.
+// Encoders of some languages insert line breaks.
 std::optional<std::string> DecodeLoosely(std::string text) {
   std::erase_if(text, [](char c) { return c == '\n' || c == '\r' || c == ' '; });
   return host::DecodeBase64(text);
@@ -59,13 +59,13 @@ std::optional<std::string> TakeText(BodyFields& fields, const char* name, bool i
   return text;
 }
 
-// A number greater than 0 and no greater than `most`.
-void TakeLimit(BodyFields& fields, const char* name, double most, double& limit) {
+// A number greater than 0 and no greater than `max`.
+void TakeLimit(BodyFields& fields, const char* name, double max, double& limit) {
   const std::optional<double> given = fields.Number(name);
   if (!given) return;
   if (*given <= 0) fields.Add(name, "must be greater than 0");
-  if (*given > most) {
-    fields.Add(name, "must be less than or equal to " + nlohmann::json(most).dump());
+  if (*given > max) {
+    fields.Add(name, "must be less than or equal to " + nlohmann::json(max).dump());
   }
   limit = *given;
 }
@@ -74,7 +74,7 @@ void RefuseOption(BodyFields& fields, const char* name) {
   if (fields.Boolean(name).value_or(false)) fields.Add(name, "this option cannot be enabled");
 }
 
-// What the one form of this API cannot do is refused, never ignored.
+// What this API can request but this server cannot do is refused, never ignored.
 void RefuseTheRest(BodyFields& fields) {
   for (const char* name : {"enable_network", "enable_per_process_and_thread_time_limit",
                            "enable_per_process_and_thread_memory_limit"}) {
@@ -92,7 +92,7 @@ void RefuseTheRest(BodyFields& fields) {
   if (!fields.Text("compiler_options").value_or("").empty()) {
     fields.Add("compiler_options", "setting compiler options is not allowed: nothing is compiled");
   }
-  // The profile has limits of its own for these.
+  // The profile has its own limits for these.
   for (const char* name : {"stack_limit", "max_processes_and_or_threads", "max_file_size"}) {
     (void)fields.Number(name);
   }
@@ -100,7 +100,7 @@ void RefuseTheRest(BodyFields& fields) {
 
 // --- judging ------------------------------------------------------------------------------------
 
-// Spaces at the ends of lines and of the whole do not count.
+// Trailing spaces of lines and of the whole output are ignored.
 std::string Stripped(std::string_view text) {
   const auto trimmed = [](std::string_view part) {
     const size_t last = part.find_last_not_of(" \t\r\n\v\f");
@@ -138,8 +138,7 @@ std::optional<std::string> UnlessEmpty(std::string text) {
 }
 
 void SetStatus(Submission& submission, const RunReport& report) {
-  // Both clocks of a run end at wall_time_limit here, so what it used of its CPU time is judged
-  // afterwards.
+  // wall_time_limit bounds both clocks of a run here, so its CPU time is judged afterwards.
   const double cpu_limit = submission.cpu_time_limit + submission.cpu_extra_time;
   if (report.end == RunReport::End::kTimeLimit || report.cpu_seconds > cpu_limit) {
     submission.status = kTimeLimitExceeded;
@@ -184,7 +183,7 @@ std::string TimeText(Submission::Clock::time_point time) {
   return core::UtcText(Submission::Clock::time_point(seconds), "%Y-%m-%dT%H:%M:%S") + fraction;
 }
 
-// Decimal numbers are texts there.
+// Decimal numbers are strings in this API.
 std::string DecimalText(double number) {
   char text[32];
   std::snprintf(text, sizeof text, "%.3f", number);
@@ -216,11 +215,11 @@ Json StatusJson(int id) {
 
 struct Attribute {
   std::string_view name;
-  bool is_usual;  // of an answer to who names none
+  bool is_default;  // present if the reader names no attributes
   Json (*of)(const Rendering&);
 };
 
-// In the order of their documentation, but for the usual ones.
+// The default ones first, the others in the order of their documentation.
 constexpr Attribute kAttributes[] = {
     {"stdout", true, [](const Rendering& r) { return r.Text(r.submission.standard_output); }},
     {"time", true, [](const Rendering& r) { return r.IfFinished(DecimalText(r.submission.time)); }},
@@ -313,15 +312,15 @@ Submission ReadSubmission(BodyFields& fields, bool is_base64, const ApiTerms& te
     fields.Add("command_line_arguments",
                "is too long (maximum is " + std::to_string(kMaxArgumentText) + " characters)");
   }
-  const double most_seconds = std::chrono::duration<double>(terms.maximum.timeout).count();
+  const double max_seconds = std::chrono::duration<double>(terms.maximum.timeout).count();
   submission.memory_limit = static_cast<double>(terms.limits.memory.count) / kKibi;
-  TakeLimit(fields, "cpu_time_limit", most_seconds, submission.cpu_time_limit);
+  TakeLimit(fields, "cpu_time_limit", max_seconds, submission.cpu_time_limit);
   if (const auto extra = fields.Number("cpu_extra_time"); extra && *extra == 0) {
     submission.cpu_extra_time = 0;
   } else {
-    TakeLimit(fields, "cpu_extra_time", most_seconds, submission.cpu_extra_time);
+    TakeLimit(fields, "cpu_extra_time", max_seconds, submission.cpu_extra_time);
   }
-  TakeLimit(fields, "wall_time_limit", most_seconds, submission.wall_time_limit);
+  TakeLimit(fields, "wall_time_limit", max_seconds, submission.wall_time_limit);
   TakeLimit(fields, "memory_limit", static_cast<double>(terms.maximum.memory.count) / kKibi,
             submission.memory_limit);
   submission.redirect_stderr_to_stdout =
@@ -368,7 +367,7 @@ std::vector<std::string_view> ReadFieldNames(const std::optional<std::string>& n
   const bool is_all = names == "*";
   if (!names || names->empty() || is_all) {
     for (const Attribute& attribute : kAttributes) {
-      if (is_all || attribute.is_usual) chosen.push_back(attribute.name);
+      if (is_all || attribute.is_default) chosen.push_back(attribute.name);
     }
     return chosen;
   }

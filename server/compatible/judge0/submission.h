@@ -39,8 +39,8 @@ inline constexpr SubmissionStatus kSubmissionStatuses[] = {
 };
 inline constexpr int kInQueue = 1;
 
-// The ids that Judge0's Pythons 3 have had. All of them are this server's Python, whose version is
-// in the name.
+// The ids of Judge0's versions of Python 3. All of them select this server's Python, whose version
+// is in the name.
 inline constexpr int kLanguageIds[] = {71, 92, 100, 109, 113};
 
 struct Submission {
@@ -61,12 +61,12 @@ struct Submission {
   int status = kInQueue;
   Clock::time_point created = Clock::now();
   std::optional<Clock::time_point> finished;
-  std::optional<std::string> standard_output;  // none: nothing was written
+  std::optional<std::string> standard_output;  // nullopt: no output
   std::optional<std::string> standard_error;
   std::optional<std::string> message;
   std::optional<int> exit_code;
   std::optional<int> exit_signal;
-  double time = 0;  // seconds of CPU; with `finished` only, as the next two
+  double time = 0;  // seconds of CPU; only with `finished`, like the next two
   double wall_time = 0;
   uint64_t memory = 0;  // kilobytes
 };
@@ -79,8 +79,8 @@ Program ProgramOf(const Submission& submission, const ApiTerms& terms);
 // The submission as it is after its run.
 Submission Judged(Submission submission, const RunEnd& end);
 
-// The attributes that a reader asked for: names separated by commas, "*" for all; absent: the usual
-// ones. Those that do not exist go to `unknown`.
+// The attributes that a reader asked for: names separated by commas, "*" for all; absent: the
+// default ones. Unknown names go to `unknown`.
 std::vector<std::string_view> ReadFieldNames(const std::optional<std::string>& names,
                                              std::vector<std::string>& unknown);
 
@@ -92,7 +92,7 @@ nlohmann::ordered_json AttributesOf(const Submission& submission,
 nlohmann::ordered_json LanguageOf(int id, const std::string& python_version, bool in_detail);
 bool IsLanguage(int id);
 
-// Splits a text as a shell does, without expanding anything.
+// Splits a text like a shell, without expanding anything.
 std::vector<std::string> ShellWords(std::string_view text);
 
 }  // namespace belljar::server::compatible::judge0

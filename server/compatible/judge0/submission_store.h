@@ -25,7 +25,7 @@ class SubmissionStore {
   virtual ~SubmissionStore() = default;
   // Adds it, or replaces the one with its token.
   virtual void Put(const std::string& owner, std::shared_ptr<const Submission> submission) = 0;
-  // Null: there is none, or it is another owner's.
+  // Null: no such submission, or it belongs to another owner.
   virtual std::shared_ptr<const Submission> Find(const std::string& owner,
                                                  const std::string& token) = 0;
   virtual void Remove(const std::string& owner, const std::string& token) = 0;
@@ -42,8 +42,8 @@ class MemorySubmissions final : public SubmissionStore {
   MemorySubmissions();
   explicit MemorySubmissions(Bounds bounds);
 
-  // When it is full, the oldest of the owner with the most bytes goes, so that none loses any to a
-  // greedier one.
+  // When it is full, the oldest submission of the largest owner is dropped, so that nobody loses
+  // any to a greedier owner.
   void Put(const std::string& owner, std::shared_ptr<const Submission> submission) override;
   std::shared_ptr<const Submission> Find(const std::string& owner,
                                          const std::string& token) override;

@@ -15,7 +15,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kFilesSetting[] = "fronts.piston";
-constexpr double kUsualRunTimeout = 3000;  // milliseconds, as there
+constexpr double kDefaultRunMilliseconds = 3000;  // milliseconds, as in Piston
 
 enum PistonRoute : size_t {
   kRuntimes,
@@ -36,10 +36,10 @@ WebAnswer Message(unsigned status, const std::string& message) {
 struct PistonFile {
   std::string name;
   std::string content;  // decoded
-  bool is_text = true;  // may be the program
+  bool is_text = true;  // may include the program
 };
 
-// An encoding that is unknown is utf8, as there.
+// Unknown encodings count as utf8, as in Piston.
 std::optional<PistonFile> Decoded(const nlohmann::json& file, size_t index) {
   const auto text = [&](const char* key) {
     return file.contains(key) && file[key].is_string() ? file[key].get<std::string>() : "";
@@ -56,7 +56,7 @@ std::optional<PistonFile> Decoded(const nlohmann::json& file, size_t index) {
   return decoded;
 }
 
-// The status words are those of Piston's own sandbox: RE, SG, TO, XX.
+// The status codes are those of Piston's own sandbox: RE, SG, TO, XX.
 Json RunStage(const RunReport& report) {
   const std::string standard_error = report.WholeStandardError();
   Json code, signal, message, status;
@@ -122,7 +122,7 @@ Piston::Piston(Calls& calls, const ApiTools& tools, ApiTerms terms, const About&
       python_version_(about.python_version) {}
 
 const std::vector<WebRoute>& Piston::routes() const {
-  // In the order of PistonRoute. Clients exist that end paths with a slash.
+  // In the order of PistonRoute. Some clients end paths with a slash.
   static const std::vector<WebRoute> kRoutes = {
       {WebMethod::kGet, "/api/v2/runtimes", WebRoute::Body::kNone, {}},
       {WebMethod::kGet, "/api/v2/runtimes/", WebRoute::Body::kNone, {}},
@@ -152,8 +152,8 @@ void Piston::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> 
     default:
       return reply->Finish(
           Message(403,
-                  "this server has the one language that it lists; packages are its "
-                  "operator's, and cannot be installed or removed here"));
+                  "this server has only the language that it lists; packages are managed by "
+                  "its operator and cannot be installed or removed here"));
   }
 }
 
@@ -185,8 +185,8 @@ std::optional<std::string> Piston::TakeFiles(BodyFields& fields, Program& progra
 }
 
 std::optional<std::string> Piston::TakeLimits(BodyFields& fields, Program& program) const {
-  const double most = std::chrono::duration<double, std::milli>(terms_.maximum.timeout).count();
-  const double timeout = fields.Number("run_timeout").value_or(kUsualRunTimeout);
+  const double max = std::chrono::duration<double, std::milli>(terms_.maximum.timeout).count();
+  const double timeout = fields.Number("run_timeout").value_or(kDefaultRunMilliseconds);
   const std::optional<double> memory = fields.Number("run_memory_limit");
   for (const char* name :
        {"compile_timeout", "compile_memory_limit", "compile_cpu_time", "run_cpu_time"}) {
@@ -195,9 +195,9 @@ std::optional<std::string> Piston::TakeLimits(BodyFields& fields, Program& progr
   if (!fields.mistakes().empty()) {
     return fields.mistakes()[0].field + " " + fields.mistakes()[0].message;
   }
-  if (timeout > most) {
+  if (timeout > max) {
     return "run_timeout cannot exceed the configured limit of " +
-           std::to_string(static_cast<uint64_t>(most));
+           std::to_string(static_cast<uint64_t>(max));
   }
   if (memory && *memory > static_cast<double>(terms_.maximum.memory.count)) {
     return "run_memory_limit cannot exceed the configured limit of " +
@@ -224,7 +224,7 @@ void Piston::Execute(WebRequest request, const std::shared_ptr<WebReply>& reply)
     return reply->Finish(Message(400, "version is required as a string"));
   }
   if (std::ranges::find(kNames, *language) == kNames.end() || !SelectsPython3(*version)) {
-    // Both are the client's, of any length: Quoted shortens them.
+    // Both come from the client and may have any length: Quoted shortens them.
     return reply->Finish(Message(400, core::Quoted(*language + "-" + *version) +
                                           " runtime is unknown; see /api/v2/runtimes"));
   }

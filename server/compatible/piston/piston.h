@@ -23,7 +23,7 @@ class Piston final : public WebHandler {
 
  private:
   void Execute(WebRequest request, const std::shared_ptr<WebReply>& reply);
-  // Sets the code and the files; an error is a sentence.
+  // Sets the code and the files; an error is a sentence for the client.
   std::optional<std::string> TakeFiles(BodyFields& fields, Program& program) const;
   std::optional<std::string> TakeLimits(BodyFields& fields, Program& program) const;
 
@@ -33,8 +33,8 @@ class Piston final : public WebHandler {
   const std::string python_version_;
 };
 
-// Whether a selector of versions, as npm has them ("*", "3.x", "^3.10.0", "3.10.0"), may mean a
-// Python 3: clients name the version that another host had.
+// Whether an npm version selector ("*", "3.x", "^3.10.0", "3.10.0") may mean a Python 3: clients
+// name the version of another host.
 bool SelectsPython3(std::string_view selector);
 
 }  // namespace belljar::server::compatible::piston

@@ -19,10 +19,10 @@ namespace {
 using Json = nlohmann::ordered_json;
 using Clock = std::chrono::steady_clock;
 
-// With less a cell could not even start.
-constexpr double kLeastLeft = 0.1;
+// With less time left, a cell could not even start.
+constexpr double kMinTimeLeft = 0.1;
 
-// Display data as Jupyter has it: contents by media type, those that are no text in base64.
+// Display data in Jupyter's form: contents by media type, binary ones in base64.
 Json DisplayOf(const RunReport& report) {
   Json display = Json::array();
   for (const RunReport::Output& output : report.outputs) {
@@ -48,7 +48,7 @@ Json ErrorOf(const RunReport& report) {
   return error;
 }
 
-// What the cells left under that name; else what the client itself sent.
+// The file of that name left by the cells; otherwise the one sent by the client.
 std::optional<std::string> FetchedBase64(
     const std::string& path, const std::map<std::string, std::shared_ptr<const std::string>>& left,
     const nlohmann::json& wanted) {
@@ -66,17 +66,17 @@ std::optional<std::string> FetchedBase64(
 
 struct Notebook::Progress {
   Json cells = Json::array();
-  std::map<std::string, std::shared_ptr<const std::string>> files;  // the newest of each name
+  std::map<std::string, std::shared_ptr<const std::string>> files;  // the newest file of each name
   std::string verdict = "ok";
   std::string message;  // why it ended early; empty: it did not
   bool out_of_time = false;
-  bool is_lost = false;  // through no fault of the cells
+  bool is_lost = false;  // for reasons other than the cells
   Clock::time_point started = Clock::now();
 
   double seconds() const { return std::chrono::duration<double>(Clock::now() - started).count(); }
 };
 
-// Closes a session, however its cells end; nothing cancels that.
+// Closes a session, however its cells end; cannot be cancelled.
 class Notebook::ClosesSession {
  public:
   ClosesSession(const Notebook& notebook, const Caller& caller, std::string session)
@@ -112,7 +112,7 @@ core::Result<ToolResult> Notebook::Call(const ToolCall& call) {
   return RunCells(call, opened->session);
 }
 
-// Deferred work is done when it returns: a session is busy until then.
+// Deferred work is done before this returns: a session is busy until then.
 core::Result<ToolResult> Notebook::Step(Tool& tool, const ToolCall& call,
                                         nlohmann::json arguments) const {
   ToolCall step;
@@ -145,7 +145,7 @@ bool Notebook::RunCell(const ToolCall& call, nlohmann::json arguments, Progress&
   for (const RunReport::Output& output : report.outputs) {
     if (!output.is_display) progress.files[output.name] = output.bytes;
   }
-  // An exception ends its cell, not the notebook.
+  // An exception ends its cell, but not the notebook.
   if (report.end == RunReport::End::kExited) return true;
   progress.verdict = host::StatusName(report.status);
   progress.message = report.note;
@@ -162,7 +162,7 @@ ToolResult Notebook::RunCells(const ToolCall& call, const std::string& session) 
   bool has_sent_files = false;
   for (const nlohmann::json& cell : wanted.at("cells")) {
     const double left = in_total - progress.seconds();
-    if (left < kLeastLeft) {
+    if (left < kMinTimeLeft) {
       progress.out_of_time = true;
       progress.verdict = "timeout";
       progress.message = "total_timeout has passed";

@@ -1,5 +1,5 @@
-// Notebook: a tool for the APIs alone, not listed anywhere: opens a session, runs cells in it one
-// after the other, and closes it. One call of it takes one place in the queue.
+// Notebook: a tool used only by these APIs and listed nowhere: opens a session, runs cells in it
+// one after the other, and closes it. One call takes one place in the queue.
 //
 // Arguments: profile, memory_limit (optional), cells, cell_timeout and total_timeout (seconds, 0:
 // none and the maximum), files (optional), fetch_files. Made by this server, not by a client.
@@ -19,13 +19,13 @@ class Notebook final : public Tool {
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }
-  // The result is what /run_jupyter answers, unless no session could be opened.
+  // The result is the answer of /run_jupyter, unless no session could be opened.
   core::Result<ToolResult> Call(const ToolCall& call) override;
 
  private:
   struct Progress;
   class ClosesSession;
-  // A part of the notebook, for its caller: a cell is an execution of its own.
+  // One step of the notebook, reported to its caller: each cell is an execution.
   core::Result<ToolResult> Step(Tool& tool, const ToolCall& call, nlohmann::json arguments) const;
   ToolResult RunCells(const ToolCall& call, const std::string& session) const;
   // False: the notebook ends here.

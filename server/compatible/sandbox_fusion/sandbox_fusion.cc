@@ -14,11 +14,11 @@ using Json = nlohmann::ordered_json;
 
 constexpr char kSetting[] = "fronts.sandbox_fusion";
 constexpr size_t kMaxCells = 1000;
-constexpr double kUsualRun = 10;       // seconds, as there
-constexpr double kUsualNotebook = 45;  // the same
+constexpr double kDefaultRunSeconds = 10;       // seconds, as in SandboxFusion
+constexpr double kDefaultNotebookSeconds = 45;  // likewise
 constexpr double kMebi = 1 << 20;
 
-// As FastAPI reports what it does not accept.
+// In the form in which FastAPI reports invalid values.
 WebAnswer Unprocessable(const std::vector<Mistake>& mistakes) {
   Json detail = Json::array();
   for (const Mistake& mistake : mistakes) {
@@ -29,8 +29,8 @@ WebAnswer Unprocessable(const std::vector<Mistake>& mistakes) {
   return JsonAnswer({{"detail", std::move(detail)}}, 422);
 }
 
-// 504, since the reward functions that call this API retry it and nothing else: any other status
-// would cost the program its score.
+// 504, since the reward functions that call this API retry only that status: any other would cost
+// the program its score.
 WebAnswer Overloaded(const CallQueue::Refusal& refusal) {
   WebAnswer answer = JsonAnswer({{"detail", Describe(refusal)}}, 504);
   answer.headers = RetryAfter(refusal.retry_after);
@@ -70,7 +70,7 @@ const char* RunStatus(const RunReport& report) {
   return report.status == host::Status::kOk ? "Success" : "Failed";
 }
 
-// What the client asked for, of what the program left; else what the client itself sent.
+// The requested files that the program left; otherwise those sent by the client.
 Json Fetched(const RunReport& report, const std::vector<std::string>& names,
              const std::map<std::string, std::string>& sent) {
   Json files = Json::object();
@@ -86,7 +86,7 @@ Json Fetched(const RunReport& report, const std::vector<std::string>& names,
 }
 
 WebAnswer Ran(const RunReport& report, Json files) {
-  // `verdict` is Belljar's own status; clients ignore what they do not know.
+  // `verdict` is Belljar's own status; clients ignore unknown members.
   const Json body = {{"status", RunStatus(report)},
                      {"message", report.note},
                      {"compile_result", nullptr},
@@ -152,7 +152,7 @@ std::vector<std::string> SandboxFusion::TakeFetchFiles(BodyFields& fields) const
   return names;
 }
 
-// -1, the default there: no limit; here that of the profile.
+// -1, the default there, means no limit; here the profile's limit.
 std::optional<double> SandboxFusion::TakeMemory(BodyFields& fields) const {
   const std::optional<double> wanted = fields.Number("memory_limit_MB");
   if (!wanted || *wanted <= 0) return std::nullopt;
@@ -172,7 +172,8 @@ void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
   program.standard_input = fields.Text("stdin");
   program.arguments = fields.Texts("args");
   (void)fields.Number("compile_timeout");  // nothing is compiled
-  program.seconds = ClampedSeconds(fields.Number("run_timeout").value_or(kUsualRun), terms_);
+  program.seconds =
+      ClampedSeconds(fields.Number("run_timeout").value_or(kDefaultRunSeconds), terms_);
   program.memory_bytes = TakeMemory(fields);
   program.files = TakeFiles(fields);
   std::vector<std::string> fetched = TakeFetchFiles(fields);
@@ -210,7 +211,7 @@ void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
   }
   const double of_cell = std::max(0.0, fields.Number("cell_timeout").value_or(0));
   const double in_total =
-      ClampedSeconds(fields.Number("total_timeout").value_or(kUsualNotebook), terms_);
+      ClampedSeconds(fields.Number("total_timeout").value_or(kDefaultNotebookSeconds), terms_);
   const std::optional<double> memory = TakeMemory(fields);
   std::vector<ProgramFile> files = TakeFiles(fields);
   std::vector<std::string> fetched = TakeFetchFiles(fields);

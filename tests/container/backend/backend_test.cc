@@ -42,7 +42,7 @@ void Raise(const core::UniqueFd& event) { EXPECT_EQ(eventfd_write(event.get(), 1
 
 class ContainerRuns : public ::testing::Test {
  protected:
-  void Open(size_t spares = 1, size_t most = 4) {
+  void Open(size_t spares = 1, size_t max = 4) {
     ContainerChoice choice{.engine = engine_, .facts = {}, .runtime = "child", .image = {}};
     choice.image.id = "sha256:0123";
     ContainerBackendOptions options;
@@ -52,7 +52,7 @@ class ContainerRuns : public ::testing::Test {
     options.pool.spec = PlanContainer(choice, profile_, options.pool.terms, std::nullopt);
     options.pool.instance = kInstance;
     options.pool.spares = spares;
-    options.pool.max_containers = most;
+    options.pool.max_containers = max;
     auto started = ContainerBackend::Start(std::move(options));
     ASSERT_TRUE(started) << started.error().ToString();
     backend_ = std::move(*started);

@@ -134,7 +134,7 @@ class Connection : public testing::Test {
       return answer;
     };
   }
-  // Of a guest that has its request and then sends this; what is wrong with it.
+  // What is wrong with the bytes that a guest sends after it got its request.
   std::string FaultOf(const std::string& bytes) {
     const core::Result<host::Outcome> outcome = Run([bytes](FakeGuest& fake) {
       if (!fake.AwaitRequest()) return;

@@ -149,7 +149,7 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
   std::string Probed(std::vector<std::string> arguments) {
     ContainerChoice choice;
     choice.runtime = GetParam().runtime;
-    // Of this build, whatever an engine still has under that name.
+    // The image of this build, whatever an engine still has under that name.
     static std::set<std::string> loaded;
     if (loaded.insert(GetParam().engine).second) {
       const core::Result<core::UniqueFd> tar =

@@ -38,7 +38,7 @@ class ContainerSessions : public ::testing::Test {
   void SetUp() override { signal(SIGPIPE, SIG_IGN); }
 
   void Open(const std::string& profile_name = "basic", const std::string& language = "restricted",
-            size_t most = 4) {
+            size_t max = 4) {
     outside::SandboxOptions sandbox;
     sandbox.profile = tests::ShippedProfile(profile_name);
     ContainerChoice choice{.engine = engine_, .facts = {}, .runtime = "child", .image = {}};
@@ -50,7 +50,7 @@ class ContainerSessions : public ::testing::Test {
     options.pool.spec = PlanContainer(choice, sandbox.profile, options.pool.terms, std::nullopt);
     options.pool.instance = "session-backend-test";
     options.pool.spares = 0;
-    options.pool.max_containers = most;
+    options.pool.max_containers = max;
     sandbox_ = outside::Sandbox::Over(std::move(sandbox),
                                       tests::Had(ContainerBackend::Start(std::move(options))));
   }

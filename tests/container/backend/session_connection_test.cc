@@ -187,7 +187,7 @@ TEST_F(Session, RepliesAreJudged) {
   EXPECT_THAT(FaultOfReply(Kind::kFiles, ReplyFrames(Content("more"))),
               HasSubstr("size is too large"));
   EXPECT_THAT(FaultOfReply(Kind::kFiles, ReplyFrames({{}, "", {{"a\nb", 1}}})),
-              HasSubstr("a path has control characters"));
+              HasSubstr("a path contains control characters"));
   EXPECT_THAT(FaultOfReply(Kind::kReadFile,
                            tests::FrameBytes(wire::FrameKind::kReply,
                                              R"({"error":null,"files":[],"size":1000000000000})")),

@@ -417,7 +417,7 @@ TEST(DockerEngineLife, TheEndOfOneThatIsRemovedAlready) {
             "\n");
   ASSERT_TRUE(killed) << ErrorOf(killed);
   EXPECT_TRUE(killed->out_of_memory);
-  EXPECT_THAT(ErrorOf(ended("")), HasSubstr("does not know of it"));
+  EXPECT_THAT(ErrorOf(ended("")), HasSubstr("does not know it"));
   for (const char* const code : {"", "-1", "256", "7x", "seven"}) {
     const Json event = {{"Actor", {{"Attributes", {{"exitCode", code}}}}}};
     EXPECT_THAT(ErrorOf(ended(event.dump())), HasSubstr("an end without an exitCode")) << code;

@@ -61,7 +61,7 @@ class RealEngine : public ::testing::TestWithParam<tests::Place> {
     const core::Result<EngineFacts> facts = engine_->Check();
     ASSERT_TRUE(facts) << facts.error().ToString();
     facts_ = *facts;
-    // Of this build, whatever an engine still has under that name.
+    // The image of this build, whatever an engine still has under that name.
     static std::set<std::string> loaded;
     if (loaded.insert(GetParam().engine).second) Load();
   }

@@ -185,7 +185,7 @@ std::string LibraryThatNeeds(const std::string& name, const std::string& runpath
   return bytes(header) + bytes(segments) + bytes(entries) + strings;
 }
 
-TEST(ImageLibraries, AStrangersLeadsStayInItsFolder) {
+TEST(ImageLibraries, AnUntrustedFoldersSearchPathsStayInIt) {
   const tests::TestFolder folder;
   fs::create_directories(folder.File("site/libs"));
   fs::create_directory(folder.File("private"));

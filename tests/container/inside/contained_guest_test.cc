@@ -38,7 +38,7 @@ using ::testing::Lt;
 using ::testing::Not;
 
 constexpr char kLabel[] = "dev.belljar.test.run";
-// Of the images here, so that they are nobody else's.
+// Version of the images here, so that they cannot be mistaken for others.
 constexpr char kImageVersion[] = "contained-guest-test";
 
 // Built once per program.

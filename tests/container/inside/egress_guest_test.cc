@@ -546,7 +546,8 @@ std::string OpenBytes(uint32_t stream) { return tests::FrameBytes(tests::OpenFra
 std::string DataBytes(uint32_t stream, std::string_view bytes) {
   return tests::FrameBytes(tests::DataFrame(stream, bytes));
 }
-// Of all streams, in the order of the frames: where one ends and the next begins is chance.
+// The data of all streams, in the order of the frames: where one ends and the next begins is
+// random.
 std::string DataIn(std::string_view bytes) {
   wire::FrameDecoder frames;
   frames.Feed(bytes);

@@ -573,7 +573,7 @@ TEST_F(Guest, LimitsPastTheProfilesAreAFailure) {
   request.limits.memory = core::Bytes{tests::BasicProfile().maximum_limits.memory.count + 1};
   const core::Result<host::Outcome> outcome = connection.Run(request, {});
   ASSERT_FALSE(outcome);
-  EXPECT_NE(outcome.error().ToString().find("over the maximum"), std::string::npos);
+  EXPECT_NE(outcome.error().ToString().find("exceeds the maximum"), std::string::npos);
 }
 
 TEST_F(Guest, InstalledBesideTheZygoteItFindsItsParts) {

@@ -307,7 +307,7 @@ TEST_F(PackageInstaller, SaysWhatIsWrongWithThem) {
   EXPECT_TRUE(Has(Refusal({"source-only"}), "has no wheel of \"source-only\""));
   EXPECT_TRUE(Has(Refusal({"not-a-wheel"}), "pip says"));
   EXPECT_TRUE(Has(Refusal({"wrong-digest"}), "pip says"));
-  EXPECT_TRUE(Has(Refusal({"deep"}), "cannot be taken over"));
+  EXPECT_TRUE(Has(Refusal({"deep"}), "cannot be installed"));
 }
 
 TEST_F(PackageInstaller, IsBounded) {

@@ -96,14 +96,14 @@ TEST_F(HostLedger, GrantsGoOutByQuartersOfAWindow) {
 
 TEST_F(HostLedger, WhatIsKeptIsBounded) {
   Take(tests::OpenFrame(1));
-  size_t most = 0;
+  size_t max = 0;
   for (int i = 0; i < 1000; ++i) {
     const size_t size = std::min(Stream(1).may_come, kEgressPiece);
     if (size > 0) Take(tests::DataFrame(1, std::string(size, 'x')));
-    most = std::max(most, Stream(1).arrived.size());
+    max = std::max(max, Stream(1).arrived.size());
     ledger.Pass(1, std::min<size_t>(Stream(1).Waiting().size(), 20'000), frames);
   }
-  EXPECT_LE(most, kEgressWindow + kEgressWindow / 2);
+  EXPECT_LE(max, kEgressWindow + kEgressWindow / 2);
 }
 
 TEST_F(HostLedger, NumbersAreInTurnAndTakenOnce) {
@@ -111,8 +111,8 @@ TEST_F(HostLedger, NumbersAreInTurnAndTakenOnce) {
   ExpectFault(tests::OpenFrame(2), "out of order");
   Take(tests::OpenFrame(1));
   ExpectFault(tests::OpenFrame(1), "out of order");
-  Take(tests::CloseFrame(1, kBothWays));
-  ledger.Close(1, kBothWays, frames);
+  Take(tests::CloseFrame(1, kBothDirections));
+  ledger.Close(1, kBothDirections, frames);
   ASSERT_TRUE(ledger.streams().empty());
   ExpectFault(tests::OpenFrame(1), "out of order");
   ExpectFault(tests::DataFrame(1, "x"), "an unknown stream");
@@ -126,13 +126,13 @@ TEST_F(HostLedger, StreamsAreBoundedAtATimeAndInAll) {
   for (uint32_t number = 1; number <= 3; ++number) Take(tests::OpenFrame(number));
   ExpectFault(tests::OpenFrame(4), "too many streams");
   // It counts as long as the host has not let go of it, whatever the guest says.
-  Take(tests::CloseFrame(1, kBothWays));
+  Take(tests::CloseFrame(1, kBothDirections));
   ExpectFault(tests::OpenFrame(4), "too many streams");
-  ledger.Close(1, kBothWays, frames);
+  ledger.Close(1, kBothDirections, frames);
   Take(tests::OpenFrame(4));
   for (const uint32_t number : {2u, 3u, 4u}) {
-    Take(tests::CloseFrame(number, kBothWays));
-    ledger.Close(number, kBothWays, frames);
+    Take(tests::CloseFrame(number, kBothDirections));
+    ledger.Close(number, kBothDirections, frames);
   }
   Take(tests::OpenFrame(5));
   Take(tests::OpenFrame(6));  // the one too many, which the record is to show
@@ -149,7 +149,7 @@ TEST_F(HostLedger, WhatIsClosedStaysSo) {
   Take(tests::CloseFrame(1, kSendsNoMore));
   ExpectFault(tests::DataFrame(1, "x"), "after it was closed");
   ExpectFault(tests::CloseFrame(1, kSendsNoMore), "after it was closed");
-  ExpectFault(tests::CloseFrame(1, kBothWays), "after it was closed");
+  ExpectFault(tests::CloseFrame(1, kBothDirections), "after it was closed");
   ledger.Send(1, "x", frames);
   Take(tests::WindowFrame(1, 1));
   ledger.Send(1, "x", frames);
@@ -205,13 +205,13 @@ TEST(GuestLedger, OnlyTheGuestOpens) {
   EXPECT_EQ(guest.Open(frames), 1u);
   EXPECT_EQ(guest.Open(frames), 2u);
   EXPECT_FALSE(guest.may_open());
-  ASSERT_TRUE(guest.Take(tests::CloseFrame(1, kBothWays)));
+  ASSERT_TRUE(guest.Take(tests::CloseFrame(1, kBothDirections)));
   EXPECT_FALSE(guest.may_open()) << "it is open on this side";
-  guest.Close(1, kBothWays, frames);
+  guest.Close(1, kBothDirections, frames);
   EXPECT_EQ(guest.Open(frames), 3u);
   EXPECT_FALSE(guest.has_opened_all());
-  ASSERT_TRUE(guest.Take(tests::CloseFrame(2, kBothWays)));
-  guest.Close(2, kBothWays, frames);
+  ASSERT_TRUE(guest.Take(tests::CloseFrame(2, kBothDirections)));
+  guest.Close(2, kBothDirections, frames);
   EXPECT_EQ(guest.Open(frames), 4u);
   EXPECT_TRUE(guest.has_opened_all());
 }
@@ -232,10 +232,10 @@ TEST(Ledgers, OfBothSidesUnderstandEachOther) {
     pass_on(to_host, host);
     host.Pass(number, kEgressPiece, to_guest);
     for (int i = 0; i < 4; ++i) host.Send(number, std::string(kEgressPiece, 'a'), to_guest);
-    host.Close(number, round % 2 == 0 ? kSendsNoMore : kBothWays, to_guest);
+    host.Close(number, round % 2 == 0 ? kSendsNoMore : kBothDirections, to_guest);
     pass_on(to_guest, guest);
     guest.Pass(number, 4 * kEgressPiece, to_host);
-    guest.Close(number, kBothWays, to_host);
+    guest.Close(number, kBothDirections, to_host);
     pass_on(to_host, host);
     if (round % 2 == 0) host.Close(number, kTakesNoMore, to_guest);
     pass_on(to_guest, guest);
@@ -302,7 +302,7 @@ TEST_F(HostTraffic, BytesGoBothWaysAndEachEndsByItself) {
 }
 
 TEST_F(HostTraffic, OneThatTheGuestHasDoneWithIsLetGoUnasked) {
-  Take(tests::CloseFrame(1, kBothWays));
+  Take(tests::CloseFrame(1, kBothDirections));
   traffic.Move({}, frames);
   EXPECT_EQ(Streams(), 0u);
   EXPECT_EQ(Received(), "") << "an end";
@@ -317,10 +317,10 @@ TEST_F(HostTraffic, AProxyThatHangsUpIsAnEndOfBothWays) {
   }
   ASSERT_EQ(said.size(), 2u);
   EXPECT_EQ(said[0].payload, tests::DataFrame(1, "last").payload);
-  EXPECT_EQ(said[1].payload, tests::CloseFrame(1, kBothWays).payload);
+  EXPECT_EQ(said[1].payload, tests::CloseFrame(1, kBothDirections).payload);
   Take(tests::DataFrame(1, "under way"));
   EXPECT_TRUE(Moved().empty());
-  Take(tests::CloseFrame(1, kBothWays));
+  Take(tests::CloseFrame(1, kBothDirections));
   EXPECT_EQ(Streams(), 0u);
 }
 
@@ -361,7 +361,7 @@ TEST_F(HostTraffic, WithoutASocketItIsOverAtOnce) {
   Take(tests::OpenFrame(2));
   for (const uint32_t number : traffic.TakeOpened()) traffic.Give(number, core::UniqueFd(), frames);
   ASSERT_EQ(Decoded(frames).size(), 1u);
-  EXPECT_EQ(Decoded(frames)[0].payload, tests::CloseFrame(2, kBothWays).payload);
+  EXPECT_EQ(Decoded(frames)[0].payload, tests::CloseFrame(2, kBothDirections).payload);
 }
 
 // --- the readers --------------------------------------------------------------------------------
@@ -487,7 +487,7 @@ TEST(HostReaderEgress, BoundsComeWithTheRequestAndFramesAfterIt) {
   EXPECT_EQ(order->egress_bounds.in_all, 256u);
   ASSERT_TRUE(reader.Take(tests::FrameBytes(tests::DataFrame(1, "x"))));
   ASSERT_TRUE(reader.Take(tests::FrameBytes(FrameKind::kCancel)));
-  ASSERT_TRUE(reader.Take(tests::FrameBytes(tests::CloseFrame(1, kBothWays))))
+  ASSERT_TRUE(reader.Take(tests::FrameBytes(tests::CloseFrame(1, kBothDirections))))
       << "under way when it was cancelled";
   EXPECT_EQ(taken, 2);
   EXPECT_FALSE(reader.Take(tests::FrameBytes(FrameKind::kCancel)));

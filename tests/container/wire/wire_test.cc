@@ -836,7 +836,7 @@ TEST(GuestReader, ACallThatMayNotBeIsRefused) {
   const auto form = [](uint32_t name_size, std::string_view rest) {
     return tests::FrameBytes(FrameKind::kCall, tests::NumberBytes(name_size) + std::string(rest));
   };
-  const size_t most = Calling().request.limits.result.count;
+  const size_t max = Calling().request.limits.result.count;
   const struct {
     const char* what;
     std::string bytes;
@@ -851,7 +851,7 @@ TEST(GuestReader, ACallThatMayNotBeIsRefused) {
       {"a name longer than all", form(6, "ask{}")},
       {"a name of any length", form(UINT32_MAX, "ask{}")},
       {"a long name", tests::CallBytes(std::string(core::kMaxFunctionName + 1, 'a'), "{}")},
-      {"long arguments", tests::CallBytes("ask", std::string(most + 1, ' '))},
+      {"long arguments", tests::CallBytes("ask", std::string(max + 1, ' '))},
       {"a second one", tests::CallBytes("ask", "{}") + tests::CallBytes("ask", "{}")},
       {"one after the outcome",
        tests::FrameBytes(FrameKind::kOutcome, OutcomeToText(FullOutcome())) +

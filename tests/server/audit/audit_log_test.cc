@@ -226,7 +226,7 @@ TEST_F(AuditLogTest, OnlyOneServerWritesALog) {
   const auto log = OpenLog(config_);
   const auto second = AuditLog::Open(config_, [](const Notice&) {});
   ASSERT_FALSE(second);
-  EXPECT_THAT(second.error().ToString(), HasSubstr("another server writes it"));
+  EXPECT_THAT(second.error().ToString(), HasSubstr("another server is writing to it"));
 }
 
 TEST_F(AuditLogTest, OthersMayNeitherReadTheFilesNorTheKey) {

@@ -172,7 +172,7 @@ TEST_F(AuditVerify, WhatIsWrongIsSaid) {
   lines[1].replace(lines[1].find("team-a"), 6, "team-b");
   SetLines(Path(2), lines);
   EXPECT_EQ(Faults(),
-            "audit-00000002.jsonl:2: it was changed: its hash is not that of its content\n");
+            "audit-00000002.jsonl:2: it was modified: its hash does not match its content\n");
   lines = original;
   lines.pop_back();
   SetLines(Path(2), lines);
@@ -196,26 +196,26 @@ TEST_F(AuditVerify, FilesThatAreSwappedOrOfAnotherLogAreFound) {
   const std::string first = Content(Path(1)), second = Content(Path(2));
   SetContent(Path(1), second);
   SetContent(Path(2), first);
-  EXPECT_THAT(Faults(), HasSubstr("audit-00000001.jsonl:1: it is of segment 2"));
+  EXPECT_THAT(Faults(), HasSubstr("audit-00000001.jsonl:1: it belongs to segment 2"));
   SetContent(Path(1), first);
   const std::string other = home_.path() + "/other";
   WriteLog(other, folder_ + "/key.pem");
   SetContent(Path(2), Content(SegmentPath(other, 2)));
-  EXPECT_THAT(Faults(), HasSubstr("audit-00000002.jsonl:1: it is of another log"));
+  EXPECT_THAT(Faults(), HasSubstr("audit-00000002.jsonl:1: it belongs to another log"));
   // A line of it, at the same place.
   SetContent(Path(2), second);
   Lines lines = LinesOf(Path(2));
   lines[1] = LinesOf(SegmentPath(other, 2))[1];
   SetLines(Path(2), lines);
-  EXPECT_THAT(Faults(), HasSubstr("audit-00000002.jsonl:2: it does not follow the line before it"));
+  EXPECT_THAT(Faults(), HasSubstr("audit-00000002.jsonl:2: it does not follow the previous line"));
 }
 
 TEST_F(AuditVerify, OnlyTheKeysThatAreGivenCount) {
   const std::string other = home_.path() + "/other";
   WriteLog(other);
   const std::vector<PublicKey> others = Had(ReadKeys(other));
-  EXPECT_THAT(FaultsOf(Had(VerifyLog(folder_, others))), HasSubstr("none of the given keys"));
-  EXPECT_THAT(FaultsOf(Had(VerifyLog(folder_, {}))), HasSubstr("none of the given keys"));
+  EXPECT_THAT(FaultsOf(Had(VerifyLog(folder_, others))), HasSubstr("an unknown key"));
+  EXPECT_THAT(FaultsOf(Had(VerifyLog(folder_, {}))), HasSubstr("an unknown key"));
   std::vector<PublicKey> both = Had(ReadKeys(folder_));
   both.push_back(others.front());
   EXPECT_EQ(FaultsOf(Had(VerifyLog(folder_, both))), "");
@@ -242,8 +242,8 @@ TEST_F(AuditVerify, ALogThatIsWrittenAnewWithoutTheKeyIsFound) {
       lines.push_back(chain.Add(members, is_end ? &forger : nullptr));
     }
     SetLines(Path(1), lines);
-    EXPECT_THAT(Faults(), HasSubstr(claimed == keys[0] ? "its signature is not one of key"
-                                                       : "none of the given keys"));
+    EXPECT_THAT(Faults(),
+                HasSubstr(claimed == keys[0] ? "its signature is not by key" : "an unknown key"));
     // Nor is the chain to what comes after it.
     EXPECT_THAT(Faults(), HasSubstr("audit-00000001.jsonl:4: "));
   }
@@ -343,7 +343,7 @@ TEST_F(AuditVerify, WhatACrashLeftCannotBeChangedLater) {
     EXPECT_NE(Faults(), "") << i;
   }
   SetContent(Path(3), torn.substr(0, start));
-  EXPECT_THAT(Faults(), HasSubstr("are not those that were there"));
+  EXPECT_THAT(Faults(), HasSubstr("differ from those that were there"));
   SetContent(Path(3), torn.substr(0, torn.rfind('\n', start - 2) + 1));
   EXPECT_THAT(Faults(), HasSubstr("audit-00000004.jsonl:1: entries were removed before it"));
 }
@@ -354,13 +354,13 @@ TEST_F(AuditVerify, AWholeLineThatIsWrongIsNoCrash) {
   lines.pop_back();
   lines[2].replace(lines[2].find("team-a"), 6, "team-b");
   SetLines(Path(3), lines);
-  EXPECT_THAT(Faults(), HasSubstr("audit-00000003.jsonl:3: it was changed"));
+  EXPECT_THAT(Faults(), HasSubstr("audit-00000003.jsonl:3: it was modified"));
   {
     const std::unique_ptr<SegmentWriter> writer =
         Had(SegmentWriter::Open(tests::ConfigFor(folder_)));
     Did(writer->End());
   }
-  EXPECT_THAT(Faults(), HasSubstr("audit-00000003.jsonl:3: it was changed"));
+  EXPECT_THAT(Faults(), HasSubstr("audit-00000003.jsonl:3: it was modified"));
 }
 
 TEST_F(AuditVerify, ASegmentWithoutItsFirstLineStopsTheServer) {

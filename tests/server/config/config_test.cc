@@ -52,14 +52,14 @@ Sample SampleOf(const Setting& setting) {
     case Form::kText: return {"word", "\"word\"", "word"};
     case Form::kSwitch: return {"yes", "true", "true"};
     case Form::kCount: {
-      const std::string count = std::to_string(std::max<uint64_t>(7, setting.least));
+      const std::string count = std::to_string(std::max<uint64_t>(7, setting.min));
       return {count, count, count};
     }
     case Form::kTime:
-      if (setting.least > 2500) return {"6.5", "6.5", "6500ms"};
+      if (setting.min > 2500) return {"6.5", "6.5", "6500ms"};
       return {"2.5", "2.5", "2500ms"};
     case Form::kSize:
-      if (setting.least > 512 << 10) return {"3m", "\"3m\"", "3m"};
+      if (setting.min > 512 << 10) return {"3m", "\"3m\"", "3m"};
       return {"512k", "\"512k\"", "512k"};
     case Form::kList: return {"a,b", "[\"a\", \"b\"]", "a, b"};
   }
@@ -161,16 +161,16 @@ TEST_F(EachSetting, RefusesAnotherTypeInTheFile) {
 TEST_F(EachSetting, RefusesWhatIsOutOfItsBounds) {
   ForEach([&] {
     const Setting& bounded = setting();
-    if (bounded.most == 0) return;
+    if (bounded.max == 0) return;
     const std::string unit = bounded.form() == Form::kTime ? "ms" : "";
-    for (const std::string& text : {std::to_string(bounded.most + 1) + unit, std::string("-1")}) {
+    for (const std::string& text : {std::to_string(bounded.max + 1) + unit, std::string("-1")}) {
       sources_.environment.clear();
       Set(bounded.Variable(), text);
       ExpectRefused({bounded.Variable() + " \"" + text + "\"", "write "});
     }
-    if (bounded.least == 0) return;
+    if (bounded.min == 0) return;
     sources_.environment.clear();
-    Set(bounded.Variable(), std::to_string(bounded.least - 1) + unit);
+    Set(bounded.Variable(), std::to_string(bounded.min - 1) + unit);
     ExpectRefused({bounded.Variable() + " \"", "write "});
   });
 }

@@ -79,7 +79,7 @@ TEST_F(ConfigWebhooks, ThatAreWrongAreRefusedWithTheLine) {
   ExpectWrong(url + file + "event = [\"gap\"]\n", {"webhooks.event", "did you mean \"events\""});
   ExpectWrong(url + file + "events = [\"execution.end\"]\n", {"no events \"execution.end\""});
   ExpectWrong(url + file + "events = \"gap\"\n", {"write a list of strings"});
-  ExpectWrong(url + file + "tokens = [\"team\"]\n", {"there is no token \"team\""});
+  ExpectWrong(url + file + "tokens = [\"team\"]\n", {"no token is named \"team\""});
   ExpectWrong(url + file + "attempts = 0\n", {"from 1 to 100", "for the default"});
   ExpectWrong(url + file + "attempts = 101\n", {"from 1 to 100"});
   ExpectWrong(url + file + "timeout = \"6m\"\n", {"up to five minutes"});
@@ -91,7 +91,7 @@ TEST_F(ConfigWebhooks, ThatAreWrongAreRefusedWithTheLine) {
   ExpectTomlRefused("[[webhooks]]\nname = \"a b\"\n" + url + file, {"a name is up to 64"});
   ExpectTomlRefused("[[webhooks]]\n" + url + file, {"has no name"});
   const std::string entry = "[[webhooks]]\nname = \"a\"\n" + url + file;
-  ExpectTomlRefused(entry + entry, {"belljar.toml:5", "two webhooks of this name"});
+  ExpectTomlRefused(entry + entry, {"belljar.toml:5", "two webhooks have this name"});
   ExpectTomlRefused("webhooks = 1\n", {"write [[webhooks]]"});
 }
 

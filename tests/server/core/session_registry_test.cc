@@ -209,7 +209,7 @@ TEST_F(SessionRegistryTest, AFullServerClosesTheLongestIdleOfWhoHasMost) {
   const auto refused = registry().Reserve("b");
   ASSERT_FALSE(refused);
   EXPECT_EQ(refused.error().ToString(),
-            "the limit of this server is 4 open sessions, and none is idle that could be closed: "
+            "the limit of this server is 4 open sessions, and none of them is idle: "
             "call again later");
   EXPECT_TRUE(registry().Reserve("c")) << "who has none gets one";
   EXPECT_NE(Why(registry().Find("a", "a2")).find("the server was full"), std::string::npos);
@@ -300,8 +300,8 @@ TEST(SessionRegistryThread, ClosesInTimeAndAtTheEnd) {
   auto kept = std::make_shared<FakeSession>("kept");
   {
     SessionRegistry registry(config);
-    registry.TellCloses([&](const std::string& owner, const RegisteredSession& session,
-                            SessionRegistry::Cause cause, const std::string&) {
+    registry.SetCloseListener([&](const std::string& owner, const RegisteredSession& session,
+                                  SessionRegistry::Cause cause, const std::string&) {
       EXPECT_EQ(owner, "a");
       EXPECT_EQ(cause == SessionRegistry::Cause::kEvicted, session.id() == "idle");
       ++told;

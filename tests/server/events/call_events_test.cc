@@ -261,7 +261,7 @@ TEST_F(CallEventsTest, SessionsAreOpenedBranchedRestoredAndGo) {
   EXPECT_EQ(Find<SessionEvicted>()->reason, "detail");
 }
 
-// Of code, output and messages nothing gets into an event; texts that others choose are cut.
+// Events contain no code, output or messages; texts chosen by others are truncated.
 TEST_F(CallEventsTest, NothingSecretIsTold) {
   host::Outcome outcome = tests::GoodOutcome();
   outcome.status = host::Status::kException;

@@ -96,7 +96,7 @@ TEST_F(Hub, AnIdOfAnotherServerIsAGap) {
   std::vector<std::string> ids;
   EXPECT_EQ(ReadAll(hub_, reader, &ids), "gap:restart e1 e2");
   EXPECT_EQ(ids[0], hub_.epoch() + "-0");
-  // Of this one, but from the future: a clock set back could not do that, a copied id can.
+  // An id of this hub, but from the future: not possible by a clock set back, but by a copied id.
   EventHub::Reader ahead = Open(hub_.epoch() + "-3");
   EXPECT_EQ(ReadAll(hub_, ahead), "gap:restart e1 e2");
   EXPECT_NE(EventHub({}).epoch(), hub_.epoch());

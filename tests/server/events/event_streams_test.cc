@@ -149,7 +149,7 @@ TEST_F(Streams, ResumeByHeaderOrParameter) {
   }
 }
 
-TEST_F(Streams, TellOfWhatWasMissed) {
+TEST_F(Streams, ReportWhatWasMissed) {
   server();
   for (int i = 1; i <= 120; ++i) Publish("e" + std::to_string(i));
   Client expired = Connect("?after=" + hub_->epoch() + "-5");

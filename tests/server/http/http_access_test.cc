@@ -107,7 +107,7 @@ TEST_F(HttpAccessTest, ListensOnIPv6) {
 
 // --- for operators ---------------------------------------------------------------------------
 
-TEST_F(HttpAccessTest, TellsProbesAndMetrics) {
+TEST_F(HttpAccessTest, MarksProbesAndMetrics) {
   std::atomic<bool> ready = false;
   HttpMonitoring monitoring;
   monitoring.ready = [&] { return ready.load(); };

@@ -226,7 +226,7 @@ TEST_F(WebTest, Streams) {
   EXPECT_EQ(client.Receive().body, "1\n2\n");
 }
 
-TEST_F(WebTest, TellsTheWriterWhenTheClientIsGone) {
+TEST_F(WebTest, NotifiesTheWriterWhenTheClientIsGone) {
   std::promise<std::pair<std::shared_ptr<WebReply>, std::shared_ptr<Cancellation>>> got;
   handler_.on_request = [&](WebRequest request, std::shared_ptr<WebReply> reply) {
     reply->Begin({200, "text/event-stream", "", ""});

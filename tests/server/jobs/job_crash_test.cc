@@ -41,7 +41,7 @@ class JobCrashTest : public testing::TestWithParam<StoreKind> {
     }
   }
 
-  void Tell(const std::string& line) const {
+  void Report(const std::string& line) const {
     std::ofstream(folder_.path() + "/told", std::ios::app) << line + "\n" << std::flush;
   }
 
@@ -56,13 +56,13 @@ class JobCrashTest : public testing::TestWithParam<StoreKind> {
       const Submitted submitted = Had(store->Submit(
           {.owner = owner, .jobs = std::vector<NewJob>(batch ? 3 : 1, job), .batch = batch}));
       for (const std::string& id : submitted.ids) {
-        Tell(std::string("submitted ").append(id).append(" ").append(owner));
+        Report(std::string("submitted ").append(id).append(" ").append(owner));
       }
       for (const Job& claimed : Had(store->Claim(2))) {
-        Tell("started " + claimed.id + " " + std::to_string(claimed.attempts));
+        Report("started " + claimed.id + " " + std::to_string(claimed.attempts));
         const std::string result = std::to_string(getpid()) + std::to_string(i);
         if (Had(store->Finish(claimed, {.state = JobState::kSucceeded, .result = result}))) {
-          Tell("finished " + claimed.id + " " + result);
+          Report("finished " + claimed.id + " " + result);
         }
       }
     }
@@ -185,7 +185,7 @@ TEST_P(JobCrashTest, TwoProcessesRunEachJobOnce) {
       const std::vector<Job> jobs = Had(store->Claim(2));
       if (jobs.empty()) _exit(0);
       for (const Job& job : jobs) {
-        Tell("started " + job.id + " 1");
+        Report("started " + job.id + " 1");
         if (!Had(store->Finish(job, {.state = JobState::kSucceeded, .result = "1"}))) _exit(1);
       }
     }

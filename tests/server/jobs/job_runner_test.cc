@@ -73,8 +73,8 @@ class StoreWithPause final : public JobStore {
 
   std::function<void()> on_nothing;  // once
 
-  core::Result<std::vector<Job>> Claim(size_t most) override {
-    core::Result<std::vector<Job>> claimed = store_->Claim(most);
+  core::Result<std::vector<Job>> Claim(size_t max) override {
+    core::Result<std::vector<Job>> claimed = store_->Claim(max);
     if (claimed && claimed->empty() && on_nothing) std::exchange(on_nothing, nullptr)();
     return claimed;
   }
@@ -96,16 +96,16 @@ class StoreWithPause final : public JobStore {
     return store_->Find(owner, id);
   }
   core::Result<JobPage> List(const std::string& owner, const JobFilter& filter,
-                             const std::string& cursor, size_t most) override {
-    return store_->List(owner, filter, cursor, most);
+                             const std::string& cursor, size_t max) override {
+    return store_->List(owner, filter, cursor, max);
   }
   core::Result<std::optional<Batch>> FindBatch(const std::string& owner,
                                                const std::string& batch) override {
     return store_->FindBatch(owner, batch);
   }
   core::Result<std::vector<Job>> BatchResults(const std::string& owner, const std::string& batch,
-                                              uint64_t after, size_t most) override {
-    return store_->BatchResults(owner, batch, after, most);
+                                              uint64_t after, size_t max) override {
+    return store_->BatchResults(owner, batch, after, max);
   }
   core::Result<Recovered> Recover() override { return store_->Recover(); }
   core::Result<Removed> Expire() override { return store_->Expire(); }
@@ -159,7 +159,7 @@ class JobRunnerTest : public testing::Test {
 TEST_F(JobRunnerTest, AJobIsAnExecutionOfItsId) {
   Run();
   const std::string id = Submit("ann");
-  runner_->TellSubmitted("ann", "execution", {id}, "");
+  runner_->NotifySubmitted("ann", "execution", {id}, "");
   runner_->Wake();
   const Job job = Ended("ann", id);
   EXPECT_EQ(job.state, JobState::kSucceeded) << job.failure;
@@ -172,7 +172,7 @@ TEST_F(JobRunnerTest, WhatIsNotRunIsRefused) {
   Run();
   runner_->Wake();
   EXPECT_EQ(Ended("gone", id).failure, "its token is no longer configured");
-  runner_->TellRefused({{"ann", "1"}}, "cancelled");
+  runner_->NotifyRefused({{"ann", "1"}}, "cancelled");
   EXPECT_EQ(witness_.Seen(), "refused gone " + id + " failure\nrefused ann 1 cancelled\n");
 }
 

@@ -243,7 +243,7 @@ TEST_P(JobStoreTest, WhatCannotBeStoredIsRefused) {
     EXPECT_EQ(submitted.outcome, Submitted::Outcome::kInvalid);
     return submitted.full;
   };
-  EXPECT_EQ(fault({.owner = "ann"}), "there is no job");
+  EXPECT_EQ(fault({.owner = "ann"}), "it has no jobs");
   EXPECT_EQ(fault({.owner = "", .jobs = {Work()}}), "the owner has no name");
   EXPECT_EQ(fault({.owner = "ann", .jobs = {Work(std::string("\"\0\"", 3))}}),
             "the request of a job is not JSON");
@@ -405,7 +405,7 @@ TEST_P(JobStoreTest, AServerThatStopsLeavesItsJobsInterrupted) {
   const Job interrupted = Found(*store, once);
   EXPECT_EQ(interrupted.state, JobState::kInterrupted);
   EXPECT_EQ(interrupted.failure,
-            "the server that ran it ended, or stopped answering, before the job did");
+            "the server that ran it ended or stopped responding before the job ended");
   EXPECT_EQ(Found(*store, again).attempts, 1U);
   const Job second = ClaimOne(*store);
   EXPECT_EQ(second.id, again);

@@ -186,8 +186,9 @@ TEST_F(PostgresJobStoreTest, ServersThatStartTogetherMakeTheTablesOnce) {
 TEST_F(PostgresJobStoreTest, TablesOfANewerVersionAreRefused) {
   Open();
   Other(options_.url).Run("UPDATE " + options_.schema + ".format SET version = 999");
-  EXPECT_EQ(Refusal().detail,
-            "its tables are of a newer version of Belljar (format 999, this one knows 1)");
+  EXPECT_EQ(
+      Refusal().detail,
+      "its tables were created by a newer version of Belljar (format 999, this one supports 1)");
 }
 
 TEST_F(PostgresJobStoreTest, ErrorsDoNotShowThePassword) {

@@ -107,13 +107,14 @@ TEST_F(SqliteJobStoreTest, FilesOfOthersAreRefused) {
 
   std::filesystem::remove(options_.path);
   Execute("CREATE TABLE addresses (name TEXT)");
-  EXPECT_EQ(Refusal().detail, "it is a database of another program");
+  EXPECT_EQ(Refusal().detail, "it belongs to another program");
 }
 
 TEST_F(SqliteJobStoreTest, AFileOfANewerVersionIsRefused) {
   Had(Submit(*Open()));
   Execute("PRAGMA user_version = 999");
-  EXPECT_EQ(Refusal().detail, "it is of a newer version of Belljar (format 999, this one knows 1)");
+  EXPECT_EQ(Refusal().detail,
+            "it was created by a newer version of Belljar (format 999, this one supports 1)");
   Execute("PRAGMA user_version = 1");
   EXPECT_EQ(Queued(*Open()), 1U);
 }
@@ -153,7 +154,7 @@ TEST_F(SqliteJobStoreTest, AFullFileIsAnErrorAndLosesNothing) {
   core::Result<Submitted> last = Submit(*store, 2000);
   for (; last.ok(); last = Submit(*store, 2000)) ids.push_back(last->ids.at(0));
   EXPECT_EQ(last.error().error_number, ENOSPC);
-  EXPECT_EQ(last.error().detail, "there is no space for it");
+  EXPECT_EQ(last.error().detail, "no space is left for it");
   ASSERT_GT(ids.size(), 20U);
   EXPECT_EQ(Queued(*store), ids.size());
 

@@ -96,7 +96,7 @@ TEST(ParseMessage, WhatIsNoMessage) {
   }
 }
 
-// Of `count` values beside those of the message itself.
+// A message with `count` values besides its own.
 std::string WithItems(const std::string& item, size_t count) {
   std::string text = R"({"jsonrpc":"2.0","id":1,"method":"m","params":{"a":[)";
   for (size_t i = 0; i < count; ++i) text += (i > 0 ? "," : "") + item;

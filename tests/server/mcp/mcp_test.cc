@@ -352,7 +352,7 @@ TEST_F(Mcp, OneConversationCannotCancelTheCallsOfAnother) {
   EXPECT_EQ(sent.Wait().kind, Answer::Kind::kWithdrawn);
 }
 
-// Of two tenants, one has come by the name of the other's session.
+// One of two tenants has learned the name of the other's session.
 TEST_F(Mcp, ASessionsNameReachesTheCallsOfItsCallerOnly) {
   caller_.name = "a";
   const std::string name = Conversations::NewName();

@@ -250,7 +250,7 @@ TEST_F(RestTest, RefusesBodiesThatItDoesNotKnow) {
   EXPECT_TRUE(execute_->Take().empty());
 }
 
-TEST_F(RestTest, TellsFaultsApart) {
+TEST_F(RestTest, DistinguishesFaults) {
   for (const auto& [fault, status] : std::vector<std::pair<Fault, unsigned>>{
            {Fault::kArguments, 422},
            {Fault::kNotFound, 404},
@@ -298,7 +298,7 @@ TEST_F(RestTest, RefusesWhatTheQueueHasNoPlaceFor) {
   ExpectProblem(Ask("createExecution", Body(R"({"code":"1"})")), 503, "shutting down");
 }
 
-TEST_F(RestTest, TellsWhatItIs) {
+TEST_F(RestTest, ReportsWhatItIs) {
   WebRequest request;
   request.caller.profiles = std::vector<std::string>{"basic"};
   request.caller.name = "anna";
@@ -346,7 +346,7 @@ TEST_F(RestTest, RunsAgainWhatHadNoEffect) {
   EXPECT_EQ(execute_->Take().size(), 2u);
 }
 
-TEST_F(RestTest, TellsThatTheFirstIsStillRunning) {
+TEST_F(RestTest, ReportsThatTheFirstIsStillRunning) {
   std::promise<void> end;
   execute_->answer = [ended = end.get_future().share()](const ToolCall&) {
     ended.wait();

@@ -130,14 +130,14 @@ TEST_F(Contents, AnImageIsOneByItsBytes) {
 }
 
 TEST_F(Contents, EverythingIsBounded) {
-  const size_t most = kFullContents.images.count + kFullContents.embedded.count + kMaxLinks;
+  const size_t max = kFullContents.images.count + kFullContents.embedded.count + kMaxLinks;
   for (size_t i = 0; i < kMaxListed + 50; ++i) {
     Add("f" + std::to_string(i) + ".png", "image/png", kPng + std::string(300'000, 'x'));
   }
   outcome_.artifacts.back().origin = host::Artifact::Origin::kDisplay;
   outcome_.artifacts_left_out = 7;
   const std::vector<Content> contents = Take();
-  EXPECT_LE(contents.size(), most);
+  EXPECT_LE(contents.size(), max);
   size_t images = 0, shown = 0;
   for (const Content& content : contents) {
     images += content.kind == Content::Kind::kImage ? 1 : 0;

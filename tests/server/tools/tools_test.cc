@@ -476,7 +476,7 @@ TEST(ValidateCode, WhatCouldNotBeJudgedIsNotValid) {
 
 // --- get_sandbox_info --------------------------------------------------------------------------
 
-TEST(SandboxInfo, TellsWhatMayBeUsed) {
+TEST(SandboxInfo, ReportsWhatMayBeUsed) {
   const json info = tests::Info({{"detail", "full"}}).object;
   EXPECT_EQ(info["success"], true);
   EXPECT_EQ(info["default_profile"], "basic");
