@@ -62,7 +62,7 @@ class Thread {
   void Join() {
     if (thread_.joinable()) thread_.join();
   }
-  // Detaches it.
+  // After this, nobody waits for its end.
   void Detach() { thread_.detach(); }
 
  private:
