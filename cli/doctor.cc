@@ -211,7 +211,7 @@ Command MakeDoctorCommand(CLI::App& app) {
   auto json = std::make_shared<bool>(false);
   auto apparmor = std::make_shared<bool>(false);
   CLI::App* parser = AddCommand(
-      app, "doctor", "Check which layers this machine supports, and how to enable the others");
+      app, "doctor", "Check which layers this machine supports; how to enable the others");
   AddFlag(parser, "--json", *json, "print one JSON object");
   AddFlag(parser, "--apparmor", *apparmor,
           "print an AppArmor profile that allows only this program user namespaces, and exit");

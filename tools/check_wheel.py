@@ -2,9 +2,9 @@
 
     check_wheel.py [--for-others] [--not-of FOLDER]... WHEEL
 
-It must contain nothing of the machine that built it: no path, test, source or debug symbol; and what
-it contains must be in order. --for-others: also checks the requirements of a published wheel, which
-one for this machine alone need not meet. --not-of: a folder whose path no file may contain.
+It must contain nothing of the machine that built it: no path, test, source or debug symbol; and
+what it contains must be in order. --for-others: also checks the requirements of a published wheel,
+which one for this machine alone need not meet. --not-of: a folder whose path no file may contain.
 
 `./dev wheels` runs it, and tests/packaging calls its functions. Each returns what is wrong.
 """
@@ -30,8 +30,8 @@ from pathlib import Path
 MB = 1_000_000
 GREATEST_SIZE = 8 * MB
 SHARE = "belljar/_installation/share/belljar/"
-# What a wheel consists of: the first pattern that matches a file's name, and the compressed bytes of
-# its files when docs/packaging.md, "Size", was last written.
+# What a wheel consists of: the first pattern that matches a file's name, and the compressed bytes
+# of its files when docs/packaging.md, "Size", was last written.
 PARTS = {
     "the command": (r"\.data/scripts/belljar$", 3_600_000),
     "the Python extension": (r"^belljar/_host\.", 1_500_000),
@@ -86,7 +86,10 @@ def paths(archive: zipfile.ZipFile, folders: Iterable[Path]) -> list[str]:
 
 
 def byte_code(archive: zipfile.ZipFile) -> list[str]:
-    """Byte code of each source below share/, valid without a time stamp, which changes with each unpacking."""
+    """Byte code of each source below share/, valid without a time stamp.
+
+    That changes with each unpacking.
+    """
     names = set(archive.namelist())
     compiled = {}
     for name in names:

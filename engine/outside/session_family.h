@@ -100,8 +100,8 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   core::UniqueFd control_;
   uint32_t threads_ = 1;
 
-  std::mutex mutex_;         // also serialises copies, each for as long as a worker may take to obey
-  std::set<pid_t> known_;    // not reaped yet; changes under both mutexes
+  std::mutex mutex_;       // also serialises copies, each for as long as a worker may take to obey
+  std::set<pid_t> known_;  // not reaped yet; changes under both mutexes
   std::set<pid_t> running_;  // not stopped
   bool unexpected_may_live_ = false;
   std::mutex asking_;               // serialises orders to the init; taken after mutex_

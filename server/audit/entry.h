@@ -1,5 +1,5 @@
-// Entry: one entry of the audit log, and AuditedExecution: what can be stated about a run without its
-// content. Both are tables of fields, from which the lines of the log and the receipts are
+// Entry: one entry of the audit log, and AuditedExecution: what can be stated about a run without
+// its content. Both are tables of fields, from which the lines of the log and the receipts are
 // generated.
 //
 //   Entry entry;

@@ -115,8 +115,8 @@ struct AnswersConfig {
   std::string detail = "lean";  // or "full"; the default level of detail
 };
 
-// APIs of other services (docs/http.md), [fronts] in a configuration file: for each, the profile that
-// its programs run in; empty: this server does not offer that API.
+// APIs of other services (docs/http.md), [fronts] in a configuration file: for each, the profile
+// that its programs run in; empty: this server does not offer that API.
 struct CompatibleApisConfig {
   std::string sandbox_fusion;
   std::string piston;

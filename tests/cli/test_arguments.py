@@ -111,13 +111,13 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--profile", "filesystem+./own.toml"],
-            'belljar run: there is no file "filesystem+./own.toml", and a file of your own cannot be '
-            "joined with +",
+            'belljar run: there is no file "filesystem+./own.toml", and a file of your own cannot '
+            "be joined with +",
         ),
         (
             ["run", "-c", "1", "--allow-domain", "example.org"],
-            "belljar run: profile basic has no network access: --allow-domain and related options require "
-            "--profile network",
+            "belljar run: profile basic has no network access: --allow-domain and related options "
+            "require --profile network",
         ),
         (
             ["run", "-c", "1", "--profile", "network", "--allow-domain", "http://example.org"],

@@ -269,7 +269,7 @@ def test_the_terminal_is_left_as_it_was(terminal):
 def test_words_that_end_it(terminal, word):
     prompt = terminal()
     if word == "%q":
-        assert "no command %q" in prompt.enter(word)
+        assert "unknown command %q" in prompt.enter(word)
         return
     prompt.type(word + "\r")
     assert prompt.ended() == 0
@@ -459,7 +459,7 @@ def test_commands_of_a_pipe(belljar):
         (b"1/0\n\n1\n", 1, "ZeroDivisionError"),
         (b"1/0\n\nimport subprocess\n\n1\n", 3, "BJ201"),
         (b"import sys; sys.exit(0)\n", 0, "exited with 0"),
-        (b"%nothing\n\n1\n", 2, "no command %nothing"),
+        (b"%nothing\n\n1\n", 2, "unknown command %nothing"),
         (b"%switch\n", 2, "%switch needs an argument"),
         (b"%undo\n", 2, "undo cells"),
         (b"%vars now\n", 2, "takes no argument"),

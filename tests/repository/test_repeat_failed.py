@@ -96,9 +96,7 @@ def test_a_ctest_that_failed_without_a_test_has_failed(tmp_path, monkeypatch):
 
 
 def test_the_program_of_a_file_is_the_one_that_ctest_starts(tmp_path):
-    (tmp_path / "CTestTestfile.cmake").write_text(
-        'add_test(a_test "/bin/true" "--file=a_test")\n'
-    )
+    (tmp_path / "CTestTestfile.cmake").write_text('add_test(a_test "/bin/true" "--file=a_test")\n')
     assert repeat_failed.programs_of(tmp_path) == {"a_test": Path("/bin/true")}
 
 

@@ -124,7 +124,7 @@ TEST(ImageArchive, WhatIsMissingOrTooMuchIsSeen) {
   EXPECT_FAULT(FaultOf(parts.Join()), "not part of its image");
   parts = tests::TakeApart();
   parts.index["manifests"][0]["digest"] = "sha256:" + std::string(64, 'b');
-  EXPECT_FAULT(FaultOf(parts.Join()), "its manifest is not there");
+  EXPECT_FAULT(FaultOf(parts.Join()), "its manifest is missing");
   EXPECT_FAULT(FaultOf(tests::TarOf({tests::Folder("blobs")})), "there is no index.json");
 }
 

@@ -311,13 +311,13 @@ TEST_F(PackageInstaller, SaysWhatIsWrongWithThem) {
 }
 
 TEST_F(PackageInstaller, IsBounded) {
-  EXPECT_TRUE(Has(Refusal({"huge"}), "more than 256m"));
+  EXPECT_TRUE(Has(Refusal({"huge"}), "they exceed 256m"));
   InstallBounds few = Bounds();
   few.tree.entries = 1000;
   EXPECT_TRUE(Has(Refusal({"many"}, few), "ask for fewer"));
   InstallBounds brief = Bounds();
   brief.timeout = std::chrono::milliseconds(300);
-  EXPECT_TRUE(Has(Refusal({"greeting"}, brief), "not done within 300ms"));
+  EXPECT_TRUE(Has(Refusal({"greeting"}, brief), "did not finish within 300ms"));
 }
 
 // --- the index ----------------------------------------------------------------------------------

@@ -77,7 +77,7 @@ TEST_F(ConfigWebhooks, ThatAreWrongAreRefusedWithTheLine) {
   ExpectWrong(url + file + "env = \"X\"\n", {"either file"});
   ExpectWrong(url + "file = \"none\"\n", {"[[webhooks]] \"a\"", "ENOENT"});
   ExpectWrong(url + file + "event = [\"gap\"]\n", {"webhooks.event", "did you mean \"events\""});
-  ExpectWrong(url + file + "events = [\"execution.end\"]\n", {"no events \"execution.end\""});
+  ExpectWrong(url + file + "events = [\"execution.end\"]\n", {"no events match \"execution.end\""});
   ExpectWrong(url + file + "events = \"gap\"\n", {"write a list of strings"});
   ExpectWrong(url + file + "tokens = [\"team\"]\n", {"no token is named \"team\""});
   ExpectWrong(url + file + "attempts = 0\n", {"from 1 to 100", "for the default"});
