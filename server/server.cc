@@ -77,7 +77,7 @@ nlohmann::ordered_json AnswerSchemas() {
   return schemas;
 }
 
-Server::Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue)
+Server::Server(const ServerConfig& config, Parts parts, const profiles::ProfileCatalogue& catalogue)
     : config_(config),
       last_moment_(parts.last_moment),
       log_(std::move(parts.log)),
@@ -193,7 +193,7 @@ void Server::LogStopping(const char* reason) {
   log_->Stopping(reason, counters.running, counters.waiting);
 }
 
-std::vector<std::unique_ptr<Tool>> Server::Tools(const outside::ProfileCatalogue& catalogue,
+std::vector<std::unique_ptr<Tool>> Server::Tools(const profiles::ProfileCatalogue& catalogue,
                                                  const AnswersConfig& answers) {
   std::vector<std::unique_ptr<Tool>> tools =
       tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_, sessions());
@@ -218,7 +218,7 @@ std::optional<fronts::FrontTerms> Server::TermsOf(const std::string& profile) {
                             (*chosen)->profile.maximum_limits};
 }
 
-void Server::MakeWeb(const outside::ProfileCatalogue& catalogue) {
+void Server::MakeWeb(const profiles::ProfileCatalogue& catalogue) {
   const FrontsConfig& fronts = config_.fronts;
   const bool has_fronts =
       !fronts.sandbox_fusion.empty() || !fronts.piston.empty() || !fronts.judge0.empty();

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/outside/session.h"
+#include "engine/sessions/session.h"
 #include "server/calls/observer.h"
 #include "server/calls/tool.h"
 #include "server/core/session_registry.h"
@@ -24,9 +24,9 @@ inline constexpr char kCancelledOpening[] = "the call that opened it was cancell
 Parameter SessionParameter();
 // `wait`: how long a call waits for its turn.
 Parameter WaitParameter();
-outside::Patience TakePatience(const Arguments& arguments);
+sessions::Patience TakePatience(const Arguments& arguments);
 // The same, which ends when the call is cancelled. An error is this machine's.
-core::Result<outside::Patience> TakePatience(const Arguments& arguments, const ToolCall& call);
+core::Result<sessions::Patience> TakePatience(const Arguments& arguments, const ToolCall& call);
 
 // A call's use of a session, which belongs to its caller. The session stays at least as long, and
 // until the deferred work of the call is done.
@@ -42,7 +42,7 @@ class SessionUse {
   // Takes over sessions that have branched off `parent`, one of the places for each.
   static std::vector<SessionUse> Adopt(SessionRegistry& registry, SessionRegistry::Places& places,
                                        const SessionUse& parent,
-                                       std::vector<std::shared_ptr<outside::Session>> branches);
+                                       std::vector<std::shared_ptr<sessions::Session>> branches);
 
   OpenedSession& operator*() const { return static_cast<OpenedSession&>(**use_); }
   OpenedSession* operator->() const { return &**this; }
@@ -67,13 +67,13 @@ bool IsCallersFault(const core::Error& error, const OpenedSession& session);
 // closed.
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
-                         const Caller& caller, const outside::Patience& patience);
+                         const Caller& caller, const sessions::Patience& patience);
 
 // The same for a call that runs no code. A failure of this machine's is told to the observer, who
 // may be null.
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
-                         const ToolCall& call, const outside::Patience& patience,
+                         const ToolCall& call, const sessions::Patience& patience,
                          CallObserver* observer);
 
 // The session could not be opened.
