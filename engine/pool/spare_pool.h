@@ -10,8 +10,8 @@
 // the start is retried later. Refills and starts have separate backoffs. The keeper is the parent
 // of all workers and lives as long as the pool.
 //
-// There are two shelves: workers of single runs, and of sessions, which are a process more. The
-// second stays empty until the first session is opened.
+// Callers only meet the shelves (shelves.h), where the keeper puts each worker once it has passed
+// admission (admission.h). The zygote that serves has the requests that it owes (serving_zygote.h).
 //
 // With zygote.single_run there is only one worker, which was the zygote. Failures before it is
 // ready are retried; once it has been taken, nothing more is started.
@@ -20,51 +20,31 @@
 
 #include <poll.h>
 
-#include <array>
 #include <atomic>
 #include <chrono>
-#include <condition_variable>
+#include <cstddef>
 #include <cstdint>
-#include <deque>
-#include <iterator>
 #include <list>
 #include <memory>
-#include <mutex>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
 #include "engine/core/thread.h"
 #include "engine/host/backoff.h"
+#include "engine/pool/admission.h"
 #include "engine/pool/counters.h"
+#include "engine/pool/serving_zygote.h"
+#include "engine/pool/shelves.h"
+#include "engine/pool/spare_pool_options.h"
 #include "engine/run/run_options.h"
-#include "engine/seal/cgroup.h"
 #include "engine/waiting/event.h"
-#include "engine/waiting/taker_queue.h"
-#include "engine/workers/observe.h"
+#include "engine/workers/child_reaper.h"
 #include "engine/workers/worker.h"
 #include "engine/workers/zygote_process.h"
 
 namespace belljar::pool {
-
-struct SparePoolOptions {
-  workers::ZygoteOptions zygote;
-  size_t spares = 4;
-  uint64_t rotate_after_workers = 10'000;
-  std::chrono::milliseconds rotate_after{30 * 60 * 1000};
-  // From the launch of a zygote until it is ready; afterwards it is killed, and the start has
-  // failed. Longer than the largest profile takes on a slow and busy machine: for callers their own
-  // timeout applies.
-  std::chrono::milliseconds zygote_start_timeout{60'000};
-  std::optional<seal::CgroupLeaf> cgroup;  // where zygote and workers run
-  std::string no_cgroup;                   // why there is none
-  // A worker without these layers is refused. Names as in LayerState.
-  std::vector<std::string> required_layers;
-  // Make zygote and workers children of a ChildReaper, for a program with its own children.
-  bool hides_children = false;
-};
 
 class SparePool {
  public:
@@ -78,25 +58,29 @@ class SparePool {
   // or workers fail repeatedly, at the deadline (ETIMEDOUT), or if the run is cancelled
   // (ECANCELED). For a single run it also fails immediately once its worker has been taken.
   core::Result<workers::Worker> Take(core::Deadline deadline, const run::RunOptions& run = {},
-                                     workers::WorkerUse use = workers::WorkerUse::kRun);
+                                     workers::WorkerUse use = workers::WorkerUse::kRun) {
+    return shelves_.Take(deadline, run, use);
+  }
 
   // Waits until a worker is ready, without taking it. Fails like Take. The pool must outlive the
   // call.
-  core::Result<void> WaitForSpare(core::Deadline deadline);
+  core::Result<void> WaitForSpare(core::Deadline deadline) {
+    return shelves_.WaitForSpare(deadline);
+  }
 
   // Kills a worker if it is still alive, and reaps it off the caller's path. Any thread.
   void Retire(workers::Worker worker);
 
-  // Sets the layers that are in force on a worker, by looking at it from outside, as is done for
-  // each before it is taken. Fails if a required one is not. For copies of a session's worker. Any
-  // thread.
-  core::Result<void> Observe(workers::Worker& worker) const;
+  // Determines the layers in force on a worker by observing it from outside, as is done for each
+  // worker before it is taken. Fails if a required one is missing. For copies of a session's
+  // worker. Any thread.
+  core::Result<void> Observe(workers::Worker& worker) const { return admission_.Observe(worker); }
 
   const SparePoolOptions& options() const { return options_; }
 
-  Counters counters() const;
+  Counters counters() const { return shelves_.counters(); }
 
-  // How often the keeper has woken: a few times per worker and zygote, and once a minute.
+  // How often the keeper has woken up: a few times per worker and zygote, and once a minute.
   uint64_t keeper_wakeups() const { return keeper_wakeups_; }
 
   // Zygotes that failed to start. While another one serves, nothing else shows this.
@@ -105,43 +89,17 @@ class SparePool {
  private:
   static constexpr host::Backoff kBackoff{std::chrono::milliseconds(50), std::chrono::seconds(5)};
 
-  // A worker that has not yet reported that it is sealed.
-  struct PendingWorker {
-    workers::Worker worker;
-    core::Deadline deadline;
-    workers::WorkerUse use = workers::WorkerUse::kRun;
-    core::UniqueFd control;  // of a session's init, until that has been cloned
-  };
-
-  struct Shelf {
-    size_t spares = 0;  // to keep ready
-    std::deque<workers::Worker> ready;
-    waiting::TakerQueue<workers::Worker> takers;  // empty while a worker is ready
-  };
-  static constexpr workers::WorkerUse kUses[] = {workers::WorkerUse::kRun,
-                                                 workers::WorkerUse::kSession};
-
   SparePool(SparePoolOptions options, waiting::Event wake);
 
   void Keep();
   void LaunchZygoteWhenDue();
   core::Result<void> StartChildReaper();
-  host::LayerState CgroupLayer(pid_t pid) const;
-  Shelf& ShelfOf(workers::WorkerUse use) { return shelves_[static_cast<size_t>(use)]; }
-  const Shelf& ShelfOf(workers::WorkerUse use) const { return shelves_[static_cast<size_t>(use)]; }
-  workers::Worker TakeReady(Shelf& shelf);
-  void Deliver(Shelf& shelf, workers::Worker worker);
-  void FailTakers(const core::Error& error);
   bool IsRotationDue(core::Deadline now) const;
   void FinishZygoteStart();
   void AbandonZygoteStart();
   void StartFailed(core::Error error);
   void RequestMissing();
-  core::Result<PendingWorker> PreparePendingWorker(core::UniqueFd& socket) const;
-  core::Result<void> RequestOne(workers::WorkerUse use);
-  core::Result<void> SendRequest(PendingWorker& pending, int socket);
   core::Result<void> BecomeOnly();
-  bool IsUsedUp() const;
   bool IsComplete() const;
   void ReceiveRequested();
   void SettleRequests();
@@ -150,11 +108,6 @@ class SparePool {
   void FinishSpawns(const std::vector<pollfd>& polled, size_t first);
   void AdoptRetired();
   void ReapDead(const std::vector<pollfd>& polled, size_t first);
-  core::Result<void> TakeWorkerResources(core::Descriptors descriptors,
-                                         workers::Worker& worker) const;
-  core::Result<void> FinishSpawn(workers::Worker& worker);
-  core::Result<workers::OwnSeal> ReadOwnSeal() const;
-  void GiveUp(core::Error error, const host::Backoff& backoff);
   void WorkerFailed(core::Error error);  // gives up after a few in a row
   size_t Missing(workers::WorkerUse use) const;
   std::optional<workers::WorkerUse> NextMissing() const;
@@ -163,34 +116,20 @@ class SparePool {
   int PollTimeoutNow() const;
 
   const SparePoolOptions options_;
-  const waiting::Event wake_;  // a worker was taken, or the pool is closing
+  const Admission admission_;
+  Shelves shelves_;
 
   // Used only by the keeper.
   std::shared_ptr<workers::ChildReaper> reaper_;
-  std::optional<workers::ZygoteProcess> zygote_;
+  std::optional<ServingZygote> zygote_;
   std::optional<workers::ZygoteProcess> starting_;
-  std::deque<PendingWorker>
-      requested_;  // not yet cloned, in the order of replies; deadline: for the reply
   std::list<PendingWorker> pending_;
   std::list<workers::Worker> dying_;  // killed, not yet reaped
-  uint64_t spawned_by_zygote_ = 0;
   int workers_failed_in_a_row_ = 0;
-  core::Deadline rotate_at_{};
   core::Deadline start_deadline_{};  // for starting_
   bool zygote_proven_ = false;       // a worker has been sealed since the last zygote started
   host::Backoff start_backoff_ = kBackoff;   // for zygotes
   host::Backoff refill_backoff_ = kBackoff;  // for workers
-
-  mutable std::mutex mutex_;
-  mutable std::optional<workers::OwnSeal> own_seal_;
-  std::condition_variable changed_;
-  std::array<Shelf, std::size(kUses)> shelves_;
-  std::vector<workers::Worker> retired_;
-  Counters counters_;
-  std::optional<core::Error> failure_;  // why there are no workers; cleared by the next success
-  core::Deadline failure_until_{};      // when to retry
-  bool closing_ = false;
-  bool has_spawned_ = false;  // a worker has been ready: in a single run, the only one
 
   std::atomic<uint64_t> keeper_wakeups_ = 0;
   std::atomic<uint64_t> zygote_starts_failed_ = 0;
