@@ -28,7 +28,7 @@
 #include "container/backend/container_owner.h"
 #include "container/backend/container_sandbox.h"
 #include "engine/core/fd.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
@@ -210,7 +210,7 @@ void Measure(const Place& place, const core::Profile& profile, outside::Sandbox&
 int Main(int count, char** arguments) {
   WarnWhenBusy();
   NameSocketForDocker();
-  const core::Profile profile = Need(Need(outside::ProfileCatalogue::Open()).Choose("basic"));
+  const core::Profile profile = Need(Need(profiles::ProfileCatalogue::Open()).Choose("basic"));
   std::unique_ptr<outside::Sandbox> local = Need(outside::Sandbox::Open(Standard(profile)));
   BenchReport report;
   report.machine = MachineName("");

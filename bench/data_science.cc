@@ -14,7 +14,7 @@
 #include "bench/options.h"
 #include "bench/report.h"
 #include "engine/core/text.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
@@ -62,7 +62,7 @@ struct Rows {
 
 class Bench {
  public:
-  Bench(const BenchOptions& options, const outside::ProfileCatalogue& catalogue)
+  Bench(const BenchOptions& options, const profiles::ProfileCatalogue& catalogue)
       : options_(options),
         profile_(OrExit(catalogue.Choose("data-science"))),
         packages_(PackagesOrExit(catalogue.installation())),
@@ -85,8 +85,8 @@ class Bench {
   }
 
  private:
-  std::string PackagesOrExit(const outside::Installation& installation) const {
-    for (const outside::MissingPackages& missing : installation.Missing(profile_)) {
+  std::string PackagesOrExit(const installation::Installation& installation) const {
+    for (const installation::MissingPackages& missing : installation.Missing(profile_)) {
       fprintf(stderr, "belljar-bench-data-science: no packages here; install them: %s\n",
               missing.command.c_str());
       exit(5);
@@ -179,8 +179,8 @@ class Bench {
 int main(int argc, char** argv) {
   using namespace belljar::bench;
   const BenchOptions options = ReadBenchOptions(argc, argv, 200, 40);
-  const belljar::outside::ProfileCatalogue catalogue =
-      OrExit(belljar::outside::ProfileCatalogue::Open());
+  const belljar::profiles::ProfileCatalogue catalogue =
+      OrExit(belljar::profiles::ProfileCatalogue::Open());
   WarnWhenBusy();
   const BenchReport report = Bench(options, catalogue).Run();
   options.json ? PrintJson(report) : PrintTable(report);

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "bench/report.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/loader.h"
 
@@ -192,7 +192,7 @@ void PrintJson(const std::vector<Kernel>& kernels, const CompileTimes& compile) 
 }
 
 int Bench(const Options& options) {
-  const core::Result<outside::Installation> installation = outside::Installation::Find();
+  const core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) Exit(installation.error().ToString());
   const core::Result<core::Profile> profile =
       profiles::LoadProfile(installation->profiles + "/basic.toml", installation->profiles);

@@ -10,7 +10,7 @@
 #include <string>
 
 #include "bench/measure.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::bench {
@@ -19,7 +19,7 @@ namespace {
 constexpr size_t kSpares = 4;  // the default of Sandbox
 
 int Serve() {
-  core::Result<outside::Installation> installation = outside::Installation::Find();
+  core::Result<installation::Installation> installation = installation::Installation::Find();
   core::Result<core::Profile> profile =
       installation
           ? profiles::LoadProfile(installation->profiles + "/basic.toml", installation->profiles)

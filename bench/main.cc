@@ -20,7 +20,7 @@
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/server.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::bench {
@@ -32,7 +32,8 @@ constexpr size_t kSpares = 4;  // the default of Sandbox
 
 constexpr int kSlowEvery = 8;  // rounds
 
-core::Profile ProfileOrExit(const outside::Installation& installation, const std::string& name) {
+core::Profile ProfileOrExit(const installation::Installation& installation,
+                            const std::string& name) {
   core::Result<core::Profile> profile =
       profiles::LoadProfile(installation.profiles + "/" + name + ".toml", installation.profiles);
   if (!profile) {
@@ -102,7 +103,7 @@ double Since(std::chrono::steady_clock::time_point start) {
 // Servers do not report when all spares are ready again: about ten times as long as that takes.
 void SettleServers() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
 
-std::string CommandOf(const outside::Installation& installation) {
+std::string CommandOf(const installation::Installation& installation) {
   return fs::path(installation.zygote).parent_path() / "belljar";
 }
 
@@ -125,7 +126,7 @@ class Bench {
   Bench(const BenchOptions& options, Series idle_memory)
       : options_(options),
         load_(options.quick ? 400 : 1500),
-        installation_(*outside::Installation::Find()),
+        installation_(*installation::Installation::Find()),
         profile_(ProfileOrExit(installation_, "basic")),
         one_plus_one_(WithDefaults(profile_, "1+1")),
         exception_(WithDefaults(profile_, "[].pop()")),
@@ -306,7 +307,7 @@ class Bench {
 
   const BenchOptions options_;
   const std::chrono::milliseconds load_;
-  const outside::Installation installation_;
+  const installation::Installation installation_;
   const core::Profile profile_;
   const host::Request one_plus_one_, exception_, refused_;
   Floor small_;
@@ -328,8 +329,8 @@ class Bench {
 int main(int argc, char** argv) {
   const belljar::bench::BenchOptions options =
       belljar::bench::ReadBenchOptions(argc, argv, 400, 60);
-  const belljar::core::Result<belljar::outside::Installation> installation =
-      belljar::outside::Installation::Find();
+  const belljar::core::Result<belljar::installation::Installation> installation =
+      belljar::installation::Installation::Find();
   if (!installation) {
     fprintf(stderr, "belljar-bench: %s\n", installation.error().ToString().c_str());
     return 5;

@@ -22,8 +22,8 @@
 #include <vector>
 
 #include "engine/egress/egress_proxy.h"
-#include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
@@ -195,7 +195,7 @@ void Opening() {
   printf("opening and closing an egress proxy: p50 %.1f us\n", Median(microseconds));
 }
 
-std::unique_ptr<outside::Sandbox> Open(const outside::ProfileCatalogue& catalogue,
+std::unique_ptr<outside::Sandbox> Open(const profiles::ProfileCatalogue& catalogue,
                                        const std::string& profile) {
   outside::SandboxOptions options;
   options.profile = Need(catalogue.Choose(profile));
@@ -215,7 +215,7 @@ double Run(outside::Sandbox& sandbox) {
 }
 
 void Unused() {
-  const outside::ProfileCatalogue catalogue = Need(outside::ProfileCatalogue::Open());
+  const profiles::ProfileCatalogue catalogue = Need(profiles::ProfileCatalogue::Open());
   const std::unique_ptr<outside::Sandbox> basic = Open(catalogue, "basic");
   const std::unique_ptr<outside::Sandbox> network = Open(catalogue, "network");
   std::vector<double> without, with, added;

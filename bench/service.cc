@@ -22,7 +22,7 @@
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/server.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
@@ -313,7 +313,7 @@ BenchReport Run(const BenchOptions& options) {
                               latency.rest.median() / latency.mcp.median(), 1});
     }
   }
-  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) Fail(catalogue.error().ToString());
   core::Result<core::Profile> basic = catalogue->Choose("basic");
   if (!basic) Fail(basic.error().ToString());

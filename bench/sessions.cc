@@ -18,14 +18,14 @@
 #include "bench/options.h"
 #include "bench/report.h"
 #include "engine/core/socket.h"
-#include "engine/outside/profile_catalogue.h"
-#include "engine/outside/session.h"
+#include "engine/profiles/profile_catalogue.h"
+#include "engine/sessions/session.h"
 
 namespace belljar::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using Sessions = std::vector<std::shared_ptr<outside::Session>>;
+using Sessions = std::vector<std::shared_ptr<sessions::Session>>;
 
 constexpr size_t kSpares = 4;
 constexpr size_t kBranches = 100;
@@ -107,7 +107,7 @@ struct Rows {
 
 class Bench {
  public:
-  Bench(const BenchOptions& options, const outside::ProfileCatalogue& catalogue)
+  Bench(const BenchOptions& options, const profiles::ProfileCatalogue& catalogue)
       : options_(options),
         catalogue_(catalogue),
         profile_(OrExit(catalogue.Choose("basic"))),
@@ -134,21 +134,21 @@ class Bench {
   }
 
  private:
-  static std::shared_ptr<outside::Session> OpenSession(outside::Sandbox& sandbox,
-                                                       const core::Profile& profile) {
-    outside::SessionOptions options;
+  static std::shared_ptr<sessions::Session> OpenSession(outside::Sandbox& sandbox,
+                                                        const core::Profile& profile) {
+    sessions::SessionOptions options;
     options.limits = profile.default_limits;
     return OrExit(sandbox.OpenSession(options));
   }
 
-  void Cell(outside::Session& session, const std::string& source) const {
+  void Cell(sessions::Session& session, const std::string& source) const {
     const host::Outcome outcome = OrExit(session.Run(WithDefaults(profile_, source)));
     if (!outcome.success()) Exit(outcome.error ? outcome.error->message : "a cell failed");
   }
 
   // Until sessions that nobody uses have ended their workers.
   static void Rest() {
-    std::this_thread::sleep_for(outside::SessionOptions{}.rest_after + std::chrono::seconds(3));
+    std::this_thread::sleep_for(sessions::SessionOptions{}.rest_after + std::chrono::seconds(3));
   }
 
   static void Pause() { std::this_thread::sleep_for(kPause); }
@@ -169,13 +169,13 @@ class Bench {
     rows_.branch.series.Add(Time([&] { branches = OrExit(session_->Branch(1)); }));
     branches.clear();
     Pause();
-    std::shared_ptr<outside::Session> opened;
+    std::shared_ptr<sessions::Session> opened;
     rows_.open.series.Add(Time([&] { opened = OpenSession(*sandbox_, profile_); }));
     opened.reset();
     Pause();
   }
 
-  double TimeBranches(outside::Session& session, const std::string& source) const {
+  double TimeBranches(sessions::Session& session, const std::string& source) const {
     Sessions branches;
     const double time = Time([&] {
       branches = OrExit(session.Branch(kBranches));
@@ -261,11 +261,11 @@ class Bench {
   }
 
   const BenchOptions options_;
-  const outside::ProfileCatalogue& catalogue_;
+  const profiles::ProfileCatalogue& catalogue_;
   const core::Profile profile_;
   Floor python_;
   std::unique_ptr<outside::Sandbox> sandbox_;
-  std::shared_ptr<outside::Session> session_;
+  std::shared_ptr<sessions::Session> session_;
   std::string interpreter_;
   Rows rows_;
 };
@@ -277,8 +277,8 @@ int main(int argc, char** argv) {
   using namespace belljar::bench;
   const BenchOptions options = ReadBenchOptions(argc, argv, 200, 40);
   RaiseDescriptors();
-  const belljar::outside::ProfileCatalogue catalogue =
-      OrExit(belljar::outside::ProfileCatalogue::Open());
+  const belljar::profiles::ProfileCatalogue catalogue =
+      OrExit(belljar::profiles::ProfileCatalogue::Open());
   WarnWhenBusy();
   const BenchReport report = Bench(options, catalogue).Run();
   options.json ? PrintJson(report) : PrintTable(report);

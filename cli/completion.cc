@@ -9,7 +9,7 @@
 #include "cli/exit_code.h"
 #include "cli/validate/rules.h"
 #include "engine/core/text.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::cli {
 namespace {
@@ -25,12 +25,12 @@ struct Offers {
 // Without an installation there are no such values, but options are still completed.
 Offers CollectOffers() {
   Offers offers;
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return offers;
   offers.profiles = catalogue->Names();
   std::set<std::string> modules;
   for (const core::Profile& profile : catalogue->profiles()) {
-    for (std::string& name : outside::ModuleNames(profile)) modules.insert(std::move(name));
+    for (std::string& name : profiles::ModuleNames(profile)) modules.insert(std::move(name));
   }
   offers.modules.assign(modules.begin(), modules.end());
   if (const core::Result<std::vector<validate::Rule>> rules = validate::LoadRules()) {

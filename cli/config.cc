@@ -164,7 +164,7 @@ int ExecuteConfig(const ConfigArguments& arguments) {
   if (arguments.sources.only_defaults && reads) {
     return UsageError("config", "--defaults cannot be combined with --config or --env-file");
   }
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   const core::Result<server::config::LoadedConfig> loaded =
       LoadAndWarn(arguments.sources, *catalogue);

@@ -28,7 +28,7 @@ struct Section {
   std::vector<outside::MachineCheck> checks;
 };
 
-outside::MachineCheck CheckInstallation(const core::Result<outside::ProfileCatalogue>& catalogue) {
+outside::MachineCheck CheckInstallation(const core::Result<profiles::ProfileCatalogue>& catalogue) {
   outside::MachineCheck check{"installation",
                               Need::kAlways,
                               catalogue.ok(),
@@ -39,7 +39,7 @@ outside::MachineCheck CheckInstallation(const core::Result<outside::ProfileCatal
     check.detail = catalogue.error().ToString();
     return check;
   }
-  const outside::Installation& installation = catalogue->installation();
+  const installation::Installation& installation = catalogue->installation();
   check.detail = installation.zygote;
   if (!installation.interpreter.empty()) check.detail += ", in " + installation.interpreter;
   return check;
@@ -57,7 +57,7 @@ std::string HeldLayers(const host::Outcome& outcome) {
 
 // Runs a real program in a real sandbox.
 outside::MachineCheck TryRun(const std::string& isolation,
-                             const core::Result<outside::ProfileCatalogue>& catalogue) {
+                             const core::Result<profiles::ProfileCatalogue>& catalogue) {
   outside::MachineCheck check{
       isolation,
       isolation == "strict" ? Need::kStrict : Need::kAlways,
@@ -109,7 +109,7 @@ std::vector<outside::MachineCheck> CheckContainers() {
 }
 
 std::vector<Section> Examine() {
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   return {{"Machine", outside::CheckKernel()},
           {"Installation", {CheckInstallation(catalogue)}},
           {"Test runs", {TryRun("strict", catalogue), TryRun("standard", catalogue)}},

@@ -15,7 +15,7 @@
 #include "cli/interruption.h"
 #include "engine/core/result.h"
 #include "engine/core/thread.h"
-#include "engine/outside/backend.h"
+#include "engine/run/run_options.h"
 
 namespace belljar::cli {
 
@@ -29,7 +29,7 @@ class GuestOutput {
   // Why nothing can be shown; checked before a run, whose output would otherwise be lost.
   const std::optional<core::Error>& start_error() const { return start_error_; }
 
-  const outside::OutputSink& sink() const { return sink_; }
+  const run::OutputSink& sink() const { return sink_; }
 
   // Blocks until everything has been written. The error of standard output, if any.
   core::Result<void> Finish();
@@ -45,7 +45,7 @@ class GuestOutput {
   void WritePiece(const Piece& piece);
 
   Interruption& interruption_;
-  outside::OutputSink sink_;
+  run::OutputSink sink_;
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Piece> pieces_;

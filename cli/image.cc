@@ -16,7 +16,7 @@
 #include "container/image/archive.h"
 #include "engine/core/text.h"
 #include "engine/host/version.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "engine/profiles/profile_names.h"
 
 namespace belljar::cli {
@@ -163,7 +163,7 @@ core::Result<Source> CollectSource(const container::image::ImageRequest& request
   return Source{std::move(identity), std::move(*files), {}};
 }
 
-core::Result<Source> CollectSource(const outside::ProfileCatalogue& catalogue,
+core::Result<Source> CollectSource(const profiles::ProfileCatalogue& catalogue,
                                    const core::Profile& profile, const std::string& profile_file) {
   return CollectSource({.installation = catalogue.installation(),
                         .profile = profile,
@@ -257,7 +257,7 @@ int Build(BuildArguments arguments,
   for (const container::image::NamedImageLoader& loader : loaders) {
     if (arguments.load == loader.engine) load = &loader.load;
   }
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   const core::Result<core::Profile> profile = catalogue->Choose(arguments.profile);
   if (!profile) return UsageError("image build", profile.error().ToString());
@@ -321,7 +321,7 @@ Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedIma
 // `packages` are the packages listed in the image.
 core::Result<std::vector<std::string>> CompareWithInstallation(
     const container::image::ImageFacts& facts, const std::optional<PackageSelection>& packages) {
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   const std::string& name = facts.identity.profile;
   const std::vector<std::string> unknown = {"its profile " + core::Quoted(name) +

@@ -12,8 +12,8 @@
 #include "engine/host/limit_fields.h"
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
-#include "engine/outside/profile_catalogue.h"
-#include "engine/outside/profile_facts.h"
+#include "engine/profiles/profile_catalogue.h"
+#include "engine/profiles/profile_facts.h"
 #include "server/serve.h"
 
 namespace belljar::cli {
@@ -48,7 +48,7 @@ std::string Padded(std::string text, size_t width) {
   return text;
 }
 
-const core::Profile* FindBasic(const outside::ProfileCatalogue& catalogue) {
+const core::Profile* FindBasic(const profiles::ProfileCatalogue& catalogue) {
   for (const core::Profile& profile : catalogue.profiles()) {
     if (profile.name == "basic") return &profile;
   }
@@ -57,7 +57,7 @@ const core::Profile* FindBasic(const outside::ProfileCatalogue& catalogue) {
 
 // For a tier, only what it adds: the rest is listed for the profile that it extends.
 std::string ModulesText(const core::Profile& profile, const core::Profile* basic, bool names) {
-  const std::vector<const core::ModuleExports*> own = outside::OwnModules(profile, basic);
+  const std::vector<const core::ModuleExports*> own = profiles::OwnModules(profile, basic);
   const bool is_all = own.size() == profile.modules.size();
   std::string text = "  modules (" + std::to_string(profile.modules.size()) +
                      (is_all ? "" : ", in addition to those of basic") + ")\n";
@@ -76,9 +76,11 @@ std::string ListText(const char* name, const std::vector<std::string>& texts) {
   return texts.empty() ? "" : text;
 }
 
-std::string PackagesText(const core::Profile& profile, const outside::Installation& installation) {
+std::string PackagesText(const core::Profile& profile,
+                         const installation::Installation& installation) {
   std::vector<std::string> packages;
-  for (const outside::InstalledPackage& each : outside::InstalledPackages(profile, installation)) {
+  for (const installation::InstalledPackage& each :
+       profiles::InstalledPackages(profile, installation)) {
     packages.push_back(core::Printable(each.name + " " + each.version));
   }
   std::string text;
@@ -86,7 +88,7 @@ std::string PackagesText(const core::Profile& profile, const outside::Installati
     text = "  packages (" + std::to_string(packages.size()) + ")\n" + Wrapped(packages, 4);
   }
   std::vector<std::string> missing;
-  for (const outside::MissingPackages& each : installation.Missing(profile)) {
+  for (const installation::MissingPackages& each : installation.Missing(profile)) {
     std::string modules;
     for (const std::string& module : each.modules) {
       modules += (modules.empty() ? "" : ", ") + module;
@@ -114,7 +116,7 @@ std::string PlacesText(const core::Profile& profile) {
   return text;
 }
 
-std::string ProfileText(const core::Profile& profile, const outside::ProfileCatalogue& catalogue,
+std::string ProfileText(const core::Profile& profile, const profiles::ProfileCatalogue& catalogue,
                         bool names) {
   std::string text = "\nProfile " + profile.name + "\n  " + profile.summary + "\n";
   text += ListText("attack surface that it adds", profile.attack_surface);
@@ -126,7 +128,7 @@ std::string ProfileText(const core::Profile& profile, const outside::ProfileCata
   return text + ModulesText(profile, FindBasic(catalogue), names);
 }
 
-int PrintText(const outside::ProfileCatalogue& catalogue, bool names) {
+int PrintText(const profiles::ProfileCatalogue& catalogue, bool names) {
   const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
   std::string text = std::string("belljar ") + host::kBelljarVersion + "\nCPython " +
                      host::kPythonVersion + "\nRestrictedPython " +
@@ -142,7 +144,7 @@ int PrintText(const outside::ProfileCatalogue& catalogue, bool names) {
   return Answer(text, kExitOk);
 }
 
-int PrintJson(const outside::ProfileCatalogue& catalogue) {
+int PrintJson(const profiles::ProfileCatalogue& catalogue) {
   const std::string restricted = catalogue.installation().PackageVersion("restrictedpython");
   Json layers = Json::array();
   for (const outside::MachineCheck& check : outside::CheckKernel()) {
@@ -150,7 +152,7 @@ int PrintJson(const outside::ProfileCatalogue& catalogue) {
   }
   Json profiles = Json::array();
   for (const core::Profile& profile : catalogue.profiles()) {
-    profiles.push_back(Json::parse(outside::ProfileToJson(profile, catalogue.installation())));
+    profiles.push_back(Json::parse(profiles::ProfileToJson(profile, catalogue.installation())));
   }
   const Json object = {{"version", host::kBelljarVersion},
                        {"python", host::kPythonVersion},
@@ -168,7 +170,7 @@ int PrintSchemas() {
 
 int ExecuteInfo(const InfoArguments& arguments) {
   if (arguments.schemas) return PrintSchemas();
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   return arguments.json ? PrintJson(*catalogue) : PrintText(*catalogue, arguments.names);
 }

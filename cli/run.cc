@@ -25,8 +25,8 @@
 #include "engine/host/suggest.h"
 #include "engine/outside/run_once.h"
 #include "engine/outside/sandbox.h"
-#include "engine/outside/unnamed_profile.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/unnamed_profile.h"
 
 namespace belljar::cli {
 namespace {
@@ -184,8 +184,8 @@ core::Result<void> TakeImports(const RunArguments& arguments, Job& job) {
   job.request.allowed_imports = arguments.allowed_imports;
   // The modules of packages are known only after installation.
   if (job.packages) return {};
-  return outside::CheckAllowedImports(*arguments.allowed_imports, job.sandbox.profile,
-                                      "--allow-import");
+  return profiles::CheckAllowedImports(*arguments.allowed_imports, job.sandbox.profile,
+                                       "--allow-import");
 }
 
 core::Result<void> TakeNetwork(const RunArguments& arguments, Job& job) {
@@ -237,19 +237,19 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
 // Without --profile: basic, and those enabled profiles whose modules the program's text mentions.
 // In a container only basic, for which there is an image.
 core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
-                                      outside::ProfileCatalogue& catalogue, Job& job) {
+                                      profiles::ProfileCatalogue& catalogue, Job& job) {
   if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
-  const outside::ProgramNeeds needs{.source = job.request.source,
-                                    .files = !arguments.files.empty()};
-  if (job.refused || !outside::NeedsOtherProfiles(needs)) return {};
+  const profiles::ProgramNeeds needs{.source = job.request.source,
+                                     .files = !arguments.files.empty()};
+  if (job.refused || !profiles::NeedsOtherProfiles(needs)) return {};
   if (core::Result<void> read = catalogue.ReadOthers(); !read) return read;
   job.sandbox.other_profiles =
       profiles::ModulesByProfile(catalogue.profiles(), job.sandbox.profile.name);
   if (arguments.container.container) return {};
-  const core::Result<std::vector<core::Profile>> enabled = outside::EnabledProfiles(catalogue);
+  const core::Result<std::vector<core::Profile>> enabled = profiles::EnabledProfiles(catalogue);
   if (!enabled) return enabled.error();
   SandboxChoice choice = arguments.sandbox;
-  choice.profile = outside::ProfileFor(needs, job.sandbox.profile, *enabled);
+  choice.profile = profiles::ProfileFor(needs, job.sandbox.profile, *enabled);
   if (*choice.profile == job.sandbox.profile.name) return {};
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(choice, catalogue);
   if (!sandbox) return sandbox.error();
@@ -258,7 +258,7 @@ core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
 }
 
 // Errors are the user's.
-core::Result<Job> Prepare(const RunArguments& arguments, outside::ProfileCatalogue& catalogue) {
+core::Result<Job> Prepare(const RunArguments& arguments, profiles::ProfileCatalogue& catalogue) {
   Job job;
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
@@ -349,11 +349,11 @@ core::Result<void> InstallPackages(Job& job, int cancel_fd) {
   job.container->selection = std::move(prepared->selection);
   job.installed = prepared->lock.Names();
   if (!job.request.allowed_imports) return {};
-  return outside::CheckAllowedImports(*job.request.allowed_imports, job.sandbox.profile,
-                                      "--allow-import");
+  return profiles::CheckAllowedImports(*job.request.allowed_imports, job.sandbox.profile,
+                                       "--allow-import");
 }
 
-core::Result<host::Outcome> RunInContainer(Job& job, const outside::RunOptions& options) {
+core::Result<host::Outcome> RunInContainer(Job& job, const run::RunOptions& options) {
   core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       container::backend::OpenContainerSandbox(std::move(job.sandbox), *job.container);
   if (!sandbox) return sandbox.error();
@@ -370,7 +370,7 @@ int RunJob(const RunArguments& arguments, Job job) {
   const std::string profile = job.sandbox.profile.name;
   GuestOutput output(interruption);
   if (output.start_error()) return Fail(*output.start_error(), arguments.json);
-  outside::RunOptions options;
+  run::RunOptions options;
   options.cancel_fd = interruption.fd();
   if (arguments.is_live()) options.sink = &output.sink();
   const auto run = job.receipt_key ? outside::RunOnlyOnce : outside::RunOnce;
@@ -398,9 +398,9 @@ int RunJob(const RunArguments& arguments, Job job) {
 
 int ExecuteRun(RunArguments arguments) {
   SortArguments(arguments);
-  core::Result<outside::ProfileCatalogue> catalogue =
-      arguments.sandbox.profile ? outside::ProfileCatalogue::Open()
-                                : outside::ProfileCatalogue::OpenWith(outside::kUnnamedProfile);
+  core::Result<profiles::ProfileCatalogue> catalogue =
+      arguments.sandbox.profile ? profiles::ProfileCatalogue::Open()
+                                : profiles::ProfileCatalogue::OpenWith(profiles::kUnnamedProfile);
   if (!catalogue) return Fail(catalogue.error(), arguments.json);
   core::Result<Job> job = Prepare(arguments, *catalogue);
   if (!job) return UsageError("run", job.error().ToString());

@@ -14,7 +14,7 @@
 #include "engine/core/text.h"
 #include "engine/host/beneath.h"
 #include "engine/host/random.h"
-#include "engine/outside/workspace.h"
+#include "engine/workspace/workspace.h"
 
 namespace belljar::cli {
 namespace {
@@ -119,7 +119,7 @@ core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std:
     // The total is already too large; CheckFiles reports it.
     if (size > profile.workspace->size.count) break;
   }
-  if (core::Result<void> checked = outside::CheckFiles(files, profile); !checked)
+  if (core::Result<void> checked = workspace::CheckFiles(files, profile); !checked)
     return checked.error();
   return files;
 }

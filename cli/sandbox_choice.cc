@@ -1,7 +1,7 @@
 #include "cli/sandbox_choice.h"
 
-#include "engine/outside/unnamed_profile.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/unnamed_profile.h"
 
 namespace belljar::cli {
 
@@ -20,9 +20,9 @@ void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>&
 }
 
 core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
-                                                     const outside::ProfileCatalogue& catalogue) {
+                                                     const profiles::ProfileCatalogue& catalogue) {
   core::Result<core::Profile> profile =
-      catalogue.Choose(choice.profile.value_or(outside::kUnnamedProfile));
+      catalogue.Choose(choice.profile.value_or(profiles::kUnnamedProfile));
   if (!profile) return profile.error();
   outside::SandboxOptions options;
   options.profile = std::move(*profile);
@@ -34,7 +34,7 @@ core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice
 }
 
 void NameProfiles(const std::string& used, host::Outcome& outcome) {
-  outside::NameProfiles(
+  profiles::NameProfiles(
       used, [](const std::string& name) { return "Add --profile " + name + "."; }, outcome);
 }
 

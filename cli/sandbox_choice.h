@@ -8,8 +8,8 @@
 
 #include "cli/option_table.h"
 #include "engine/core/result.h"
-#include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::cli {
 
@@ -24,7 +24,7 @@ void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>&
 
 // Options for a sandbox in which this process runs few programs. Errors are user errors.
 core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
-                                                     const outside::ProfileCatalogue& catalogue);
+                                                     const profiles::ProfileCatalogue& catalogue);
 
 // Adds to the hints of findings how to request a profile that would allow what was refused.
 void NameProfiles(const std::string& used, host::Outcome& outcome);

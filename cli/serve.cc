@@ -50,7 +50,7 @@ void ExplainStdio() {
 }
 
 int ExecuteServe(const ServeArguments& arguments) {
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   const core::Result<server::config::LoadedConfig> loaded =
       LoadAndWarn(arguments.sources, *catalogue);

@@ -86,8 +86,8 @@ void AddSettingOptions(CLI::App* parser, server::config::ConfigSources& sources)
   }
 }
 
-core::Result<server::config::LoadedConfig> LoadAndWarn(server::config::ConfigSources sources,
-                                                       const outside::ProfileCatalogue& catalogue) {
+core::Result<server::config::LoadedConfig> LoadAndWarn(
+    server::config::ConfigSources sources, const profiles::ProfileCatalogue& catalogue) {
   sources.environment = Environment();
   core::Result<server::config::LoadedConfig> loaded =
       server::config::LoadConfig(sources, catalogue);

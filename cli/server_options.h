@@ -8,7 +8,7 @@
 
 #include "cli/option_table.h"
 #include "engine/core/result.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "server/config/load.h"
 
 namespace belljar::cli {
@@ -21,7 +21,7 @@ void AddSettingOptions(CLI::App* parser, server::config::ConfigSources& sources)
 
 // Uses the environment of this process; prints warnings on standard error.
 core::Result<server::config::LoadedConfig> LoadAndWarn(server::config::ConfigSources sources,
-                                                       const outside::ProfileCatalogue& catalogue);
+                                                       const profiles::ProfileCatalogue& catalogue);
 
 }  // namespace belljar::cli
 

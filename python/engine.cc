@@ -63,7 +63,7 @@ Engine::PendingCall::~PendingCall() {
   if (own_ && !own_->is_cancelled()) engine_.cancellations_.push_back(std::move(own_));
 }
 
-core::Result<host::Outcome> Engine::Run(const host::Request& request, outside::RunOptions options,
+core::Result<host::Outcome> Engine::Run(const host::Request& request, run::RunOptions options,
                                         const PendingCall& call) const {
   options.cancel_fd = call.cancellation().fd();
   core::Result<host::Outcome> outcome = opened_.sandbox->Run(request, options);
@@ -71,17 +71,17 @@ core::Result<host::Outcome> Engine::Run(const host::Request& request, outside::R
   return outcome;
 }
 
-core::Result<std::shared_ptr<outside::Session>> Engine::OpenSession(
-    const outside::SessionOptions& session_options, outside::RunOptions options,
+core::Result<std::shared_ptr<sessions::Session>> Engine::OpenSession(
+    const sessions::SessionOptions& session_options, run::RunOptions options,
     const PendingCall& call) {
   options.cancel_fd = call.cancellation().fd();
-  core::Result<std::shared_ptr<outside::Session>> session =
+  core::Result<std::shared_ptr<sessions::Session>> session =
       opened_.sandbox->OpenSession(session_options, options);
   if (session) Add(*session);
   return session;
 }
 
-void Engine::Add(const std::shared_ptr<outside::Session>& session) {
+void Engine::Add(const std::shared_ptr<sessions::Session>& session) {
   bool is_late = false;
   {
     const std::lock_guard lock(mutex_);
@@ -92,8 +92,9 @@ void Engine::Add(const std::shared_ptr<outside::Session>& session) {
   if (is_late) session->Close(kSandboxClosed);
 }
 
-core::Result<host::Outcome> Engine::RunCell(outside::Session& session, const host::Request& request,
-                                            outside::RunOptions options, outside::Patience patience,
+core::Result<host::Outcome> Engine::RunCell(sessions::Session& session,
+                                            const host::Request& request, run::RunOptions options,
+                                            sessions::Patience patience,
                                             const PendingCall& call) const {
   options.cancel_fd = call.cancellation().fd();
   return opened_.sandbox->RunCell(session, request, options, patience);
@@ -113,11 +114,11 @@ bool Engine::IsWithinRun() { return t_pending_calls > 0; }
 bool Engine::Close(core::Deadline deadline) {
   std::unique_lock lock(mutex_);
   is_closing_ = true;
-  const std::vector<std::weak_ptr<outside::Session>> sessions = std::exchange(sessions_, {});
+  const std::vector<std::weak_ptr<sessions::Session>> sessions = std::exchange(sessions_, {});
   lock.unlock();
   // Sessions first: cells that are killed with their session need no time to end.
-  for (const std::weak_ptr<outside::Session>& each : sessions) {
-    if (const std::shared_ptr<outside::Session> session = each.lock()) {
+  for (const std::weak_ptr<sessions::Session>& each : sessions) {
+    if (const std::shared_ptr<sessions::Session> session = each.lock()) {
       session->Close(kSandboxClosed);
     }
   }

@@ -85,18 +85,18 @@ class Engine : public std::enable_shared_from_this<Engine> {
   };
 
   // Both require a pending call. Run sets the descriptor of its cancellation in `options`.
-  core::Result<host::Outcome> Run(const host::Request& request, outside::RunOptions options,
+  core::Result<host::Outcome> Run(const host::Request& request, run::RunOptions options,
                                   const PendingCall& call) const;
   core::Result<void> WaitForSpare(core::Deadline deadline) const;
 
   // Requires a pending call, as does everything that takes a session's turn. Sessions, and branches
   // that are added, are closed with the engine.
-  core::Result<std::shared_ptr<outside::Session>> OpenSession(
-      const outside::SessionOptions& session_options, outside::RunOptions options,
+  core::Result<std::shared_ptr<sessions::Session>> OpenSession(
+      const sessions::SessionOptions& session_options, run::RunOptions options,
       const PendingCall& call);
-  void Add(const std::shared_ptr<outside::Session>& session);
-  core::Result<host::Outcome> RunCell(outside::Session& session, const host::Request& request,
-                                      outside::RunOptions options, outside::Patience patience,
+  void Add(const std::shared_ptr<sessions::Session>& session);
+  core::Result<host::Outcome> RunCell(sessions::Session& session, const host::Request& request,
+                                      run::RunOptions options, sessions::Patience patience,
                                       const PendingCall& call) const;
 
   outside::Backend::Counters counters() const;
@@ -119,7 +119,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   std::list<const Canceller*> pending_calls_;
   // Those that no pending call uses; at most as many as there were concurrent calls.
   std::vector<std::unique_ptr<const Canceller>> cancellations_;
-  std::vector<std::weak_ptr<outside::Session>> sessions_;
+  std::vector<std::weak_ptr<sessions::Session>> sessions_;
   bool is_closing_ = false;
   bool is_closed_ = false;
 };

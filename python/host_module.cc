@@ -19,10 +19,10 @@
 #include "engine/core/fd.h"
 #include "engine/core/thread.h"
 #include "engine/host/version.h"
-#include "engine/outside/installation.h"
-#include "engine/outside/profile_catalogue.h"
-#include "engine/outside/unnamed_profile.h"
+#include "engine/installation/installation.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "engine/profiles/profile_names.h"
+#include "engine/profiles/unnamed_profile.h"
 #include "python/answer_objects.h"
 #include "python/engine.h"
 #include "python/errors.h"
@@ -44,8 +44,8 @@ namespace py = pybind11;
 constexpr std::chrono::seconds kExitTimeout{10};
 
 // Where the rest of Belljar is, according to the package.
-outside::InstallationPlace& Place() {
-  static auto* const place = new outside::InstallationPlace();
+installation::InstallationPlace& Place() {
+  static auto* const place = new installation::InstallationPlace();
   return *place;
 }
 
@@ -91,11 +91,12 @@ core::Result<Opened> OpenWatchingSignals(Choice choice) {
 std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defaults) {
   if (IsEnding()) throw HostFailure{core::MakeError("open a sandbox", "the interpreter is ending")};
   const OpenRequest open_request = OpenRequestFrom(options);
-  const outside::ProfileCatalogue catalogue =
-      OrHostFailure(WithoutGil([]() -> core::Result<outside::ProfileCatalogue> {
-        core::Result<outside::Installation> installation = outside::Installation::Find(Place());
+  const profiles::ProfileCatalogue catalogue =
+      OrHostFailure(WithoutGil([]() -> core::Result<profiles::ProfileCatalogue> {
+        core::Result<installation::Installation> installation =
+            installation::Installation::Find(Place());
         if (!installation) return installation.error();
-        return outside::ProfileCatalogue::Open(std::move(*installation));
+        return profiles::ProfileCatalogue::Open(std::move(*installation));
       }));
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, open_request); }));
   const bool installs = !choice.packages.empty();  // then the modules are known afterwards
@@ -114,8 +115,8 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
 py::object WantedProfile(const Engine& engine, const py::bytes& source, bool files) {
   const Opened& opened = engine.opened();
   if (opened.enabled.empty()) return py::none();
-  const std::string name = outside::ProfileFor({.source = std::string_view(source), .files = files},
-                                               opened.profile, opened.enabled);
+  const std::string name = profiles::ProfileFor(
+      {.source = std::string_view(source), .files = files}, opened.profile, opened.enabled);
   return name == opened.profile.name ? py::object(py::none()) : py::object(TextObject(name));
 }
 

@@ -8,18 +8,18 @@ namespace belljar::python {
 namespace {
 
 // The cells that this thread is within, the innermost last.
-thread_local std::vector<const outside::Session*> t_cells;
+thread_local std::vector<const sessions::Session*> t_cells;
 
 }  // namespace
 
-LiveSession::LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<outside::Session> session,
+LiveSession::LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<sessions::Session> session,
                          core::RequestedLimits limits)
     : engine_(std::move(engine)), session_(std::move(session)), limits_(limits) {}
 
 LiveSession::~LiveSession() {
   if (is_of_this_process()) return;
   // Its mutexes may be held by threads that do not exist, its descriptors refer to other files.
-  static auto* const inherited = new std::vector<std::shared_ptr<outside::Session>>();
+  static auto* const inherited = new std::vector<std::shared_ptr<sessions::Session>>();
   inherited->push_back(std::move(session_));
 }
 

@@ -1,4 +1,4 @@
-// LiveSession: an outside::Session for a process that may fork, be interrupted or exit at any time,
+// LiveSession: a sessions::Session for a process that may fork, be interrupted or exit at any time,
 // as an interpreter may. Independent of Python. Functions either are called without the GIL or
 // return at once.
 //
@@ -11,7 +11,7 @@
 #include <string>
 
 #include "engine/core/limits.h"
-#include "engine/outside/session.h"
+#include "engine/sessions/session.h"
 #include "python/engine.h"
 
 namespace belljar::python {
@@ -19,7 +19,7 @@ namespace belljar::python {
 class LiveSession {
  public:
   // `limits`: those limits of its cells that differ from the profile's.
-  LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<outside::Session> session,
+  LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<sessions::Session> session,
               core::RequestedLimits limits);
   LiveSession(const LiveSession&) = delete;
   ~LiveSession();
@@ -27,7 +27,7 @@ class LiveSession {
   const std::shared_ptr<Engine>& engine() const { return engine_; }
   const core::RequestedLimits& limits() const { return limits_; }
   // Requires is_of_this_process().
-  outside::Session& session() const { return *session_; }
+  sessions::Session& session() const { return *session_; }
   bool is_of_this_process() const { return engine_->is_of_this_process(); }
 
   // Why it cannot be used. Empty: it can.
@@ -47,7 +47,7 @@ class LiveSession {
 
  private:
   const std::shared_ptr<Engine> engine_;
-  std::shared_ptr<outside::Session> session_;
+  std::shared_ptr<sessions::Session> session_;
   const core::RequestedLimits limits_;
 };
 

@@ -3,10 +3,10 @@
 #include <utility>
 
 #include "container/packages/packages.h"
-#include "engine/outside/profile_facts.h"
-#include "engine/outside/unnamed_profile.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/profile_facts.h"
 #include "engine/profiles/profile_names.h"
+#include "engine/profiles/unnamed_profile.h"
 
 namespace belljar::python {
 namespace {
@@ -98,22 +98,22 @@ core::Result<void> InstallPackages(Choice& choice, int cancel_fd, Opened& opened
 
 }  // namespace
 
-core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
+core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
                             const OpenRequest& open_request) {
   const bool is_named = !open_request.profile.empty();
   core::Result<core::Profile> profile =
-      catalogue.Choose(is_named ? open_request.profile : outside::kUnnamedProfile);
+      catalogue.Choose(is_named ? open_request.profile : profiles::kUnnamedProfile);
   if (!profile) return CallersError("profile: " + profile.error().ToString());
   Choice choice;
   // A combination may have no image for a container.
   if (!is_named && !open_request.container) {
-    core::Result<std::vector<core::Profile>> enabled = outside::EnabledProfiles(catalogue);
+    core::Result<std::vector<core::Profile>> enabled = profiles::EnabledProfiles(catalogue);
     if (!enabled) return CallersError(enabled.error().ToString());
     choice.enabled = std::move(*enabled);
   }
   choice.sandbox.hides_children = true;
   choice.sandbox.installation = catalogue.installation();
-  choice.facts = outside::ProfileToJson(*profile, catalogue.installation());
+  choice.facts = profiles::ProfileToJson(*profile, catalogue.installation());
   choice.sandbox.profile = std::move(*profile);
   choice.sandbox.other_profiles =
       profiles::ModulesByProfile(catalogue.profiles(), choice.sandbox.profile.name);

@@ -16,8 +16,8 @@
 #include "container/packages/package_requirement.h"
 #include "engine/core/result.h"
 #include "engine/egress/egress_rules.h"
-#include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::python {
 
@@ -60,7 +60,7 @@ struct Opened {
   std::unique_ptr<outside::Sandbox> sandbox;  // null once it is closed
 };
 
-core::Result<Choice> Choose(const outside::ProfileCatalogue& catalogue,
+core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
                             const OpenRequest& open_request);
 
 // Returns before the first worker is ready; with packages, once they are installed. The threads

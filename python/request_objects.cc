@@ -11,8 +11,8 @@
 #include "engine/core/limits.h"
 #include "engine/core/text.h"
 #include "engine/host/fields.h"
-#include "engine/outside/profile_catalogue.h"
-#include "engine/outside/workspace.h"
+#include "engine/profiles/profile_catalogue.h"
+#include "engine/workspace/workspace.h"
 #include "python/errors.h"
 #include "python/objects.h"
 
@@ -76,7 +76,7 @@ void CheckImports(const std::optional<Strings>& modules, const core::Profile& pr
                                              : "language=\"full\"") +
            ", which disables it");
   }
-  OrBadArgument(outside::CheckAllowedImports(*modules, profile, "allowed_imports"));
+  OrBadArgument(profiles::CheckAllowedImports(*modules, profile, "allowed_imports"));
 }
 
 void CheckDomains(const std::optional<Strings>& domains, const Opened& opened) {
@@ -101,7 +101,7 @@ std::vector<Pair> PairsFrom(const py::handle& list) {
 }
 
 void CheckFiles(const std::vector<host::InputFile>& files, const core::Profile& profile) {
-  const core::Result<void> checked = outside::CheckFiles(files, profile);
+  const core::Result<void> checked = workspace::CheckFiles(files, profile);
   if (!checked) Refuse("files: " + checked.error().ToString());
 }
 

@@ -37,7 +37,7 @@ RunRequest RunRequestFrom(const pybind11::dict& requested, const Engine& engine,
                           core::RequestedLimits limits);
 
 struct SessionRequest {
-  outside::SessionOptions options;
+  sessions::SessionOptions options;
   core::RequestedLimits limits;  // those limits of its cells that differ from the profile's
 };
 

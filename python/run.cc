@@ -12,7 +12,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/deferred_tasks.h"
-#include "engine/outside/unnamed_profile.h"
+#include "engine/profiles/unnamed_profile.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/objects.h"
@@ -39,8 +39,8 @@ class Callbacks {
   Callbacks(const Callbacks&) = delete;
 
   // The options borrow from this object and from `deferred`.
-  outside::RunOptions Options(host::DeferredTasks* deferred) {
-    outside::RunOptions options;
+  run::RunOptions Options(host::DeferredTasks* deferred) {
+    run::RunOptions options;
     options.deferred = deferred;
     if (!stream_.is_none()) options.sink = &sink_;
     if (watches_signals_) options.interrupted = [this] { return AskSignals(); };
@@ -109,7 +109,7 @@ class Callbacks {
   const py::object stream_;
   const py::object call_;
   const bool watches_signals_;
-  outside::OutputSink sink_;
+  run::OutputSink sink_;
   std::string unshown_stdout_;
   std::string unshown_stderr_;
   std::exception_ptr failure_;
@@ -129,7 +129,7 @@ HostFailure IsClosed() {
 using MakeObject = py::object (*)(const host::Outcome&);
 
 void NameProfiles(const Engine& engine, host::Outcome& outcome) {
-  outside::NameProfiles(
+  profiles::NameProfiles(
       engine.profile().name,
       [](const std::string& name) { return "Pass profile=\"" + name + "\"."; }, outcome);
 }
@@ -197,7 +197,7 @@ std::shared_ptr<LiveSession> OpenSession(const std::shared_ptr<Engine>& engine,
   if (!call) throw IsClosed();
   const SessionRequest asked = SessionRequestFrom(requested, *engine);
   Callbacks callbacks({}, call.cancellation(), watches_signals);
-  core::Result<std::shared_ptr<outside::Session>> session = WithoutGil(
+  core::Result<std::shared_ptr<sessions::Session>> session = WithoutGil(
       [&] { return engine->OpenSession(asked.options, callbacks.Options(nullptr), call); });
   callbacks.Finish();
   return HoldSession(engine, OrHostFailure(std::move(session)), asked.limits);

@@ -13,7 +13,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/outside/workspace.h"
+#include "engine/workspace/workspace.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/objects.h"
@@ -36,7 +36,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
   if (!call) ThrowSandboxClosed();
   const core::Deadline deadline = core::Clock::now() + std::chrono::milliseconds(turn.milliseconds);
   for (;;) {
-    outside::Patience patience = turn.patience();
+    sessions::Patience patience = turn.patience();
     if (turn.watches_signals) patience.at_most = std::min(patience.at_most, kSignalInterval);
     auto result = WithoutGil([&] { return use(live.session(), patience); });
     if (result) {
@@ -56,7 +56,7 @@ auto InTurn(const LiveSession& live, TurnRequest turn, Use use) {
 using Live = std::shared_ptr<LiveSession>;
 
 // Another session of the same sandbox.
-Live Sibling(const LiveSession& live, std::shared_ptr<outside::Session> session) {
+Live Sibling(const LiveSession& live, std::shared_ptr<sessions::Session> session) {
   live.engine()->Add(session);
   return HoldSession(live.engine(), std::move(session), live.limits());
 }
@@ -66,16 +66,17 @@ double SecondsSince1970(std::chrono::system_clock::time_point moment) {
 }
 
 py::str Checkpoint(const LiveSession& live, const std::string& label, TurnRequest turn) {
-  return TextObject(InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
-    return session.Checkpoint(label, patience);
-  }));
+  return TextObject(
+      InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
+        return session.Checkpoint(label, patience);
+      }));
 }
 
 // Tuples in the order of the fields of Checkpoint in _session_data.py.
 py::list Checkpoints(const LiveSession& live) {
   if (!live.is_of_this_process()) CheckUsable(live);
   py::list checkpoints;
-  for (const outside::CheckpointInfo& each : live.session().Checkpoints()) {
+  for (const sessions::CheckpointInfo& each : live.session().Checkpoints()) {
     checkpoints.append(py::make_tuple(TextObject(each.id), each.cell, TextObject(each.label),
                                       TextObject(each.parent), SecondsSince1970(each.made),
                                       each.is_current));
@@ -84,24 +85,24 @@ py::list Checkpoints(const LiveSession& live) {
 }
 
 void RollBack(const LiveSession& live, const std::string& checkpoint, TurnRequest turn) {
-  InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+  InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
     return session.RollBack(checkpoint, patience);
   });
 }
 
 void Undo(const LiveSession& live, size_t cells, TurnRequest turn) {
-  InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+  InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
     return session.Undo(cells, patience);
   });
 }
 
 std::vector<Live> Branch(const LiveSession& live, size_t count, const std::string& checkpoint,
                          bool reseeds, TurnRequest turn) {
-  auto made = InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+  auto made = InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
     return session.Branch(count, {checkpoint, reseeds}, patience);
   });
   std::vector<Live> branches;
-  for (std::shared_ptr<outside::Session>& each : made) {
+  for (std::shared_ptr<sessions::Session>& each : made) {
     branches.push_back(Sibling(live, std::move(each)));
   }
   return branches;
@@ -109,21 +110,22 @@ std::vector<Live> Branch(const LiveSession& live, size_t count, const std::strin
 
 py::str Ask(const LiveSession& live, const std::string& kind, const std::string& source,
             std::optional<size_t> cursor, TurnRequest turn) {
-  outside::Question question{
-      .kind = outside::Question::Kind::kVariables, .source = source, .cursor = cursor};
-  if (kind == "complete") question.kind = outside::Question::Kind::kComplete;
-  if (kind == "inspect") question.kind = outside::Question::Kind::kInspect;
-  return TextObject(InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
-    return session.Ask(question, patience);
-  }));
+  run::Question question{
+      .kind = run::Question::Kind::kVariables, .source = source, .cursor = cursor};
+  if (kind == "complete") question.kind = run::Question::Kind::kComplete;
+  if (kind == "inspect") question.kind = run::Question::Kind::kInspect;
+  return TextObject(
+      InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
+        return session.Ask(question, patience);
+      }));
 }
 
-const char* NameOf(outside::VariableChange::Kind kind) {
+const char* NameOf(sessions::VariableChange::Kind kind) {
   switch (kind) {
-    case outside::VariableChange::Kind::kAdded: return "added";
-    case outside::VariableChange::Kind::kChanged: return "changed";
-    case outside::VariableChange::Kind::kRemoved: return "removed";
-    case outside::VariableChange::Kind::kUnknown: break;
+    case sessions::VariableChange::Kind::kAdded: return "added";
+    case sessions::VariableChange::Kind::kChanged: return "changed";
+    case sessions::VariableChange::Kind::kRemoved: return "removed";
+    case sessions::VariableChange::Kind::kUnknown: break;
   }
   return "unknown";
 }
@@ -136,14 +138,14 @@ py::tuple PathObjects(const std::vector<std::string>& paths) {
 }
 
 // In the order of the fields of Difference in _session_data.py.
-py::tuple DifferenceObject(const outside::SessionDifference& difference) {
+py::tuple DifferenceObject(const sessions::SessionDifference& difference) {
   py::list variables;
-  for (const outside::VariableChange& each : difference.variables) {
+  for (const sessions::VariableChange& each : difference.variables) {
     variables.append(py::make_tuple(NameOf(each.kind), TextObject(each.name),
                                     TextObject(each.type_before), TextObject(each.type_after),
                                     TextObject(each.repr_before), TextObject(each.repr_after)));
   }
-  const outside::SnapshotChanges& files = difference.files;
+  const workspace::SnapshotChanges& files = difference.files;
   return py::make_tuple(py::tuple(variables), PathObjects(files.added), PathObjects(files.changed),
                         PathObjects(files.removed), difference.cells_before,
                         difference.cells_after);
@@ -154,7 +156,7 @@ py::tuple CompareWithSession(const LiveSession& live, const LiveSession& other, 
   const Engine::PendingCall call(*other.engine(), nullptr);
   if (!call) ThrowSandboxClosed();
   return DifferenceObject(
-      InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+      InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
         return session.Compare(other.session(), patience);
       }));
 }
@@ -162,7 +164,7 @@ py::tuple CompareWithSession(const LiveSession& live, const LiveSession& other, 
 py::tuple CompareWithCheckpoint(const LiveSession& live, const std::string& checkpoint,
                                 TurnRequest turn) {
   return DifferenceObject(
-      InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+      InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
         return session.Compare(checkpoint, patience);
       }));
 }
@@ -178,11 +180,11 @@ void CheckWorkspace(const LiveSession& live) {
 // Pairs of a path and a size.
 py::list Files(const LiveSession& live, TurnRequest turn) {
   CheckWorkspace(live);
-  auto files = InTurn(live, turn, [](outside::Session& session, outside::Patience patience) {
+  auto files = InTurn(live, turn, [](sessions::Session& session, sessions::Patience patience) {
     return session.Files(patience);
   });
   py::list pairs;
-  for (const outside::SessionFile& each : files) {
+  for (const sessions::SessionFile& each : files) {
     pairs.append(py::make_tuple(py::bytes(each.path), each.size));
   }
   return pairs;
@@ -203,7 +205,7 @@ auto WithFile(const LiveSession& live, const std::string& path, TurnRequest turn
 
 py::bytes ReadFile(const LiveSession& live, const std::string& path, TurnRequest turn) {
   return py::bytes(
-      WithFile(live, path, turn, [&](outside::Session& session, outside::Patience patience) {
+      WithFile(live, path, turn, [&](sessions::Session& session, sessions::Patience patience) {
         return session.ReadFile(path, patience);
       }));
 }
@@ -211,13 +213,13 @@ py::bytes ReadFile(const LiveSession& live, const std::string& path, TurnRequest
 void WriteFiles(const LiveSession& live, const py::list& pairs, TurnRequest turn) {
   CheckWorkspace(live);
   const std::vector<host::InputFile> files = FilesFrom(pairs, live.engine()->profile());
-  InTurn(live, turn, [&](outside::Session& session, outside::Patience patience) {
+  InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
     return session.WriteFiles(files, patience);
   });
 }
 
 void RemoveFile(const LiveSession& live, const std::string& path, TurnRequest turn) {
-  WithFile(live, path, turn, [&](outside::Session& session, outside::Patience patience) {
+  WithFile(live, path, turn, [&](sessions::Session& session, sessions::Patience patience) {
     return session.RemoveFile(path, patience);
   });
 }
@@ -225,7 +227,7 @@ void RemoveFile(const LiveSession& live, const std::string& path, TurnRequest tu
 // In the order of the fields of SessionInfo in _session_data.py, without the id.
 py::tuple InfoObject(const LiveSession& live) {
   if (!live.is_of_this_process()) CheckUsable(live);
-  const outside::Session::Info info = WithoutGil([&] { return live.session().info(); });
+  const sessions::Session::Info info = WithoutGil([&] { return live.session().info(); });
   const auto idle = std::chrono::steady_clock::now() - info.last_used;
   return py::make_tuple(info.cells, info.is_busy, info.checkpoints, SecondsSince1970(info.opened),
                         std::max(0.0, std::chrono::duration<double>(idle).count()),
@@ -273,7 +275,7 @@ void ThrowSandboxClosed() {
 }
 
 std::shared_ptr<LiveSession> HoldSession(std::shared_ptr<Engine> engine,
-                                         std::shared_ptr<outside::Session> session,
+                                         std::shared_ptr<sessions::Session> session,
                                          core::RequestedLimits limits) {
   // Ending processes takes a while, in which others run; dropping the engine needs the GIL.
   return {new LiveSession(std::move(engine), std::move(session), limits), [](LiveSession* live) {

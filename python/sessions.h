@@ -10,7 +10,7 @@
 #include <memory>
 
 #include "engine/core/result.h"
-#include "engine/outside/session.h"
+#include "engine/sessions/session.h"
 #include "python/live_session.h"
 
 namespace belljar::python {
@@ -21,7 +21,7 @@ struct TurnRequest {
   int64_t milliseconds = 0;
   bool watches_signals = false;
 
-  outside::Patience patience() const {
+  sessions::Patience patience() const {
     return {.waits = true, .at_most = std::chrono::milliseconds(milliseconds)};
   }
 };
@@ -35,7 +35,7 @@ void CheckUsable(const LiveSession& session);
 
 // The object that Python holds. Closes the session when it is dropped.
 std::shared_ptr<LiveSession> HoldSession(std::shared_ptr<Engine> engine,
-                                         std::shared_ptr<outside::Session> session,
+                                         std::shared_ptr<sessions::Session> session,
                                          core::RequestedLimits limits);
 
 // Adds the classes LiveSession and Turn, and functions that use them, to belljar._host.

@@ -97,7 +97,7 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
 
 }  // namespace
 
-core::Result<void> Serve(const ServerConfig& given, const outside::ProfileCatalogue& catalogue,
+core::Result<void> Serve(const ServerConfig& given, const profiles::ProfileCatalogue& catalogue,
                          int stop_fd) {
   ServerConfig config = given;
   if (config.audit.folder.empty()) config.audit.folder = audit::DefaultFolder();

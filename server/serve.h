@@ -6,7 +6,7 @@
 #include <string>
 
 #include "engine/core/result.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "server/core/config.h"
 
 namespace belljar::server {
@@ -14,7 +14,7 @@ namespace belljar::server {
 // Blocks until `stop_fd` is readable or, over stdio, until the client has gone. Then new calls are
 // refused, and running calls get config.drain_timeout to finish before they are cancelled. An error
 // means that the server did not start.
-core::Result<void> Serve(const ServerConfig& config, const outside::ProfileCatalogue& catalogue,
+core::Result<void> Serve(const ServerConfig& config, const profiles::ProfileCatalogue& catalogue,
                          int stop_fd);
 
 // The JSON Schemas of the tools' full answers, as one object: by tool.

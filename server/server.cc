@@ -80,7 +80,7 @@ nlohmann::ordered_json AnswerSchemas() {
   return schemas;
 }
 
-Server::Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue)
+Server::Server(const ServerConfig& config, Parts parts, const profiles::ProfileCatalogue& catalogue)
     : config_(config),
       shutdown_grace_(parts.shutdown_grace),
       log_(std::move(parts.log)),
@@ -197,7 +197,7 @@ void Server::LogStopping(const char* reason) {
   log_->Stopping(reason, counters.running, counters.waiting);
 }
 
-std::vector<std::unique_ptr<Tool>> Server::Tools(const outside::ProfileCatalogue& catalogue,
+std::vector<std::unique_ptr<Tool>> Server::Tools(const profiles::ProfileCatalogue& catalogue,
                                                  const AnswersConfig& answers) {
   std::vector<std::unique_ptr<Tool>> tools =
       tools::MakeTools(*sandboxes_, catalogue, answers, resources_, &observers_, sessions());
@@ -222,7 +222,7 @@ std::optional<compatible::ApiTerms> Server::TermsOf(const std::string& profile) 
                               (*chosen)->profile.maximum_limits};
 }
 
-void Server::MakeWeb(const outside::ProfileCatalogue& catalogue) {
+void Server::MakeWeb(const profiles::ProfileCatalogue& catalogue) {
   const CompatibleApisConfig& apis = config_.compatible_apis;
   const bool has_compatible_apis =
       !apis.sandbox_fusion.empty() || !apis.piston.empty() || !apis.judge0.empty();

@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "server/audit/audit_log.h"
 #include "server/audit/audit_observer.h"
 #include "server/calls/call_queue.h"
@@ -66,7 +66,7 @@ class Server {
     std::chrono::milliseconds shutdown_grace = kShutdownGrace;
   };
   // `catalogue` is read by the constructor only.
-  Server(const ServerConfig& config, Parts parts, const outside::ProfileCatalogue& catalogue);
+  Server(const ServerConfig& config, Parts parts, const profiles::ProfileCatalogue& catalogue);
   // Cancels running calls, and returns once none is running.
   ~Server();
 
@@ -94,10 +94,10 @@ class Server {
   void LogStopping(const char* reason);
 
  private:
-  std::vector<std::unique_ptr<Tool>> Tools(const outside::ProfileCatalogue& catalogue,
+  std::vector<std::unique_ptr<Tool>> Tools(const profiles::ProfileCatalogue& catalogue,
                                            const AnswersConfig& answers);
   std::optional<compatible::ApiTerms> TermsOf(const std::string& profile);
-  void MakeWeb(const outside::ProfileCatalogue& catalogue);
+  void MakeWeb(const profiles::ProfileCatalogue& catalogue);
   void MakeCompatibleApis();
   void MakeRest();
   void MakeJobs();

@@ -1,10 +1,10 @@
 """Check the rooms of the C++ tree: their includes, their namespaces and the names of their types.
 
 ROOMS lists for each folder which other folders it may include, besides its own files. Lower rooms
-never include higher ones. The two sides of the trust boundary, engine/inside and engine/outside,
-never include each other, and Python's headers stay on the untrusted side (and in the binding of
-the Python package): the host parses no Python. engine/core contains what both sides use;
-engine/host what only the host uses.
+never include higher ones. The two sides of the trust boundary, engine/inside and OUTSIDE, never
+include each other, and Python's headers stay on the untrusted side (and in the binding of the
+Python package): the host parses no Python. engine/core contains what both sides use; engine/host
+what only the host uses.
 
 The namespace of a file follows its folder: engine/core is belljar::core, container/wire is
 belljar::container::wire. The parts of the server meet in belljar::server, which is server/core
@@ -21,19 +21,33 @@ from dataclasses import dataclass
 from pathlib import Path
 
 HOST = {"engine/core", "engine/host"}
-ENGINE = HOST | {"engine/profiles", "engine/outside"}
+# The host's side of a run.
+OUTSIDE = {
+    "engine/waiting",
+    "engine/workspace",
+    "engine/workers",
+    "engine/run",
+    "engine/pool",
+    "engine/sessions",
+    "engine/outside",
+}
+# For what opens sandboxes: how a pool keeps workers ready is not its business.
+SANDBOXES = {"engine/outside", "engine/run", "engine/sessions", "engine/workspace"}
+ENGINE = HOST | {"engine/installation", "engine/profiles"} | SANDBOXES
 # In the container (inside) and on the host (engines, image, runsc, backend, packages); both use
 # wire. Code that starts containers does not depend on what runs in them; runsc stores images
 # itself.
 CONTAINER_PARTS: dict[str, set[str]] = {
-    "container/wire": HOST | {"engine/outside"},
+    "container/wire": HOST
+    | {"engine/run", "engine/sessions", "engine/waiting", "engine/workspace"},
     "container/inside": ENGINE | {"container/wire"},
     "container/engines": HOST,
-    "container/image": ENGINE,
+    "container/image": HOST | {"engine/installation"},
     "container/runsc": HOST | {"container/engines", "container/image"},
     "container/backend": ENGINE
     | {
         "engine/egress",
+        "engine/waiting",
         "container/wire",
         "container/engines",
         "container/image",
@@ -58,7 +72,7 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/core": HOST,
     "server/calls": HOST | {"server/core"},
     "server/json_rpc": HOST,
-    "server/mcp": HOST | CALLS | {"engine/outside", "server/json_rpc"},
+    "server/mcp": HOST | CALLS | {"server/json_rpc"},
     "server/tools": ENGINE
     | CALLS
     | {"engine/egress", "container/backend", "container/image", "container/packages"},
@@ -67,21 +81,29 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},
     "server/audit": HOST | CALLS,
-    "server/operations": HOST | CALLS | {"engine/outside"},
+    "server/operations": HOST | CALLS | {"engine/waiting"},
     "server/jobs": HOST | CALLS,
     "server/events": HOST | CALLS | {"engine/egress"},
     # What an operator may write about events is checked by what uses it.
-    "server/config": ENGINE | {"engine/egress", "server/core", "server/events"},
+    "server/config": HOST | {"engine/egress", "engine/profiles", "server/core", "server/events"},
 }
 ROOMS: dict[str, set[str]] = {
     "engine/core": set(),
     "engine/seal": {"engine/core"},
     "engine/inside": {"engine/core", "engine/seal"},
     "engine/host": {"engine/core"},
-    "engine/profiles": HOST,
+    "engine/installation": {"engine/core"},
+    "engine/profiles": HOST | {"engine/installation"},
     "engine/http1": {"engine/core"},
     "engine/egress": HOST | {"engine/http1"},
-    "engine/outside": HOST | {"engine/seal", "engine/egress", "engine/profiles"},
+    "engine/waiting": {"engine/core"},
+    "engine/workspace": HOST | {"engine/seal"},
+    "engine/workers": HOST | {"engine/seal", "engine/installation"},
+    "engine/run": HOST | {"engine/egress", "engine/waiting", "engine/workers", "engine/workspace"},
+    "engine/pool": HOST | {"engine/seal", "engine/waiting", "engine/workers", "engine/run"},
+    "engine/sessions": HOST
+    | {"engine/egress", "engine/waiting", "engine/workers", "engine/workspace", "engine/run"},
+    "engine/outside": (ENGINE | OUTSIDE | {"engine/seal", "engine/egress"}) - {"engine/outside"},
     **CONTAINER_PARTS,
     **SERVER_PARTS,
     "server": ENGINE | {"container/backend", *SERVER_PARTS},
@@ -156,7 +178,7 @@ def check_include(root: Path, path: str, kind: str, target: str) -> str | None:
         return f"{included} is test code"
     if room is None or other is None or room == other or other in ROOMS[room]:
         return None
-    if {room, other} == {"engine/inside", "engine/outside"}:
+    if "engine/inside" in (room, other) and not OUTSIDE.isdisjoint((room, other)):
         return f"{room} and {other} are on different sides of the trust boundary"
     return f"{room} may not include {other}"
 

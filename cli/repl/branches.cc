@@ -35,9 +35,9 @@ core::Result<Branches> Branches::Open(outside::Sandbox& sandbox, SessionStart st
 }
 
 core::Result<void> Branches::OpenFirst(int cancel_fd) {
-  outside::RunOptions run;
+  run::RunOptions run;
   run.cancel_fd = cancel_fd;
-  core::Result<std::shared_ptr<outside::Session>> session =
+  core::Result<std::shared_ptr<sessions::Session>> session =
       sandbox_->OpenSession(start_.options, run);
   if (!session) return session.error();
   if (!start_.files.empty()) {
@@ -82,7 +82,7 @@ core::Result<void> Branches::Start(std::string name) {
   if (all_.size() >= kMaxBranches) {
     return UsersError("there are " + std::to_string(kMaxBranches) + " branches, the maximum");
   }
-  core::Result<std::vector<std::shared_ptr<outside::Session>>> started =
+  core::Result<std::vector<std::shared_ptr<sessions::Session>>> started =
       current().session->Branch(1);
   if (!started) return started.error();
   all_.push_back(std::make_unique<Branch>(

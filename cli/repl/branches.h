@@ -17,13 +17,13 @@ inline constexpr char kFirstBranch[] = "main";
 
 struct Branch {
   std::string name;
-  std::shared_ptr<outside::Session> session;
+  std::shared_ptr<sessions::Session> session;
   uint64_t cells = 0;  // so far
 };
 
 // What a session starts with.
 struct SessionStart {
-  outside::SessionOptions options;
+  sessions::SessionOptions options;
   std::vector<host::InputFile> files;
 };
 

@@ -87,7 +87,7 @@ int RunCell(Live& live, const CellText& text, bool is_timed) {
   }
   request.source = text.source();
   Printer::Output output(live.printer);
-  outside::RunOptions options;
+  run::RunOptions options;
   options.cancel_fd = live.interruption.fd();
   options.sink = &output.sink();
   core::Result<host::Outcome> outcome = live.sandbox.RunCell(*branch.session, request, options);

@@ -23,7 +23,7 @@
 #include "cli/sandbox_choice.h"
 #include "engine/core/text.h"
 #include "engine/host/version.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::cli::repl {
 namespace {
@@ -68,8 +68,8 @@ core::Result<void> TakeImports(const ReplArguments& arguments, Plan& plan) {
         "--profile full disable");
   }
   plan.request.allowed_imports = arguments.allowed_imports;
-  return outside::CheckAllowedImports(*arguments.allowed_imports, plan.sandbox.profile,
-                                      "--allow-import");
+  return profiles::CheckAllowedImports(*arguments.allowed_imports, plan.sandbox.profile,
+                                       "--allow-import");
 }
 
 core::Result<void> TakeHistory(const ReplArguments& arguments, Plan& plan) {
@@ -101,7 +101,7 @@ core::Result<void> TakeOutput(const ReplArguments& arguments, Plan& plan) {
 
 // Errors are the user's.
 core::Result<Plan> Prepare(const ReplArguments& arguments,
-                           const outside::ProfileCatalogue& catalogue) {
+                           const profiles::ProfileCatalogue& catalogue) {
   Plan plan;
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
@@ -163,7 +163,7 @@ int RunPlan(const ReplArguments& arguments, Plan plan) {
 }
 
 int ExecuteRepl(const ReplArguments& arguments) {
-  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   core::Result<Plan> plan = Prepare(arguments, *catalogue);
   if (!plan) return UsageError("repl", plan.error().ToString());

@@ -29,11 +29,11 @@ struct CommandRow {
 };
 using Takes = CommandRow::Takes;
 
-outside::Session& Current(Live& live) { return *live.branches.current().session; }
+sessions::Session& Current(Live& live) { return *live.branches.current().session; }
 
 // "as it was after cell 3 (checkpoint c3)".
 std::string StateText(Live& live) {
-  for (const outside::CheckpointInfo& each : Current(live).Checkpoints()) {
+  for (const sessions::CheckpointInfo& each : Current(live).Checkpoints()) {
     if (!each.is_current) continue;
     const std::string when =
         each.cell == 0 ? "before the first cell" : "after cell " + std::to_string(each.cell);
@@ -74,10 +74,10 @@ std::string ClockText(std::chrono::system_clock::time_point time) {
 }
 
 Text ListCheckpoints(Live& live, const Argument&) {
-  std::vector<outside::CheckpointInfo> checkpoints = Current(live).Checkpoints();
-  std::ranges::stable_sort(checkpoints, {}, &outside::CheckpointInfo::made);
+  std::vector<sessions::CheckpointInfo> checkpoints = Current(live).Checkpoints();
+  std::ranges::stable_sort(checkpoints, {}, &sessions::CheckpointInfo::made);
   std::string text;
-  for (const outside::CheckpointInfo& each : checkpoints) {
+  for (const sessions::CheckpointInfo& each : checkpoints) {
     text += (each.is_current ? "* " : "  ") + each.id + "  " + ClockText(each.made) + "  " +
             (each.cell == 0 ? "before the first cell" : "after cell " + std::to_string(each.cell)) +
             (each.label.empty() ? "" : "  " + core::Printable(each.label)) + "\n";
@@ -110,10 +110,10 @@ Text Switch(Live& live, const Argument& name) {
 }
 
 Text ListFiles(Live& live, const Argument&) {
-  core::Result<std::vector<outside::SessionFile>> files = Current(live).Files();
+  core::Result<std::vector<sessions::SessionFile>> files = Current(live).Files();
   if (!files) return files.error();
   std::string text;
-  for (const outside::SessionFile& file : *files) {
+  for (const sessions::SessionFile& file : *files) {
     text += core::Printable(file.path) + "  " + WithThousands(file.size) +
             (file.size == 1 ? " byte\n" : " bytes\n");
   }
@@ -268,7 +268,7 @@ std::vector<std::string> ArgumentsOf(Live& live, const std::string& command) {
   }
   if (command == "get" && live.sandbox.profile().workspace) {
     if (const auto files = Current(live).Files()) {
-      for (const outside::SessionFile& file : *files) {
+      for (const sessions::SessionFile& file : *files) {
         arguments.push_back(core::Printable(file.path));
       }
     }

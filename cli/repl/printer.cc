@@ -50,13 +50,13 @@ Printer::Output::Output(Printer& printer)
       output_(printer.interruption_),
       out_(printer.out_is_terminal_),
       err_(printer.err_is_terminal_) {
-  const outside::OutputSink& raw = output_.sink();
+  const run::OutputSink& raw = output_.sink();
   sink_.on_stdout = [this, &raw](std::string_view bytes) { raw.on_stdout(out_.Add(bytes)); };
   sink_.on_stderr = [this, &raw](std::string_view bytes) { raw.on_stderr(err_.Add(bytes)); };
 }
 
 void Printer::Output::Finish() {
-  const outside::OutputSink& raw = output_.sink();
+  const run::OutputSink& raw = output_.sink();
   std::string out_rest = out_.Finish();
   std::string err_rest = err_.Finish();
   if (printer_.out_is_terminal_ && !out_.is_at_start()) out_rest += "\n";

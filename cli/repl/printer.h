@@ -12,7 +12,7 @@
 #include "cli/interruption.h"
 #include "cli/repl/terminal_text.h"
 #include "engine/core/result.h"
-#include "engine/outside/backend.h"
+#include "engine/run/run_options.h"
 
 namespace belljar::cli::repl {
 
@@ -37,7 +37,7 @@ class Printer {
   class Output {
    public:
     explicit Output(Printer& printer);
-    const outside::OutputSink& sink() const { return sink_; }
+    const run::OutputSink& sink() const { return sink_; }
     // Blocks until all of it is written, and begins a new line on a terminal.
     void Finish();
 
@@ -46,7 +46,7 @@ class Printer {
     GuestOutput output_;
     TerminalText out_;
     TerminalText err_;
-    outside::OutputSink sink_;
+    run::OutputSink sink_;
   };
 
   // The first error of standard output.

@@ -6,20 +6,20 @@
 #include <vector>
 
 #include "engine/core/text.h"
-#include "engine/outside/question.h"
+#include "engine/run/question.h"
 
 namespace belljar::cli::repl {
 namespace {
 
 using Json = nlohmann::json;
-using outside::Question;
+using run::Question;
 
 constexpr size_t kMaxCompletions = 200;
 constexpr size_t kMaxCompletion = 200;  // bytes
 constexpr size_t kNameWidth = 30;
 constexpr size_t kReprWidth = 100;
 // A prompt that does not react to Tab is worse than one without completions.
-constexpr outside::Patience kBriefly{true, std::chrono::milliseconds(2000)};
+constexpr sessions::Patience kBriefly{true, std::chrono::milliseconds(2000)};
 
 bool IsLead(char c) { return (static_cast<unsigned char>(c) & 0xc0) != 0x80; }
 
@@ -51,7 +51,7 @@ std::optional<size_t> NumberAt(const Json& object, const char* key) {
   return found->get<size_t>();
 }
 
-core::Result<Json> Ask(Live& live, const Question& question, outside::Patience patience) {
+core::Result<Json> Ask(Live& live, const Question& question, sessions::Patience patience) {
   const core::Result<std::string> answer = live.branches.current().session->Ask(question, patience);
   if (!answer) return answer.error();
   Json object = Json::parse(*answer, nullptr, false);
@@ -116,7 +116,7 @@ Completions CompleteCode(Live& live, const std::string& above, std::string_view 
 
 core::Result<std::string> Inspect(Live& live, const std::string& name) {
   const core::Result<Json> answer =
-      Ask(live, {Question::Kind::kInspect, name, std::nullopt}, outside::Patience{});
+      Ask(live, {Question::Kind::kInspect, name, std::nullopt}, sessions::Patience{});
   if (!answer) return answer.error();
   const std::string text = PrintableLines(TextAt(*answer, "text"));
   if (text.empty()) return core::Printable(name) + " is not defined here\n";
@@ -124,7 +124,7 @@ core::Result<std::string> Inspect(Live& live, const std::string& name) {
 }
 
 core::Result<std::string> VariablesText(Live& live) {
-  const core::Result<Json> answer = Ask(live, {}, outside::Patience{});
+  const core::Result<Json> answer = Ask(live, {}, sessions::Patience{});
   if (!answer) return answer.error();
   std::vector<std::pair<std::string, std::string>> rows;  // name, type
   std::vector<std::string> reprs;

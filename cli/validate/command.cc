@@ -88,7 +88,7 @@ core::Result<void> TakeSelection(const Settings& settings, Job& job) {
 core::Result<void> TakeSandbox(const Options& options, const Settings& settings, Job& job) {
   SandboxChoice choice = options.sandbox;
   choice.profile = settings.profile;
-  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   const auto origin = settings.origins.find("profile");
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(choice, *catalogue);
@@ -99,8 +99,8 @@ core::Result<void> TakeSandbox(const Options& options, const Settings& settings,
   job.sandbox = std::move(*sandbox);
   if (!settings.allowed_imports) return {};
   job.check.allowed_imports = settings.allowed_imports;
-  return outside::CheckAllowedImports(*settings.allowed_imports, job.sandbox.profile,
-                                      settings.origins.at("allowed-imports"));
+  return profiles::CheckAllowedImports(*settings.allowed_imports, job.sandbox.profile,
+                                       settings.origins.at("allowed-imports"));
 }
 
 core::Result<void> TakeFiles(const Options& options, const Settings& settings, Job& job) {

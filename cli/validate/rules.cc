@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/host/json_reader.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 
 namespace belljar::cli::validate {
 namespace {
@@ -52,7 +52,7 @@ core::Result<std::vector<Rule>> ParseRules(std::string_view text, const std::str
 }  // namespace
 
 core::Result<std::vector<Rule>> LoadRules() {
-  const core::Result<outside::Installation> installation = outside::Installation::Find();
+  const core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) return installation.error();
   std::ifstream file(installation->rules, std::ios::binary);
   if (!file) return core::SystemError("open " + installation->rules);

@@ -7,11 +7,11 @@ namespace {
 
 using Kind = wire::Inquiry::Kind;
 
-Kind KindOf(outside::Question::Kind kind) {
+Kind KindOf(run::Question::Kind kind) {
   switch (kind) {
-    case outside::Question::Kind::kComplete: return Kind::kComplete;
-    case outside::Question::Kind::kInspect: return Kind::kInspect;
-    case outside::Question::Kind::kVariables: break;
+    case run::Question::Kind::kComplete: return Kind::kComplete;
+    case run::Question::Kind::kInspect: return Kind::kInspect;
+    case run::Question::Kind::kVariables: break;
   }
   return Kind::kVariables;
 }
@@ -24,14 +24,14 @@ core::Result<wire::Reply> ContainedPython::Inquire(const wire::Inquiry& inquiry,
   return reply;
 }
 
-core::Result<std::string> ContainedPython::Ask(const outside::Question& question, int kill_fd) {
+core::Result<std::string> ContainedPython::Ask(const run::Question& question, int kill_fd) {
   core::Result<wire::Reply> reply =
       Inquire({KindOf(question.kind), question.source, question.cursor, {}}, kill_fd);
   if (!reply) return reply.error();
   return std::move(reply->content);
 }
 
-core::Result<std::vector<outside::SessionFile>> ContainedPython::Files(int kill_fd) {
+core::Result<std::vector<sessions::SessionFile>> ContainedPython::Files(int kill_fd) {
   core::Result<wire::Reply> reply = Inquire({Kind::kFiles, "", {}, {}}, kill_fd);
   if (!reply) return reply.error();
   return std::move(reply->files);

@@ -13,16 +13,16 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
-#include "engine/outside/live_python.h"
+#include "engine/sessions/live_python.h"
 
 namespace belljar::container::backend {
 
-class ContainedPython final : public outside::LivePython {
+class ContainedPython final : public sessions::LivePython {
  public:
   // Belongs to the backend, which outlives this object.
   struct Host {
     std::function<core::Result<host::Outcome>(const PooledContainer&, const host::Request&,
-                                              const outside::RunOptions&)>
+                                              const run::RunOptions&)>
         run;
     std::function<void(PooledContainer)> retire;
     bool has_workspace = false;
@@ -34,11 +34,11 @@ class ContainedPython final : public outside::LivePython {
   ~ContainedPython() override { host_.retire(std::move(container_)); }
 
   core::Result<host::Outcome> Run(const host::Request& request,
-                                  const outside::RunOptions& options) override {
+                                  const run::RunOptions& options) override {
     return host_.run(container_, request, options);
   }
-  core::Result<std::string> Ask(const outside::Question& question, int kill_fd) override;
-  core::Result<std::vector<outside::SessionFile>> Files(int kill_fd) override;
+  core::Result<std::string> Ask(const run::Question& question, int kill_fd) override;
+  core::Result<std::vector<sessions::SessionFile>> Files(int kill_fd) override;
   core::Result<std::string> ReadFile(std::string_view path, int kill_fd) override;
   core::Result<void> WriteFiles(const std::vector<host::InputFile>& files, int kill_fd) override;
   core::Result<void> RemoveFile(std::string_view path, int kill_fd) override;

@@ -9,7 +9,7 @@
 
 #include "container/backend/contained_python.h"
 #include "engine/host/deferred_tasks.h"
-#include "engine/outside/kept_session.h"
+#include "engine/sessions/kept_session.h"
 
 namespace belljar::container::backend {
 namespace {
@@ -39,20 +39,20 @@ core::Result<std::unique_ptr<ContainerBackend>> ContainerBackend::Start(
 }
 
 core::Result<host::Outcome> ContainerBackend::Run(const host::Request& request,
-                                                  const outside::RunOptions& options) {
+                                                  const run::RunOptions& options) {
   // An error of the caller must not cost a container.
   const core::Result<std::optional<egress::AllowList>> narrower =
       egress::Narrower(options_.egress_service.get(), request);
   if (!narrower) return narrower.error();
-  outside::InterruptCheck interrupts(options.interrupted);
-  const outside::Wait wait{core::Clock::now() + options.queue_timeout, options.cancel_fd,
+  waiting::InterruptCheck interrupts(options.interrupted);
+  const waiting::Wait wait{core::Clock::now() + options.queue_timeout, options.cancel_fd,
                            &interrupts};
   for (int tries = 1;; ++tries) {
     core::Result<PooledContainer> container = pool_->Take(wait);
     if (!container) {
       if (container.error().error_number != ECANCELED) return container.error();
       const GuestTerms& terms = options_.pool.terms;
-      return outside::CancelledBefore(request, terms.isolation, terms.language);
+      return run::CancelledBefore(request, terms.isolation, terms.language);
     }
     core::Result<host::Outcome> outcome = RunIn(*container, request, options);
     const bool has_died = HasDiedBefore(outcome);
@@ -62,7 +62,7 @@ core::Result<host::Outcome> ContainerBackend::Run(const host::Request& request,
 }
 
 core::Result<PooledContainer> ContainerBackend::TakeForSession(
-    const outside::SessionOptions& options, const outside::Wait& wait) {
+    const sessions::SessionOptions& options, const waiting::Wait& wait) {
   for (int tries = 1;; ++tries) {
     core::Result<PooledContainer> container = pool_->Take(wait);
     if (!container) return container;
@@ -74,18 +74,18 @@ core::Result<PooledContainer> ContainerBackend::TakeForSession(
   }
 }
 
-core::Result<std::shared_ptr<outside::Session>> ContainerBackend::OpenSession(
-    const outside::SessionOptions& options, const outside::RunOptions& run) {
+core::Result<std::shared_ptr<sessions::Session>> ContainerBackend::OpenSession(
+    const sessions::SessionOptions& options, const run::RunOptions& run) {
   if (options_.egress_service) {
     return core::MakeError("open a session",
                            "in a container it has no network: choose a profile without one, or "
                            "open it without a container");
   }
   // Waits until its container has been returned.
-  std::optional<outside::OpenedSessions::Use> use = sessions_->BeginUse();
+  std::optional<sessions::OpenedSessions::Use> use = sessions_->BeginUse();
   if (!use) return core::MakeError("open a session", "the sandbox is closing");
-  const auto kept_use = std::make_shared<const outside::OpenedSessions::Use>(std::move(*use));
-  outside::InterruptCheck interrupts(run.interrupted);
+  const auto kept_use = std::make_shared<const sessions::OpenedSessions::Use>(std::move(*use));
+  waiting::InterruptCheck interrupts(run.interrupted);
   core::Result<PooledContainer> container =
       TakeForSession(options, {core::Clock::now() + run.queue_timeout, run.cancel_fd, &interrupts});
   if (!container) return container.error();
@@ -93,21 +93,21 @@ core::Result<std::shared_ptr<outside::Session>> ContainerBackend::OpenSession(
       std::move(*container),
       ContainedPython::Host{
           .run = [this](const PooledContainer& in, const host::Request& request,
-                        const outside::RunOptions& cell) { return RunIn(in, request, cell); },
+                        const run::RunOptions& cell) { return RunIn(in, request, cell); },
           .retire = [this, kept_use](PooledContainer spent) { pool_->Retire(std::move(spent)); },
           .has_workspace = options_.pool.terms.has_workspace});
-  outside::NoCopies no_copies{"under " + options_.report.runtime,
-                              "open it without a container, if this machine's own isolation is "
-                              "enough"};
-  core::Result<std::shared_ptr<outside::Session>> session =
-      outside::KeptSession::Open(std::move(python), std::move(no_copies), options);
+  sessions::NoCopies no_copies{"under " + options_.report.runtime,
+                               "open it without a container, if this machine's own isolation is "
+                               "enough"};
+  core::Result<std::shared_ptr<sessions::Session>> session =
+      sessions::KeptSession::Open(std::move(python), std::move(no_copies), options);
   if (session) sessions_->Add(*session);
   return session;
 }
 
 core::Result<host::Outcome> ContainerBackend::RunIn(const PooledContainer& container,
                                                     const host::Request& request,
-                                                    const outside::RunOptions& options) const {
+                                                    const run::RunOptions& options) const {
   core::Result<host::Outcome> outcome = container.guest->Run(request, options);
   if (!outcome) return outcome;
   if (container.guest->end() == GuestConnection::End::kClosed) {

@@ -15,7 +15,8 @@
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/session.h"
+#include "engine/run/run_options.h"
+#include "engine/sessions/session.h"
 
 namespace belljar::container::backend {
 
@@ -34,12 +35,12 @@ class ContainerBackend : public outside::Backend {
   ~ContainerBackend() override { sessions_->CloseAll(); }
 
   core::Result<host::Outcome> Run(const host::Request& request,
-                                  const outside::RunOptions& options) override;
+                                  const run::RunOptions& options) override;
 
   // In a container of its own, until it is closed: without checkpoints, since a container's seccomp
   // profile, or its kernel, lacks what copies of a process need.
-  core::Result<std::shared_ptr<outside::Session>> OpenSession(
-      const outside::SessionOptions& options, const outside::RunOptions& run) override;
+  core::Result<std::shared_ptr<sessions::Session>> OpenSession(
+      const sessions::SessionOptions& options, const run::RunOptions& run) override;
 
   core::Result<void> WaitForSpare(core::Deadline deadline) override {
     return pool_->WaitForSpare(deadline);
@@ -48,18 +49,18 @@ class ContainerBackend : public outside::Backend {
 
  private:
   ContainerBackend(ContainerBackendOptions options, std::unique_ptr<ContainerPool> pool);
-  core::Result<PooledContainer> TakeForSession(const outside::SessionOptions& options,
-                                               const outside::Wait& wait);
+  core::Result<PooledContainer> TakeForSession(const sessions::SessionOptions& options,
+                                               const waiting::Wait& wait);
   core::Result<host::Outcome> RunIn(const PooledContainer& container, const host::Request& request,
-                                    const outside::RunOptions& options) const;
+                                    const run::RunOptions& options) const;
   void ExplainEnd(const PooledContainer& container, host::Outcome& outcome) const;
   void Leave(PooledContainer container, host::DeferredTasks* deferred);
   void SetOutOfMemory(host::Outcome& outcome) const;
 
   const ContainerBackendOptions options_;
   const std::unique_ptr<ContainerPool> pool_;
-  const std::shared_ptr<outside::OpenedSessions> sessions_ =
-      std::make_shared<outside::OpenedSessions>();
+  const std::shared_ptr<sessions::OpenedSessions> sessions_ =
+      std::make_shared<sessions::OpenedSessions>();
 };
 
 }  // namespace belljar::container::backend

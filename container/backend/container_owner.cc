@@ -88,7 +88,7 @@ bool IsOrphan(const engines::ListedContainer& container) {
 
 }  // namespace
 
-std::string DefaultInstance(const outside::Installation& installation) {
+std::string DefaultInstance(const installation::Installation& installation) {
   return "user-" + std::to_string(geteuid()) + "-" +
          host::Sha256(installation.zygote).substr(0, 12);
 }

@@ -10,7 +10,7 @@
 
 #include "container/engines/container_engine.h"
 #include "engine/core/result.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 
 namespace belljar::container::backend {
 
@@ -19,7 +19,7 @@ inline constexpr char kOwnerLabel[] = "belljar.owner";
 inline constexpr char kCreatedLabel[] = "belljar.created";  // seconds since 1970
 
 // The default for this user and this installation.
-std::string DefaultInstance(const outside::Installation& installation);
+std::string DefaultInstance(const installation::Installation& installation);
 
 // Identifies this process uniquely: "BOOT/PID NAMESPACE/PID/START TIME".
 core::Result<std::string> OwnerOfThisProcess();

@@ -43,17 +43,17 @@ core::Error WithErrors(core::Error error, const engines::StartedContainer& conta
 
 }  // namespace
 
-ContainerPool::ContainerPool(ContainerPoolOptions options, outside::Event wake,
-                             outside::Event close)
+ContainerPool::ContainerPool(ContainerPoolOptions options, waiting::Event wake,
+                             waiting::Event close)
     : options_(std::move(options)),
       wake_(std::move(wake)),
       close_(std::move(close)),
       more_work_(boost::asio::make_work_guard(work_)) {}
 
 core::Result<std::unique_ptr<ContainerPool>> ContainerPool::Start(ContainerPoolOptions options) {
-  core::Result<outside::Event> wake = outside::Event::Create(kStart);
+  core::Result<waiting::Event> wake = waiting::Event::Create(kStart);
   if (!wake) return wake.error();
-  core::Result<outside::Event> close = outside::Event::Create(kStart);
+  core::Result<waiting::Event> close = waiting::Event::Create(kStart);
   if (!close) return close.error();
   std::unique_ptr<ContainerPool> pool(
       new ContainerPool(std::move(options), std::move(*wake), std::move(*close)));
@@ -101,7 +101,7 @@ ContainerPool::~ContainerPool() {
 
 // --- for runs -------------------------------------------------------------------------------
 
-core::Result<PooledContainer> ContainerPool::Take(const outside::Wait& wait) {
+core::Result<PooledContainer> ContainerPool::Take(const waiting::Wait& wait) {
   std::unique_lock lock(mutex_);
   if (std::optional<PooledContainer> waiting = TakeWaiting()) return std::move(*waiting);
   if (closing_) return core::MakeError(kTake, "the sandbox is closing");

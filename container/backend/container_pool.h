@@ -33,9 +33,9 @@
 #include "engine/core/thread.h"
 #include "engine/host/backoff.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/event.h"
-#include "engine/outside/taker_queue.h"
-#include "engine/outside/wait.h"
+#include "engine/waiting/event.h"
+#include "engine/waiting/taker_queue.h"
+#include "engine/waiting/wait.h"
 
 namespace belljar::container::backend {
 
@@ -68,7 +68,7 @@ class ContainerPool {
   ~ContainerPool();
 
   // ECANCELED as in Wait; ETIMEDOUT if none is ready in time; else why none can be started.
-  core::Result<PooledContainer> Take(const outside::Wait& wait);
+  core::Result<PooledContainer> Take(const waiting::Wait& wait);
 
   // Any thread. Further output is discarded.
   void Retire(PooledContainer container);
@@ -79,7 +79,7 @@ class ContainerPool {
   outside::Backend::Counters counters() const;
 
  private:
-  ContainerPool(ContainerPoolOptions options, outside::Event wake, outside::Event close);
+  ContainerPool(ContainerPoolOptions options, waiting::Event wake, waiting::Event close);
   core::Result<void> StartThreads();
 
   // On the keeper thread.
@@ -107,13 +107,13 @@ class ContainerPool {
   void WakeKeeper() const;
 
   const ContainerPoolOptions options_;
-  const outside::Event wake_;   // the keeper has something to do
-  const outside::Event close_;  // containers that are still starting are no longer needed
+  const waiting::Event wake_;   // the keeper has something to do
+  const waiting::Event close_;  // containers that are still starting are no longer needed
 
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<PooledContainer> ready_;
-  outside::TakerQueue<PooledContainer> takers_;
+  waiting::TakerQueue<PooledContainer> takers_;
   size_t starting_ = 0;
   size_t in_use_ = 0;
   size_t removing_ = 0;

@@ -6,7 +6,7 @@
 #include "container/backend/container_backend.h"
 #include "container/backend/container_owner.h"
 #include "container/backend/container_plan.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 
 namespace belljar::container::backend {
 namespace {
@@ -20,7 +20,8 @@ GuestTerms TermsOf(const outside::SandboxOptions& sandbox, egress::EgressService
 core::Result<std::string> InstanceOf(const outside::SandboxOptions& sandbox,
                                      const ContainerOptions& options) {
   if (!options.instance.empty()) return options.instance;
-  core::Result<outside::Installation> installation = outside::GivenOrFound(sandbox.installation);
+  core::Result<installation::Installation> installation =
+      installation::GivenOrFound(sandbox.installation);
   if (!installation) return installation.error();
   return DefaultInstance(*installation);
 }

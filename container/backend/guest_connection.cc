@@ -49,7 +49,7 @@ GuestConnection::GuestConnection(wire::Channel channel, GuestTerms terms)
       channel_(std::move(channel)),
       reader_(std::make_unique<GuestReader>(Expected(terms_))) {}
 
-core::Result<void> GuestConnection::AwaitReady(const outside::Wait& wait) {
+core::Result<void> GuestConnection::AwaitReady(const waiting::Wait& wait) {
   while (reader_->stage() != GuestReader::Stage::kWaiting) {
     core::Result<std::string> bytes = channel_.Receive(wait);
     if (!bytes) return bytes.error();
@@ -62,10 +62,10 @@ core::Result<void> GuestConnection::AwaitReady(const outside::Wait& wait) {
 }
 
 core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
-                                                 const outside::RunOptions& options) {
+                                                 const run::RunOptions& options) {
   const auto start = core::Clock::now();
-  outside::InterruptCheck interrupts(options.interrupted);
-  const outside::Wait wait{start + request.limits.timeout + terms_.grace, options.cancel_fd,
+  waiting::InterruptCheck interrupts(options.interrupted);
+  const waiting::Wait wait{start + request.limits.timeout + terms_.grace, options.cancel_fd,
                            &interrupts};
   if (session_ && HasEnded()) return core::MakeError(kAskSession, "its container has ended");
   if (core::Result<void> opened = OpenEgress(request); !opened) return opened.error();
@@ -78,7 +78,7 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   reader_->Expect({request.limits, terms_.has_workspace, terms_.displays}, std::move(egress),
                   &*calls_);
   // Half a request would end a session.
-  const outside::Wait sending = session_ ? outside::Wait{wait.deadline, options.kill_fd} : wait;
+  const waiting::Wait sending = session_ ? waiting::Wait{wait.deadline, options.kill_fd} : wait;
   if (core::Result<void> sent = SendRequest(request, sending); !sent) {
     if (sent.error().error_number == EPIPE && HasReportedEnd()) return *reader_->failure();
     // Cancelled before it began; any other error is this machine's.
@@ -114,7 +114,7 @@ core::Result<void> GuestConnection::OpenEgress(const host::Request& request) {
 }
 
 core::Result<void> GuestConnection::SendRequest(const host::Request& request,
-                                                const outside::Wait& wait) {
+                                                const waiting::Wait& wait) {
   core::Result<std::string> text =
       wire::RequestToText(request, egress_ ? egress_->bounds() : wire::EgressBounds());
   if (!text) {
@@ -126,7 +126,7 @@ core::Result<void> GuestConnection::SendRequest(const host::Request& request,
 
 core::Result<void> GuestConnection::SendOrder(wire::FrameKind kind, std::string_view text,
                                               const std::vector<std::string_view>& content,
-                                              const outside::Wait& wait) {
+                                              const waiting::Wait& wait) {
   // Left over from the previous cell: a cancellation, or an answer that came too late.
   core::Result<void> sent = channel_.SendFrames(outbox_, wait);
   outbox_.clear();
@@ -144,7 +144,7 @@ core::Result<void> GuestConnection::SendOrder(wire::FrameKind kind, std::string_
 // --- sessions ------------------------------------------------------------------------------------
 
 core::Result<void> GuestConnection::OpenSession(const core::Limits& limits,
-                                                const outside::Wait& wait) {
+                                                const waiting::Wait& wait) {
   session_ = limits;
   reader_->ExpectSession();
   core::Result<void> sent =
@@ -158,7 +158,7 @@ core::Result<wire::Reply> GuestConnection::Inquire(const wire::Inquiry& inquiry,
   core::Result<std::string> text = wire::InquiryToText(inquiry);
   if (!text) return text.error();
   is_broken_ = true;
-  const outside::Wait wait{core::Clock::now() + session_->timeout + terms_.grace, kill_fd};
+  const waiting::Wait wait{core::Clock::now() + session_->timeout + terms_.grace, kill_fd};
   reader_->ExpectReply(wire::ReplyBounds::Of(inquiry.kind, *session_));
   core::Result<void> done =
       SendOrder(wire::FrameKind::kInquiry, *text, wire::InquiryContent(inquiry), wait);
@@ -169,7 +169,7 @@ core::Result<wire::Reply> GuestConnection::Inquire(const wire::Inquiry& inquiry,
 }
 
 // Waits until the guest is ready for the next order, or says that its session has ended.
-core::Result<void> GuestConnection::AwaitSettled(const outside::Wait& wait) {
+core::Result<void> GuestConnection::AwaitSettled(const waiting::Wait& wait) {
   while (reader_->stage() != GuestReader::Stage::kWaiting) {
     if (reader_->failure()) return *reader_->failure();
     if (reader_->stage() == GuestReader::Stage::kEnded) {
@@ -204,10 +204,9 @@ bool GuestConnection::HasReportedEnd() {
   return end == End::kFailure;
 }
 
-GuestConnection::End GuestConnection::Watch(outside::Wait wait,
-                                            const outside::RunOptions& options) {
+GuestConnection::End GuestConnection::Watch(waiting::Wait wait, const run::RunOptions& options) {
   core::Deadline last_call = wait.deadline;
-  outside::InterruptCheck& interrupts = *wait.interrupts;
+  waiting::InterruptCheck& interrupts = *wait.interrupts;
   bool cancelled = false;
   for (;;) {
     const core::Result<void> came = AwaitAny(wait, options);
@@ -253,8 +252,8 @@ GuestConnection::End GuestConnection::Late(bool cancelled) {
   return cancelled ? End::kCancelled : End::kTimeout;
 }
 
-core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait,
-                                             const outside::RunOptions& options) {
+core::Result<void> GuestConnection::AwaitAny(const waiting::Wait& wait,
+                                             const run::RunOptions& options) {
   // Once cancelled, there is nothing to interrupt.
   const bool may_interrupt = wait.interrupts != nullptr;
   watched_ = {{wait.cancel_fd, POLLIN, 0},
@@ -263,7 +262,7 @@ core::Result<void> GuestConnection::AwaitAny(const outside::Wait& wait,
               {may_interrupt ? options.interrupt_fd : -1, POLLIN, 0},
               {options.kill_fd, POLLIN, 0}};
   if (egress_) egress_->Watch(outbox_.size() < wire::EgressTraffic::kSendThreshold, watched_);
-  return outside::WaitForAny(watched_, wait);
+  return waiting::WaitForAny(watched_, wait);
 }
 
 // May take any amount of time; the guest's clock keeps running, and its messages are kept. False:
@@ -272,7 +271,7 @@ bool GuestConnection::AnswerCall() {
   const std::optional<GuestReader::Call> call = reader_->TakeCall();
   if (!call) return false;
   std::string answer = calls_->Answer(call->name, call->arguments);
-  if (answer.empty() && session_) answer = outside::FunctionCalls::Interrupted();
+  if (answer.empty() && session_) answer = run::FunctionCalls::Interrupted();
   // Without an answer, the guest waits to be cancelled.
   if (answer.empty()) return true;
   outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kAnswer, answer.size()) + answer;
@@ -315,7 +314,7 @@ GuestConnection::End GuestConnection::OutcomeOfLast() {
   return End::kOutcome;
 }
 
-void GuestConnection::Stream(const outside::RunOptions& options) {
+void GuestConnection::Stream(const run::RunOptions& options) {
   if (!options.sink) return;
   const auto pass = [](const std::string& text, size_t& streamed, const auto& sink) {
     if (text.size() > streamed && sink) sink(std::string_view(text).substr(streamed));

@@ -31,8 +31,8 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
-#include "engine/outside/backend.h"
-#include "engine/outside/function_calls.h"
+#include "engine/run/function_calls.h"
+#include "engine/run/run_options.h"
 
 namespace belljar::container::backend {
 
@@ -69,7 +69,7 @@ class GuestConnection {
 
   // Waits until the guest has a worker ready. The error is the guest's failure, or what was wrong
   // with it.
-  core::Result<void> AwaitReady(const outside::Wait& wait);
+  core::Result<void> AwaitReady(const waiting::Wait& wait);
 
   // Readable while it waits: it has died or misbehaves.
   int fd() const { return channel_.fd(); }
@@ -77,10 +77,10 @@ class GuestConnection {
   // Precondition: AwaitReady, and `request` has been checked against the profile. The sink and the
   // functions are called on this thread. Domains that the operator does not allow are an error
   // (Narrower); check them beforehand to avoid using up a container.
-  core::Result<host::Outcome> Run(const host::Request& request, const outside::RunOptions& options);
+  core::Result<host::Outcome> Run(const host::Request& request, const run::RunOptions& options);
 
   // Precondition: AwaitReady, and no Run. EPIPE: the guest ended before.
-  core::Result<void> OpenSession(const core::Limits& limits, const outside::Wait& wait);
+  core::Result<void> OpenSession(const core::Limits& limits, const waiting::Wait& wait);
   // In a session. `kill_fd`, once readable, ends it.
   core::Result<wire::Reply> Inquire(const wire::Inquiry& inquiry, int kill_fd);
   // Sessions only: whether no further request is possible.
@@ -91,28 +91,28 @@ class GuestConnection {
 
  private:
   core::Result<void> OpenEgress(const host::Request& request);
-  core::Result<void> SendRequest(const host::Request& request, const outside::Wait& wait);
+  core::Result<void> SendRequest(const host::Request& request, const waiting::Wait& wait);
   core::Result<void> SendOrder(wire::FrameKind kind, std::string_view text,
                                const std::vector<std::string_view>& content,
-                               const outside::Wait& wait);
-  core::Result<void> AwaitSettled(const outside::Wait& wait);
+                               const waiting::Wait& wait);
+  core::Result<void> AwaitSettled(const waiting::Wait& wait);
   bool HasReportedEnd();
-  End Watch(outside::Wait wait, const outside::RunOptions& options);
+  End Watch(waiting::Wait wait, const run::RunOptions& options);
   End Late(bool cancelled);
   End OutcomeOfLast();
-  core::Result<void> AwaitAny(const outside::Wait& wait, const outside::RunOptions& options);
+  core::Result<void> AwaitAny(const waiting::Wait& wait, const run::RunOptions& options);
   std::optional<End> Read();
   std::optional<End> Take(const std::string& bytes);
   bool AnswerCall();
   void Flush();
-  void Stream(const outside::RunOptions& options);
+  void Stream(const run::RunOptions& options);
   host::Outcome Ended(const host::Request& request);
 
   const GuestTerms terms_;
   const wire::Channel channel_;
   const std::unique_ptr<GuestReader> reader_;
-  std::optional<HostEgress> egress_;             // while the request runs
-  std::optional<outside::FunctionCalls> calls_;  // of the request
+  std::optional<HostEgress> egress_;         // while the request runs
+  std::optional<run::FunctionCalls> calls_;  // of the request
   std::vector<pollfd> watched_;
   std::optional<core::Limits> session_;  // its limits; nullopt: a run
   bool is_broken_ = false;               // the session has ended for us, whatever the guest says

@@ -18,7 +18,7 @@ core::Error Fault(const std::string& what) {
 }  // namespace
 
 void GuestReader::Expect(wire::OutcomeBounds bounds, EgressFrames egress,
-                         const outside::FunctionCalls* calls) {
+                         const run::FunctionCalls* calls) {
   bounds_ = std::move(bounds);
   egress_ = std::move(egress);
   calls_ = calls;
@@ -53,8 +53,7 @@ size_t GuestReader::MaxLength(wire::FrameKind kind) const {
       if (kind == wire::FrameKind::kOutcome) return wire::MaxOutcomeText(bounds_);
       if (kind == wire::FrameKind::kCall) {
         const bool may_call = calls_ && calls_->any() && !is_called_;
-        return may_call ? sizeof(uint32_t) + outside::FunctionCalls::MaxCall(bounds_.limits)
-                        : kNone;
+        return may_call ? sizeof(uint32_t) + run::FunctionCalls::MaxCall(bounds_.limits) : kNone;
       }
       if (const auto max_length = wire::MaxEgressFrame(kind)) return egress_ ? *max_length : kNone;
       return kind == wire::FrameKind::kStandardOutput || kind == wire::FrameKind::kStandardError

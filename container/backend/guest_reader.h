@@ -15,7 +15,8 @@
 // TakeCall, and there can be no other before it is answered.
 //
 // It stores at most: one frame, one call, the outputs within the limits, displayed artifacts within
-// the profile's bound, and files up to the maximum that is collected (engine/outside/workspace.h).
+// the profile's bound, and files up to the maximum that is collected
+// (engine/workspace/workspace.h).
 #ifndef BELLJAR_CONTAINER_BACKEND_GUEST_READER_H_
 #define BELLJAR_CONTAINER_BACKEND_GUEST_READER_H_
 
@@ -32,7 +33,7 @@
 #include "container/wire/session_text.h"
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
-#include "engine/outside/function_calls.h"
+#include "engine/run/function_calls.h"
 
 namespace belljar::container::backend {
 
@@ -60,7 +61,7 @@ class GuestReader {
   // Precondition: kWaiting, or kPreparing for a guest that gets its request before it is ready.
   // `egress` is called by Take; empty: no proxy. `calls` is borrowed; null: no functions.
   void Expect(wire::OutcomeBounds bounds, EgressFrames egress = {},
-              const outside::FunctionCalls* calls = nullptr);
+              const run::FunctionCalls* calls = nullptr);
 
   // Precondition: kWaiting. The guest is being told to open a session.
   void ExpectSession();
@@ -108,7 +109,7 @@ class GuestReader {
   wire::FrameDecoder frames_;
   wire::OutcomeBounds bounds_;
   EgressFrames egress_;
-  const outside::FunctionCalls* calls_ = nullptr;
+  const run::FunctionCalls* calls_ = nullptr;
   std::optional<Call> call_;
   bool is_called_ = false;  // a call has arrived and has not been answered
   host::Outcome outcome_;

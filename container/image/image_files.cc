@@ -23,12 +23,12 @@ namespace {
 
 constexpr size_t kMaxFile = size_t{1} << 30;
 // The environment's, if an interpreter of its own is used; otherwise that of the build.
-std::string StandardLibraryOf(const outside::Installation& installation) {
+std::string StandardLibraryOf(const installation::Installation& installation) {
   return installation.interpreter.empty() ? BELLJAR_PYTHON_STDLIB : installation.StandardLibrary();
 }
 
 // The program that a zygote executes, regardless of what is loaded into it.
-const std::string& ZygoteProgram(const outside::Installation& installation) {
+const std::string& ZygoteProgram(const installation::Installation& installation) {
   return installation.interpreter.empty() ? installation.zygote : installation.interpreter;
 }
 
@@ -99,7 +99,7 @@ class Collection {
   }
 
   core::Result<void> AddPrograms() {
-    const outside::Installation& from = request_.installation;
+    const installation::Installation& from = request_.installation;
     std::vector<std::pair<std::string, std::string>> programs = {
         {Below(kImagePrefix, kGuestProgram), request_.guest}};
     if (from.interpreter.empty()) {
@@ -128,7 +128,7 @@ class Collection {
 
   core::Result<void> AddBelljar() {
     const std::string share = Below(kImagePrefix, "share/belljar");
-    const outside::Installation& from = request_.installation;
+    const installation::Installation& from = request_.installation;
     const std::pair<const std::string&, const char*> trees[] = {{from.policy, "/policy"},
                                                                 {from.runner, "/runner"},
                                                                 {from.hot_blocks, "/hot_blocks"},
@@ -149,29 +149,29 @@ class Collection {
 
   core::Result<void> AddPackages() {
     const std::string share = Below(kImagePrefix, "share/belljar");
-    const outside::Installation& from = request_.installation;
+    const installation::Installation& from = request_.installation;
     if (core::Result<void> done =
             AddTree(from.site_packages, share + "/site-packages", WantsOfPackages);
         !done) {
       return done;
     }
-    for (const outside::MissingPackages& missing : from.Missing(request_.profile)) {
+    for (const installation::MissingPackages& missing : from.Missing(request_.profile)) {
       if (request_.package_paths.contains(missing.set)) continue;
       return Failure("the packages of " + missing.set +
                      " are not installed. To install them: " + missing.command);
     }
     for (const core::PackageSet& set : request_.profile.packages) {
       const auto given = request_.package_paths.find(set.name);
-      const outside::PackageFolder folder = given == request_.package_paths.end()
-                                                ? from.FolderOfSet(set.name)
-                                                : outside::PackageFolder{given->second, {}};
+      const installation::PackageFolder folder =
+          given == request_.package_paths.end() ? from.FolderOfSet(set.name)
+                                                : installation::PackageFolder{given->second, {}};
       const std::string target = share + "/packages/" + set.name;
       if (core::Result<void> done = AddPackageFolder(folder, target); !done) return done;
     }
     return {};
   }
 
-  core::Result<void> AddPackageFolder(const outside::PackageFolder& folder,
+  core::Result<void> AddPackageFolder(const installation::PackageFolder& folder,
                                       const std::string& target) {
     if (folder.entries.empty()) return AddTree(folder.path, target, WantsOfPackages);
     std::error_code code;
@@ -391,7 +391,7 @@ ImagePart PartOf(const std::string& path) {
   return ImagePart::kData;
 }
 
-std::string GuestProgramPath(const outside::Installation& installation) {
+std::string GuestProgramPath(const installation::Installation& installation) {
   return fs::path(installation.zygote).parent_path() / kGuestProgram;
 }
 

@@ -13,7 +13,7 @@
 
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 
 namespace belljar::container::image {
 
@@ -51,7 +51,7 @@ struct ImageFile {
 };
 
 struct ImageRequest {
-  outside::Installation installation;
+  installation::Installation installation;
   core::Profile profile;
   std::string profile_file;  // an operator's own profile; empty: the installation's
   std::string guest;         // path of the program that a container starts
@@ -67,7 +67,7 @@ struct ImageFiles {
 };
 
 // The path of belljar-guest, in an installation or a build tree.
-std::string GuestProgramPath(const outside::Installation& installation);
+std::string GuestProgramPath(const installation::Installation& installation);
 
 // An error names what is missing and what to do.
 core::Result<ImageFiles> CollectImageFiles(const ImageRequest& request);

@@ -18,9 +18,9 @@
 #include "container/wire/session_text.h"
 #include "engine/host/version.h"
 #include "engine/outside/probe.h"
-#include "engine/outside/profile_catalogue.h"
-#include "engine/outside/session.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/profile_catalogue.h"
+#include "engine/sessions/session.h"
 
 namespace belljar::container::inside {
 namespace {
@@ -31,11 +31,11 @@ constexpr std::chrono::milliseconds kGoneCheckInterval{50};
 // Time to start an interpreter, with packages, on a busy machine.
 constexpr std::chrono::seconds kReadyTimeout{120};
 
-outside::Wait Sending() { return {core::Clock::now() + kReportTimeout}; }
+waiting::Wait Sending() { return {core::Clock::now() + kReportTimeout}; }
 // A host does not read while it is in a function call, however long that takes; if it has gone,
 // that is noticed anyway.
-outside::Wait SendingTo(const HostListener& host) {
-  return host.owes_answer() ? outside::Wait() : Sending();
+waiting::Wait SendingTo(const HostListener& host) {
+  return host.owes_answer() ? waiting::Wait() : Sending();
 }
 
 wire::Hello Greeting(const GuestOptions& options) {
@@ -59,7 +59,7 @@ core::Result<void> CheckIsolation(const GuestOptions& options) {
 
 core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& options,
                                                             EgressRelay& egress) {
-  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   core::Result<core::Profile> profile = catalogue->Choose(options.profile);
   if (!profile) return profile.error();
@@ -94,7 +94,7 @@ class OutputFrames {
   }
   OutputFrames(const OutputFrames&) = delete;
 
-  const outside::OutputSink& sink() const { return sink_; }
+  const run::OutputSink& sink() const { return sink_; }
   const core::Result<void>& sent() const { return sent_; }
 
  private:
@@ -108,7 +108,7 @@ class OutputFrames {
 
   const wire::Channel& channel_;
   const HostListener& host_;
-  outside::OutputSink sink_;
+  run::OutputSink sink_;
   core::Result<void> sent_;
 };
 
@@ -131,7 +131,7 @@ core::Result<void> SendOutcome(const wire::Channel& channel, const HostListener&
 }
 
 // A failure is part of the reply: the session continues.
-wire::Reply ReplyOf(outside::Session& session, const wire::Inquiry& inquiry) {
+wire::Reply ReplyOf(sessions::Session& session, const wire::Inquiry& inquiry) {
   using Kind = wire::Inquiry::Kind;
   wire::Reply reply;
   const auto take = [&reply](auto result, auto&& use) {
@@ -144,16 +144,16 @@ wire::Reply ReplyOf(outside::Session& session, const wire::Inquiry& inquiry) {
   const auto take_text = [&](core::Result<std::string> text) {
     take(std::move(text), [&](std::string& content) { reply.content = std::move(content); });
   };
-  const auto ask = [&](outside::Question::Kind kind) {
+  const auto ask = [&](run::Question::Kind kind) {
     take_text(session.Ask({kind, inquiry.text, inquiry.cursor}));
   };
   const auto done = [&](const core::Result<void>& result) {
     if (!result) reply.error = result.error();
   };
   switch (inquiry.kind) {
-    case Kind::kComplete: ask(outside::Question::Kind::kComplete); break;
-    case Kind::kInspect: ask(outside::Question::Kind::kInspect); break;
-    case Kind::kVariables: ask(outside::Question::Kind::kVariables); break;
+    case Kind::kComplete: ask(run::Question::Kind::kComplete); break;
+    case Kind::kInspect: ask(run::Question::Kind::kInspect); break;
+    case Kind::kVariables: ask(run::Question::Kind::kVariables); break;
     case Kind::kFiles:
       take(session.Files(), [&](auto& files) { reply.files = std::move(files); });
       break;
@@ -186,7 +186,7 @@ class Service {
     if (order->kind == HostReader::Order::Kind::kSession) {
       return ServeSession(**sandbox, order->limits);
     }
-    return Run(*order, [&](const host::Request& request, const outside::RunOptions& run) {
+    return Run(*order, [&](const host::Request& request, const run::RunOptions& run) {
       return sandbox->get()->Run(request, run);
     });
   }
@@ -204,13 +204,13 @@ class Service {
   }
 
   using Runner =
-      std::function<core::Result<host::Outcome>(const host::Request&, const outside::RunOptions&)>;
+      std::function<core::Result<host::Outcome>(const host::Request&, const run::RunOptions&)>;
 
   core::Result<void> Run(const HostReader::Order& order, const Runner& runner,
                          bool is_cell = false) const {
     const host::Request& request = order.request;
     OutputFrames output(channel_, host_);
-    outside::RunOptions run;
+    run::RunOptions run;
     run.sink = &output.sink();
     run.cancel_fd = host_.cancel_fd();
     run.kill_fd = host_.gone_fd();
@@ -234,12 +234,12 @@ class Service {
   }
 
   core::Result<void> ServeSession(outside::Sandbox& sandbox, const core::Limits& limits) const {
-    outside::SessionOptions options;
+    sessions::SessionOptions options;
     options.limits = limits;
-    const core::Result<std::shared_ptr<outside::Session>> opened = sandbox.OpenSession(options);
+    const core::Result<std::shared_ptr<sessions::Session>> opened = sandbox.OpenSession(options);
     if (!opened) return opened.error();
-    outside::Session& session = **opened;
-    const Runner run_cell = [&](const host::Request& request, const outside::RunOptions& run) {
+    sessions::Session& session = **opened;
+    const Runner run_cell = [&](const host::Request& request, const run::RunOptions& run) {
       return sandbox.RunCell(session, request, run);
     };
     for (;;) {

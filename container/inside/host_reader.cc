@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "container/wire/request_text.h"
-#include "engine/outside/function_calls.h"
+#include "engine/run/function_calls.h"
 
 namespace belljar::container::inside {
 namespace {
@@ -106,7 +106,7 @@ core::Result<void> HostReader::ReadOrder(const wire::Frame& frame) {
       wire::ReadRequestText(frame.payload, order_.request, order_.egress_bounds, content_);
   if (!read) return read;
   if (answers_ && !order_.request.functions.empty()) {
-    max_answer_length_ = outside::FunctionCalls::MaxAnswer(order_.request.limits);
+    max_answer_length_ = run::FunctionCalls::MaxAnswer(order_.request.limits);
   }
   return {};
 }

@@ -13,7 +13,7 @@
 #include "container/wire/request_text.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
-#include "engine/outside/report.h"
+#include "engine/run/report.h"
 
 namespace belljar::container::inside {
 namespace {
@@ -39,7 +39,7 @@ core::Result<wire::Channel> LoopbackChannel() {
 void RehearseListening() {
   core::Result<wire::Channel> channel = LoopbackChannel();
   if (!channel) return;
-  const outside::Wait wait{core::Clock::now() + kLongEnough};
+  const waiting::Wait wait{core::Clock::now() + kLongEnough};
   host::Request request;
   request.source = "print('hello')\n6 * 7";
   const core::Result<std::string> text = wire::RequestToText(request);
@@ -58,10 +58,10 @@ void RehearseAnswering() {
   core::Result<wire::Channel> channel = LoopbackChannel();
   if (!channel) return;
   host::Outcome outcome;
-  (void)outside::ReadReport(kReport, outcome);
+  (void)run::ReadReport(kReport, outcome);
   outcome.stdout_stream.text = "hello\n";
   outcome.isolation.layers = {{"namespaces", false, "none"}, {"seccomp", true, "allow-list"}};
-  const outside::Wait wait{core::Clock::now() + kLongEnough};
+  const waiting::Wait wait{core::Clock::now() + kLongEnough};
   (void)channel->Send(wire::FrameKind::kStandardOutput, outcome.stdout_stream.text, wait).ok();
   (void)channel->Send(wire::FrameKind::kOutcome, wire::OutcomeToText(outcome), wait).ok();
 }

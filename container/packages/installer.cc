@@ -25,7 +25,7 @@ constexpr size_t kMaxProgram = size_t{1} << 20;
 constexpr size_t kMaxFault = 1000;
 constexpr std::chrono::seconds kConnectTimeout{15};
 
-std::string InstallerFile(const outside::Installation& installation, const char* name) {
+std::string InstallerFile(const installation::Installation& installation, const char* name) {
   return fs::path(installation.profiles).parent_path() / "installer" / name;
 }
 
@@ -72,13 +72,13 @@ std::string NameOf(const host::NetworkEvent& event) {
 
 }  // namespace
 
-std::string InstallerProfileFile(const outside::Installation& installation) {
+std::string InstallerProfileFile(const installation::Installation& installation) {
   return InstallerFile(installation, "installer.toml");
 }
 
-core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installation& installation,
-                                                       const PackageIndex& index,
-                                                       const InstallBounds& bounds) {
+core::Result<outside::SandboxOptions> InstallerOptions(
+    const installation::Installation& installation, const PackageIndex& index,
+    const InstallBounds& bounds) {
   core::Result<core::Profile> profile =
       profiles::LoadProfile(InstallerProfileFile(installation), installation.profiles);
   if (!profile) return profile.error();

@@ -24,7 +24,7 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/outside/sandbox.h"
 
 namespace belljar::container::packages {
@@ -35,21 +35,21 @@ struct InstallBounds {
 };
 
 // The path of the installer's profile in an installation, used like an operator's own profile file.
-std::string InstallerProfileFile(const outside::Installation& installation);
+std::string InstallerProfileFile(const installation::Installation& installation);
 
 // Options for an installer's sandbox.
-core::Result<outside::SandboxOptions> InstallerOptions(const outside::Installation& installation,
-                                                       const PackageIndex& index,
-                                                       const InstallBounds& bounds);
+core::Result<outside::SandboxOptions> InstallerOptions(
+    const installation::Installation& installation, const PackageIndex& index,
+    const InstallBounds& bounds);
 
 class Installer {
  public:
   // Runs one request in such a sandbox.
   using Run =
-      std::function<core::Result<host::Outcome>(const host::Request&, const outside::RunOptions&)>;
+      std::function<core::Result<host::Outcome>(const host::Request&, const run::RunOptions&)>;
 
   // `index` and `installation` are borrowed.
-  Installer(const outside::Installation& installation, const PackageIndex& index,
+  Installer(const installation::Installation& installation, const PackageIndex& index,
             InstallBounds bounds, Run run)
       : installation_(installation), index_(index), bounds_(bounds), run_(std::move(run)) {}
 
@@ -66,7 +66,7 @@ class Installer {
   core::Result<PackageLock> Take(const PackageQuestion& question, const host::Outcome& outcome,
                                  const std::string& site) const;
 
-  const outside::Installation& installation_;
+  const installation::Installation& installation_;
   const PackageIndex& index_;
   const InstallBounds bounds_;
   const Run run_;

@@ -26,7 +26,8 @@ std::string Machine() {
 }  // namespace
 
 core::Result<std::unique_ptr<Packages>> Packages::Open(PackagesOptions options) {
-  core::Result<outside::Installation> installation = outside::GivenOrFound(options.installation);
+  core::Result<installation::Installation> installation =
+      installation::GivenOrFound(options.installation);
   if (!installation) return installation.error();
   core::Result<PackageIndex> index = PackageIndex::Parse(options.source);
   if (!index) return index.error();
@@ -93,7 +94,7 @@ core::Result<PackageLock> Packages::RunInstaller(const PackageQuestion& question
       backend::OpenContainerSandbox(std::move(*sandbox), std::move(options));
   if (!opened) return opened.error();
   const Installer installer(installation_, index_, options_.bounds,
-                            [&](const host::Request& request, const outside::RunOptions& run) {
+                            [&](const host::Request& request, const run::RunOptions& run) {
                               return (*opened)->Run(request, run);
                             });
   return installer.Install(question, site, cancel_fd);
@@ -163,7 +164,7 @@ std::optional<Packages::ReadyImage> Packages::FindReady(const std::string& name)
   return found == ready_.end() ? std::nullopt : std::optional(found->second);
 }
 
-image::ImageRequest ImageOfPackages(const outside::Installation& installation,
+image::ImageRequest ImageOfPackages(const installation::Installation& installation,
                                     const PackageProfile& made, const CachedPackages& packages) {
   return {.installation = installation,
           .profile = made.profile,

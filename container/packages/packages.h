@@ -28,12 +28,12 @@
 #include "container/packages/package_requirement.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 
 namespace belljar::container::packages {
 
 struct PackagesOptions {
-  std::optional<outside::Installation> installation;  // nullopt: the running program's
+  std::optional<installation::Installation> installation;  // nullopt: the running program's
   PackageSource source;
   InstallBounds bounds;
   std::string folder;  // of the cache; empty: the user's (PackageCache::DefaultFolder)
@@ -65,10 +65,10 @@ class Packages {
                                          const std::vector<PackageRequirement>& requirements,
                                          int cancel_fd);
 
-  const outside::Installation& installation() const { return installation_; }
+  const installation::Installation& installation() const { return installation_; }
 
  private:
-  Packages(PackagesOptions options, outside::Installation installation, PackageIndex index,
+  Packages(PackagesOptions options, installation::Installation installation, PackageIndex index,
            PackageCache cache)
       : options_(std::move(options)),
         installation_(std::move(installation)),
@@ -88,7 +88,7 @@ class Packages {
                                          int cancel_fd);
 
   const PackagesOptions options_;
-  const outside::Installation installation_;
+  const installation::Installation installation_;
   const PackageIndex index_;
   const PackageCache cache_;
 
@@ -99,7 +99,7 @@ class Packages {
 };
 
 // The input for an image with a set of packages.
-image::ImageRequest ImageOfPackages(const outside::Installation& installation,
+image::ImageRequest ImageOfPackages(const installation::Installation& installation,
                                     const PackageProfile& made, const CachedPackages& packages);
 
 }  // namespace belljar::container::packages

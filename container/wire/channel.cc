@@ -17,10 +17,10 @@ core::Result<void> SetNonBlocking(int fd) {
   return {};
 }
 
-core::Result<void> WaitFor(int fd, short events, const outside::Wait& wait) {
+core::Result<void> WaitFor(int fd, short events, const waiting::Wait& wait) {
   // The cancellation comes first: otherwise a peer that never stops sending could delay it forever.
   pollfd watched[] = {{wait.cancel_fd, POLLIN, 0}, {fd, events, 0}};
-  return outside::WaitForAny(watched, wait);
+  return waiting::WaitForAny(watched, wait);
 }
 
 }  // namespace
@@ -41,7 +41,7 @@ core::Result<Channel> Channel::OfSocket(core::UniqueFd socket) {
   return OfPipes(std::move(socket), std::move(second));
 }
 
-core::Result<std::string> Channel::Receive(const outside::Wait& wait) const {
+core::Result<std::string> Channel::Receive(const waiting::Wait& wait) const {
   for (;;) {
     if (core::Result<void> ready = WaitFor(in_.get(), POLLIN, wait); !ready) return ready.error();
     core::Result<std::optional<std::string>> got = ReceiveNow();
@@ -62,19 +62,19 @@ core::Result<std::optional<std::string>> Channel::ReceiveNow() const {
 }
 
 core::Result<void> Channel::Send(FrameKind kind, std::string_view payload,
-                                 const outside::Wait& wait) const {
+                                 const waiting::Wait& wait) const {
   const std::string header = EncodeFrameHeader(kind, payload.size());
   iovec parts[] = {{const_cast<char*>(header.data()), header.size()},
                    {const_cast<char*>(payload.data()), payload.size()}};
   return SendAll(parts, wait);
 }
 
-core::Result<void> Channel::SendFrames(std::string_view frames, const outside::Wait& wait) const {
+core::Result<void> Channel::SendFrames(std::string_view frames, const waiting::Wait& wait) const {
   iovec parts[] = {{const_cast<char*>(frames.data()), frames.size()}};
   return SendAll(parts, wait);
 }
 
-core::Result<void> Channel::SendAll(std::span<iovec> parts, const outside::Wait& wait) const {
+core::Result<void> Channel::SendAll(std::span<iovec> parts, const waiting::Wait& wait) const {
   const std::lock_guard lock(*sending_);
   const auto left = [&] {
     size_t sum = 0;
@@ -114,7 +114,7 @@ core::Result<size_t> Channel::SendNow(std::string_view frames) const {
   return sent;
 }
 
-core::Result<void> Channel::SendContent(std::string_view content, const outside::Wait& wait) const {
+core::Result<void> Channel::SendContent(std::string_view content, const waiting::Wait& wait) const {
   while (!content.empty()) {
     const std::string_view piece = content.substr(0, kFramePiece);
     if (core::Result<void> sent = Send(FrameKind::kContent, piece, wait); !sent) return sent;

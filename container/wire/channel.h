@@ -17,7 +17,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
-#include "engine/outside/wait.h"
+#include "engine/waiting/wait.h"
 
 namespace belljar::container::wire {
 
@@ -30,17 +30,17 @@ class Channel {
   static core::Result<Channel> OfSocket(core::UniqueFd socket);
 
   // Received bytes, at most 64 KiB; waits for the first. Empty: the peer has closed.
-  core::Result<std::string> Receive(const outside::Wait& wait) const;
+  core::Result<std::string> Receive(const waiting::Wait& wait) const;
   // The same without waiting; nullopt: nothing has arrived.
   core::Result<std::optional<std::string>> ReceiveNow() const;
   // EPIPE: the peer has closed.
   core::Result<void> Send(FrameKind kind, std::string_view payload,
-                          const outside::Wait& wait) const;
+                          const waiting::Wait& wait) const;
   // Sends `content` in content frames; none if it is empty.
-  core::Result<void> SendContent(std::string_view content, const outside::Wait& wait) const;
+  core::Result<void> SendContent(std::string_view content, const waiting::Wait& wait) const;
 
   // Sends encoded frames.
-  core::Result<void> SendFrames(std::string_view frames, const outside::Wait& wait) const;
+  core::Result<void> SendFrames(std::string_view frames, const waiting::Wait& wait) const;
   // Returns how many bytes could be sent without waiting. Only if there is no other sender.
   core::Result<size_t> SendNow(std::string_view frames) const;
 
@@ -51,7 +51,7 @@ class Channel {
 
  private:
   Channel(core::UniqueFd in, core::UniqueFd out);
-  core::Result<void> SendAll(std::span<iovec> parts, const outside::Wait& wait) const;
+  core::Result<void> SendAll(std::span<iovec> parts, const waiting::Wait& wait) const;
 
   core::UniqueFd in_;
   core::UniqueFd out_;

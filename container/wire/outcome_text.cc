@@ -9,8 +9,8 @@
 #include "engine/host/beneath.h"
 #include "engine/host/digest.h"
 #include "engine/host/outcome_fields.h"
-#include "engine/outside/report.h"
-#include "engine/outside/workspace.h"
+#include "engine/run/report.h"
+#include "engine/workspace/workspace.h"
 
 namespace belljar::container::wire {
 namespace {
@@ -21,7 +21,7 @@ constexpr size_t kOverhead = 32 * 1024 * 1024;
 // An unprintable byte of a name becomes four.
 constexpr size_t kMaxFileName = 4 * host::kMaxPath;
 // A displayed artifact with the name of a file is renamed, which makes it longer.
-constexpr size_t kMaxDisplayName = 2 * outside::kMaxArtifactName;
+constexpr size_t kMaxDisplayName = 2 * run::kMaxArtifactName;
 
 // --- the worker's part: its report, as written by runner.py -------------------------------------
 
@@ -38,8 +38,7 @@ json ReportForm(const host::Outcome& outcome) {
 
 // Writing the parsed outcome again must reproduce the input: so it contains nothing else.
 void ReadReportForm(const json& form, host::Outcome& outcome) {
-  if (!outside::ReadReportObject(form, outside::ReportBy::kHost, outcome) ||
-      ReportForm(outcome) != form) {
+  if (!run::ReadReportObject(form, run::ReportBy::kHost, outcome) || ReportForm(outcome) != form) {
     throw FormError("its report is invalid");
   }
 }
@@ -66,7 +65,7 @@ class ArtifactValidator {
     artifact.name = fields.Text("name", kMaxFileName);
     if (fields.Flag("taken_along")) artifact.content.emplace();
     fields.End();
-    if (!outside::IsMediaType(artifact.media_type))
+    if (!run::IsMediaType(artifact.media_type))
       throw FormError("an artifact's media type is invalid");
     if (artifact.origin == host::Artifact::Origin::kFile) {
       CheckFile(artifact);
@@ -79,15 +78,14 @@ class ArtifactValidator {
  private:
   void CheckFile(const host::Artifact& file) {
     if (!bounds_.has_workspace) throw FormError("a profile without a workspace has left files");
-    if (++files_ > outside::kMaxArtifactFiles) throw FormError("too many files");
+    if (++files_ > workspace::kMaxArtifactFiles) throw FormError("too many files");
     if (!IsFileName(file.name)) throw FormError("a file's name is invalid");
-    if (file.content) Spend(file.size, outside::kMaxKept, files_size_);
+    if (file.content) Spend(file.size, workspace::kMaxKept, files_size_);
   }
 
   void CheckDisplay(const host::Artifact& display) {
-    if (++displays_ > outside::kMaxArtifacts) throw FormError("too many displays");
-    if (!outside::IsDisplayName(display.name, kMaxDisplayName) ||
-        !names_.insert(display.name).second) {
+    if (++displays_ > run::kMaxArtifacts) throw FormError("too many displays");
+    if (!run::IsDisplayName(display.name, kMaxDisplayName) || !names_.insert(display.name).second) {
       throw FormError("a display's name is invalid or a duplicate");
     }
     if (!display.content) throw FormError("a display without content");
@@ -134,7 +132,7 @@ void Read(const json& form, const OutcomeBounds& bounds, host::Outcome& outcome)
   CheckLayers(outcome.isolation.layers);
   ArtifactValidator validator(bounds);
   for (const json& item :
-       fields.List("artifacts", outside::kMaxArtifactFiles + outside::kMaxArtifacts)) {
+       fields.List("artifacts", workspace::kMaxArtifactFiles + run::kMaxArtifacts)) {
     outcome.artifacts.push_back(validator.Read(item));
   }
   fields.End();
@@ -170,7 +168,7 @@ core::Result<void> ReadOutcomeText(std::string_view text, const OutcomeBounds& b
                                    host::Outcome& outcome, Content& content) {
   // Each value of a result takes at least one byte of its text and a comma.
   const host::JsonBounds json_bounds{
-      .depth = outside::kMaxReportDepth + 1,
+      .depth = run::kMaxReportDepth + 1,
       .values = static_cast<size_t>(bounds.limits.result.count) / 2 + 300'000};
   core::Result<void> read = ReadForm(text, json_bounds, "read a container's outcome",
                                      [&](const json& form) { Read(form, bounds, outcome); });

@@ -2,7 +2,7 @@
 // Standard output and error were sent before it.
 //
 // The text contains the worker's part in the form of its report, so that one parser validates both
-// (engine/outside/report.h), and what only the host of that worker can know. Of the latter, nothing
+// (engine/run/report.h), and what only the host of that worker can know. Of the latter, nothing
 // is accepted that the outer host knows itself: limits, isolation mode, identity, network, digests.
 #ifndef BELLJAR_CONTAINER_WIRE_OUTCOME_TEXT_H_
 #define BELLJAR_CONTAINER_WIRE_OUTCOME_TEXT_H_

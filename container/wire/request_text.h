@@ -22,7 +22,7 @@ inline constexpr size_t kMaxRequestText = 16 * 1024 * 1024;
 inline constexpr core::Bytes kMaxRequestContent = core::Bytes::Mebi(512);
 
 // Precondition: the paths of the files are UTF-8, as ensured by CheckFiles
-// (engine/outside/workspace.h). An error means that the request is too large for a container.
+// (engine/workspace/workspace.h). An error means that the request is too large for a container.
 core::Result<std::string> RequestToText(const host::Request& request,
                                         const EgressBounds& egress = {});
 std::vector<std::string_view> RequestContent(const host::Request& request);

@@ -10,7 +10,7 @@
 #include "engine/host/beneath.h"
 #include "engine/host/limit_fields.h"
 #include "engine/host/request_fields.h"
-#include "engine/outside/report.h"
+#include "engine/run/report.h"
 
 namespace belljar::container::wire {
 namespace {
@@ -121,7 +121,7 @@ ReplyBounds ReplyBounds::Of(Inquiry::Kind kind, const core::Limits& limits) {
 
 std::string ReplyToText(const Reply& reply) {
   json files = json::array();
-  for (const outside::SessionFile& file : reply.files) {
+  for (const sessions::SessionFile& file : reply.files) {
     files.push_back({{"path", file.path}, {"size", file.size}});
   }
   json form = {{"error", nullptr}, {"size", reply.content.size()}, {"files", std::move(files)}};
@@ -170,9 +170,9 @@ core::Result<void> ReadReplyText(std::string_view text, const ReplyBounds& bound
 
 core::Result<void> FinishReply(const ReplyBounds& bounds, const Reply& reply) {
   if (reply.error || !IsQuestion(bounds.kind)) return {};
-  const host::JsonReading reading =
-      host::ReadJson(reply.content, {.depth = outside::kMaxReportDepth,
-                                     .values = static_cast<size_t>(bounds.content.count) / 2 + 2});
+  const host::JsonReading reading = host::ReadJson(
+      reply.content,
+      {.depth = run::kMaxReportDepth, .values = static_cast<size_t>(bounds.content.count) / 2 + 2});
   const auto* const object = std::get_if<json>(&reading);
   if (object && object->is_object()) return {};
   return core::MakeError("read a container's reply", "its answer is not a JSON object");

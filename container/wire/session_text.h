@@ -16,7 +16,7 @@
 #include "engine/core/limits.h"
 #include "engine/core/result.h"
 #include "engine/host/request.h"
-#include "engine/outside/session.h"
+#include "engine/sessions/session.h"
 
 namespace belljar::container::wire {
 
@@ -46,7 +46,7 @@ struct Reply {
   // Why there is none. The number is 0, or ENOENT for a file that does not exist.
   std::optional<core::Error> error;
   std::string content;  // a file's; or the answer to a question, a JSON object
-  std::vector<outside::SessionFile> files;
+  std::vector<sessions::SessionFile> files;
 };
 
 // Bounds on a reply: what was requested, and how much content there can be.

@@ -1,5 +1,5 @@
 // Reaper: the parent of children that are ours but that another process cloned, and so must wait
-// for: a ChildReaper, or the init of a session (outside/session_family.h).
+// for: a ChildReaper, or the init of a session (workers/session_family.h).
 #ifndef BELLJAR_ENGINE_CORE_REAPER_H_
 #define BELLJAR_ENGINE_CORE_REAPER_H_
 

@@ -10,7 +10,7 @@
 //
 // All of this runs next to guest code: the host believes none of it. The kernel enforces what
 // matters: the filter allows this one form of clone, RLIMIT_NPROC says when, and the host stops,
-// counts and kills the processes (outside/session_family.h).
+// counts and kills the processes (workers/session_family.h).
 #ifndef BELLJAR_ENGINE_INSIDE_SESSION_WORKER_H_
 #define BELLJAR_ENGINE_INSIDE_SESSION_WORKER_H_
 

@@ -215,7 +215,7 @@ core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared,
   }
 }
 
-// The zygote's own stack may grow far (outside/zygote_process.cc), and glibc would give each
+// The zygote's own stack may grow far (workers/zygote_process.cc), and glibc would give each
 // further thread, of a program in the full language, as much.
 void UseOrdinaryThreadStacks() {
   pthread_attr_t attributes;

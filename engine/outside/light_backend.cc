@@ -34,17 +34,18 @@ Backend* LightBackend::LightFor(const host::Request& request) {
 }
 
 core::Result<host::Outcome> LightBackend::Run(const host::Request& request,
-                                              const RunOptions& options) {
+                                              const run::RunOptions& options) {
   Backend* const light = LightFor(request);
   if (!light) return complete_->Run(request, options);
-  const Runner named = [&](const RunOptions& through) {
+  const Runner named = [&](const run::RunOptions& through) {
     core::Result<host::Outcome> outcome = light->Run(request, through);
     // For any failure, such as a zygote that was killed and does not restart.
     if (!outcome) outcome = core::WithCause(core::Cause::kStartOver, outcome.error());
     return outcome;
   };
-  return RunNamedOrComplete(
-      options, named, [&](const RunOptions& through) { return complete_->Run(request, through); });
+  return RunNamedOrComplete(options, named, [&](const run::RunOptions& through) {
+    return complete_->Run(request, through);
+  });
 }
 
 Backend::Counters LightBackend::counters() const {

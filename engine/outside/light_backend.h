@@ -14,6 +14,7 @@
 
 #include "engine/core/profile.h"
 #include "engine/outside/backend.h"
+#include "engine/run/run_options.h"
 
 namespace belljar::outside {
 
@@ -26,9 +27,10 @@ class LightBackend : public Backend {
   // complete one runs everything.
   LightBackend(std::unique_ptr<Backend> complete, core::Profile profile, Start start_light);
 
-  core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options) override;
-  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
-                                                     const RunOptions& run) override {
+  core::Result<host::Outcome> Run(const host::Request& request,
+                                  const run::RunOptions& options) override;
+  core::Result<std::shared_ptr<sessions::Session>> OpenSession(
+      const sessions::SessionOptions& options, const run::RunOptions& run) override {
     return complete_->OpenSession(options, run);
   }
   core::Result<void> WaitForSpare(core::Deadline deadline) override {

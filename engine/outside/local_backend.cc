@@ -4,9 +4,9 @@
 #include <memory>
 #include <utility>
 
-#include "engine/outside/execution.h"
-#include "engine/outside/kept_session.h"
-#include "engine/outside/kept_worker.h"
+#include "engine/run/execution.h"
+#include "engine/sessions/kept_session.h"
+#include "engine/sessions/kept_worker.h"
 
 namespace belljar::outside {
 namespace {
@@ -15,7 +15,8 @@ constexpr char kOpen[] = "open a session";
 
 }  // namespace
 
-LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
+LocalBackend::LocalBackend(std::unique_ptr<pool::SparePool> pool, std::string mode,
+                           std::string language,
                            std::unique_ptr<egress::EgressService> egress_service,
                            EgressHandler egress_handler)
     : mode_(std::move(mode)),
@@ -26,15 +27,15 @@ LocalBackend::LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, st
 
 LocalBackend::~LocalBackend() { opened_->CloseAll(); }
 
-core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
+core::Result<std::shared_ptr<const sessions::SessionHost>> LocalBackend::HostSessions() {
   const std::lock_guard lock(mutex_);
   if (session_host_) return session_host_;
-  core::Result<std::unique_ptr<BackgroundTasks>> background =
-      BackgroundTasks::Start("open a session");
+  core::Result<std::unique_ptr<waiting::BackgroundTasks>> background =
+      waiting::BackgroundTasks::Start("open a session");
   if (!background) return background.error();
   background_ = std::move(*background);
-  const ZygoteOptions& zygote = pool_->options().zygote;
-  auto host = std::make_shared<SessionHost>();
+  const workers::ZygoteOptions& zygote = pool_->options().zygote;
+  auto host = std::make_shared<sessions::SessionHost>();
   host->layout = zygote.layout;
   host->ceiling = zygote.plan.ceiling;
   host->threads = zygote.plan.ceiling.processes;
@@ -42,8 +43,8 @@ core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
   host->language = language_;
   if (const auto& rule = zygote.plan.workspace) host->workspace = {rule->size, rule->inodes};
   host->egress = egress_service_.get();
-  host->observe = [pool = pool_.get()](Worker& worker) { return pool->Observe(worker); };
-  host->opened = [opened = opened_](const std::shared_ptr<Session>& session) {
+  host->observe = [pool = pool_.get()](workers::Worker& worker) { return pool->Observe(worker); };
+  host->opened = [opened = opened_](const std::shared_ptr<sessions::Session>& session) {
     opened->Add(session);
   };
   host->later = [opened = opened_, tasks = background_.get()](std::function<void()> task) {
@@ -57,59 +58,60 @@ core::Result<std::shared_ptr<const SessionHost>> LocalBackend::HostSessions() {
   return session_host_;
 }
 
-core::Result<std::shared_ptr<Session>> LocalBackend::OpenSession(const SessionOptions& options,
-                                                                 const RunOptions& run) {
-  const ZygoteOptions& zygote = pool_->options().zygote;
+core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
+    const sessions::SessionOptions& options, const run::RunOptions& run) {
+  const workers::ZygoteOptions& zygote = pool_->options().zygote;
   if (egress_handler_) return core::MakeError(kOpen, "not supported with a passed-on egress proxy");
   // Layers needed to limit the copies of a session.
   const bool can_copy = !zygote.plan.without_namespaces && !zygote.plan.without_rlimits &&
                         !zygote.plan.without_seccomp;
   if (zygote.single_run || !can_copy) return OpenKept(options, run);
-  core::Result<std::shared_ptr<const SessionHost>> host = HostSessions();
+  core::Result<std::shared_ptr<const sessions::SessionHost>> host = HostSessions();
   if (!host) return host.error();
-  core::Result<Worker> worker =
-      pool_->Take(core::Clock::now() + run.queue_timeout, run, WorkerUse::kSession);
+  core::Result<workers::Worker> worker =
+      pool_->Take(core::Clock::now() + run.queue_timeout, run, workers::WorkerUse::kSession);
   if (!worker) return worker.error();
-  return BranchingSession::Open(*host, std::move(*worker), options);
+  return sessions::BranchingSession::Open(*host, std::move(*worker), options);
 }
 
-core::Result<std::shared_ptr<Session>> LocalBackend::OpenKept(const SessionOptions& options,
-                                                              const RunOptions& run) {
+core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
+    const sessions::SessionOptions& options, const run::RunOptions& run) {
   if (egress_service_) {
     return core::MakeError(kOpen,
                            "without namespaces, resource limits and the system call filter "
                            "a session has no network");
   }
   // Waits until its Python has been returned.
-  std::optional<OpenedSessions::Use> use = opened_->BeginUse();
+  std::optional<sessions::OpenedSessions::Use> use = opened_->BeginUse();
   if (!use) return core::MakeError(kOpen, "the sandbox is closing");
-  const auto kept_use = std::make_shared<const OpenedSessions::Use>(std::move(*use));
+  const auto kept_use = std::make_shared<const sessions::OpenedSessions::Use>(std::move(*use));
   const seal::SealPlan& plan = pool_->options().zygote.plan;
-  core::Result<Worker> worker = pool_->Take(core::Clock::now() + run.queue_timeout, run);
+  core::Result<workers::Worker> worker = pool_->Take(core::Clock::now() + run.queue_timeout, run);
   if (!worker) return worker.error();
-  KeptWorkerTerms terms{
-      .mode = mode_,
-      .language = language_,
-      .limits = options.limits,
-      .workspace = {},
-      .retire = [pool = pool_.get(), kept_use](Worker spent) { pool->Retire(std::move(spent)); }};
+  sessions::KeptWorkerTerms terms{.mode = mode_,
+                                  .language = language_,
+                                  .limits = options.limits,
+                                  .workspace = {},
+                                  .retire = [pool = pool_.get(), kept_use](workers::Worker spent) {
+                                    pool->Retire(std::move(spent));
+                                  }};
   if (const auto& rule = plan.workspace) terms.workspace = {rule->size, rule->inodes};
-  core::Result<std::unique_ptr<LivePython>> python =
-      KeptWorker::Begin(std::move(*worker), std::move(terms));
+  core::Result<std::unique_ptr<sessions::LivePython>> python =
+      sessions::KeptWorker::Begin(std::move(*worker), std::move(terms));
   if (!python) return python.error();
   const char* const missing = plan.without_namespaces ? "namespaces"
                               : plan.without_rlimits  ? "resource limits"
                                                       : "the system call filter";
-  NoCopies no_copies{std::string("without ") + missing,
-                     "\"belljar doctor\" shows what this machine lacks"};
-  core::Result<std::shared_ptr<Session>> session =
-      KeptSession::Open(std::move(*python), std::move(no_copies), options);
+  sessions::NoCopies no_copies{std::string("without ") + missing,
+                               "\"belljar doctor\" shows what this machine lacks"};
+  core::Result<std::shared_ptr<sessions::Session>> session =
+      sessions::KeptSession::Open(std::move(*python), std::move(no_copies), options);
   if (session) opened_->Add(*session);
   return session;
 }
 
 core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
-                                              const RunOptions& options) {
+                                              const run::RunOptions& options) {
   std::optional<egress::AllowList> narrower;
   if (!egress_handler_) {  // otherwise the host that serves it has checked the request
     core::Result<std::optional<egress::AllowList>> judged =
@@ -117,9 +119,11 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
     if (!judged) return judged.error();
     narrower = std::move(*judged);
   }
-  core::Result<Worker> worker = pool_->Take(core::Clock::now() + options.queue_timeout, options);
+  core::Result<workers::Worker> worker =
+      pool_->Take(core::Clock::now() + options.queue_timeout, options);
   if (!worker) {
-    if (worker.error().error_number == ECANCELED) return CancelledBefore(request, mode_, language_);
+    if (worker.error().error_number == ECANCELED)
+      return run::CancelledBefore(request, mode_, language_);
     return worker.error();
   }
   const bool runs = request.mode == host::Request::Mode::kRun;
@@ -130,13 +134,13 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
       return kept.error();
     }
   }
-  Execution execution(std::move(*worker), request, options, language_);
+  run::Execution execution(std::move(*worker), request, options, language_);
   if (egress_service_ && runs) {
     execution.ServeEgress(*egress_service_, execution.TakeListener(), std::move(narrower));
   }
   core::Result<host::Outcome> outcome = execution.Run();
   if (options.deferred) {
-    auto spent = std::make_shared<Worker>(execution.TakeWorker());
+    auto spent = std::make_shared<workers::Worker>(execution.TakeWorker());
     options.deferred->Add([this, spent] { pool_->Retire(std::move(*spent)); });
   } else {
     pool_->Retire(execution.TakeWorker());

@@ -9,10 +9,11 @@
 
 #include "engine/egress/egress_proxy.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/background_tasks.h"
-#include "engine/outside/branching_session.h"
-#include "engine/outside/session.h"
-#include "engine/outside/spare_pool.h"
+#include "engine/pool/spare_pool.h"
+#include "engine/run/run_options.h"
+#include "engine/sessions/branching_session.h"
+#include "engine/sessions/session.h"
+#include "engine/waiting/background_tasks.h"
 
 namespace belljar::outside {
 
@@ -20,14 +21,15 @@ class LocalBackend : public Backend {
  public:
   // `mode` and `language` ("strict", "restricted", …) are copied into every outcome. For a profile
   // with an egress proxy, either `egress_service` or `keeper` is set; otherwise neither.
-  LocalBackend(std::unique_ptr<SparePool> pool, std::string mode, std::string language,
+  LocalBackend(std::unique_ptr<pool::SparePool> pool, std::string mode, std::string language,
                std::unique_ptr<egress::EgressService> egress_service, EgressHandler egress_handler);
   ~LocalBackend() override;
 
-  core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options) override;
+  core::Result<host::Outcome> Run(const host::Request& request,
+                                  const run::RunOptions& options) override;
 
-  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
-                                                     const RunOptions& run) override;
+  core::Result<std::shared_ptr<sessions::Session>> OpenSession(
+      const sessions::SessionOptions& options, const run::RunOptions& run) override;
 
   core::Result<void> WaitForSpare(core::Deadline deadline) override {
     return pool_->WaitForSpare(deadline);
@@ -35,20 +37,21 @@ class LocalBackend : public Backend {
   Counters counters() const override { return pool_->counters(); }
 
  private:
-  core::Result<std::shared_ptr<const SessionHost>> HostSessions();
-  core::Result<std::shared_ptr<Session>> OpenKept(const SessionOptions& options,
-                                                  const RunOptions& run);
+  core::Result<std::shared_ptr<const sessions::SessionHost>> HostSessions();
+  core::Result<std::shared_ptr<sessions::Session>> OpenKept(const sessions::SessionOptions& options,
+                                                            const run::RunOptions& run);
 
   const std::string mode_;
   const std::string language_;
   const std::unique_ptr<egress::EgressService> egress_service_;
   const EgressHandler egress_handler_;
-  const std::unique_ptr<SparePool> pool_;
+  const std::unique_ptr<pool::SparePool> pool_;
 
-  const std::shared_ptr<OpenedSessions> opened_ = std::make_shared<OpenedSessions>();
+  const std::shared_ptr<sessions::OpenedSessions> opened_ =
+      std::make_shared<sessions::OpenedSessions>();
   std::mutex mutex_;
-  std::shared_ptr<const SessionHost> session_host_;  // created for the first session
-  std::unique_ptr<BackgroundTasks> background_;      // destroyed first
+  std::shared_ptr<const sessions::SessionHost> session_host_;  // created for the first session
+  std::unique_ptr<waiting::BackgroundTasks> background_;       // destroyed first
 };
 
 }  // namespace belljar::outside

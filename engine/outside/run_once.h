@@ -8,25 +8,25 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
-#include "engine/outside/backend.h"
 #include "engine/outside/sandbox.h"
 #include "engine/outside/start_over.h"
+#include "engine/run/run_options.h"
 
 namespace belljar::outside {
 
 // Opens a sandbox for a single run, runs the request and closes it. Any thread.
 core::Result<host::Outcome> RunOnce(SandboxOptions options, const host::Request& request,
-                                    const RunOptions& run = {});
+                                    const run::RunOptions& run = {});
 
 // Likewise for a run that must happen exactly once: what was displayed is what gets a receipt. Its
 // zygote loads all modules of the profile.
 core::Result<host::Outcome> RunOnlyOnce(SandboxOptions options, const host::Request& request,
-                                        const RunOptions& run = {});
+                                        const run::RunOptions& run = {});
 
 // For a request that may start over: runs it with the modules that it names. If it needs another
 // one, `complete` runs it with the given options.
 core::Result<host::Outcome> RunWithNamed(SandboxOptions options, const host::Request& request,
-                                         const RunOptions& run, const Runner& complete);
+                                         const run::RunOptions& run, const Runner& complete);
 
 }  // namespace belljar::outside
 

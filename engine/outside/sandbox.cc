@@ -14,10 +14,10 @@
 #include "engine/outside/local_backend.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/run_once.h"
-#include "engine/outside/workspace.h"
 #include "engine/seal/landlock.h"
 #include "engine/seal/seal_plan.h"
 #include "engine/seal/seccomp.h"
+#include "engine/workspace/workspace.h"
 
 namespace belljar::outside {
 namespace {
@@ -148,7 +148,7 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options) {
   return plan;
 }
 
-void PlaceInCgroup(Language language, SparePoolOptions& pool) {
+void PlaceInCgroup(Language language, pool::SparePoolOptions& pool) {
   core::Result<std::string> parent = seal::FindCgroupParent();
   if (parent) {
     seal::CgroupLimits limits = seal::DefaultCgroupLimits();
@@ -228,15 +228,15 @@ core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
 namespace {
 
 // Precondition, as for the rest: the options have an installation.
-core::Result<SparePoolOptions> PoolFor(const SandboxOptions& options) {
-  Installation installation = *options.installation;
+core::Result<pool::SparePoolOptions> PoolFor(const SandboxOptions& options) {
+  installation::Installation installation = *options.installation;
   core::Result<seal::SealPlan> plan = Plan(options);
   if (!plan) return plan.error();
-  SparePoolOptions pool;
+  pool::SparePoolOptions pool;
   // A missing set is not a failure: modules that need it cannot be imported, and `info` says so.
   pool.zygote.missing = installation.Missing(options.profile);
   for (const core::PackageSet& set : options.profile.packages) {
-    PackageFolder folder = installation.FolderOfSet(set.name);
+    installation::PackageFolder folder = installation.FolderOfSet(set.name);
     if (folder.path.empty()) continue;
     plan->paths.push_back({.path = folder.path, .only = folder.entries});
     pool.zygote.packages.push_back(std::move(folder));
@@ -262,11 +262,11 @@ core::Result<SparePoolOptions> PoolFor(const SandboxOptions& options) {
 }
 
 core::Result<std::unique_ptr<Backend>> StartLocal(const SandboxOptions& options) {
-  core::Result<SparePoolOptions> pool = PoolFor(options);
+  core::Result<pool::SparePoolOptions> pool = PoolFor(options);
   if (!pool) return pool.error();
   core::Result<std::unique_ptr<egress::EgressService>> egress_service = StartEgressService(options);
   if (!egress_service) return egress_service.error();
-  core::Result<std::unique_ptr<SparePool>> started = SparePool::Start(std::move(*pool));
+  core::Result<std::unique_ptr<pool::SparePool>> started = pool::SparePool::Start(std::move(*pool));
   if (!started) return started.error();
   return std::unique_ptr<Backend>(std::make_unique<LocalBackend>(
       std::move(*started), ModeName(options.isolation), LanguageName(LanguageOf(options)),
@@ -293,7 +293,8 @@ std::unique_ptr<Backend> WithLightZygote(std::unique_ptr<Backend> complete,
 }  // namespace
 
 core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
-  core::Result<Installation> installation = GivenOrFound(options.installation);
+  core::Result<installation::Installation> installation =
+      installation::GivenOrFound(options.installation);
   if (!installation) return installation.error();
   options.installation = std::move(*installation);
   core::Result<std::unique_ptr<Backend>> backend = StartLocal(options);
@@ -331,11 +332,13 @@ core::Result<void> Sandbox::CheckLimits(const core::Limits& limits) const {
   return checked;
 }
 
-core::Result<void> Sandbox::Check(const host::Request& request, const RunOptions& options) const {
+core::Result<void> Sandbox::Check(const host::Request& request,
+                                  const run::RunOptions& options) const {
   if (core::Result<void> limited = CheckLimits(request.limits); !limited) return limited;
   if (core::Result<void> named = CheckNames(request); !named) return named;
   if (core::Result<void> given = host::CheckArguments(request); !given) return given;
-  if (core::Result<void> files = CheckFiles(request.files, options_.profile); !files) return files;
+  if (core::Result<void> files = workspace::CheckFiles(request.files, options_.profile); !files)
+    return files;
   if (request.functions.empty() || options.call) return {};
   return core::MakeError("take functions", "there is no handler for their calls");
 }
@@ -368,30 +371,34 @@ bool Sandbox::RunsEarly(const host::Request& request) const {
 }
 
 core::Result<host::Outcome> Sandbox::RunSomewhere(const host::Request& request,
-                                                  const RunOptions& options) {
+                                                  const run::RunOptions& options) {
   if (!RunsEarly(request) || is_running_early_.exchange(true)) {
     return backend_->Run(request, options);
   }
   const LowersFlag ends(is_running_early_);
-  return RunWithNamed(options_, request, options,
-                      [&](const RunOptions& through) { return backend_->Run(request, through); });
+  return RunWithNamed(options_, request, options, [&](const run::RunOptions& through) {
+    return backend_->Run(request, through);
+  });
 }
 
-core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
+core::Result<host::Outcome> Sandbox::Run(const host::Request& request,
+                                         const run::RunOptions& options) {
   if (core::Result<void> checked = Check(request, options); !checked) return checked.error();
   core::Result<host::Outcome> outcome = RunSomewhere(request, options);
   if (outcome) Finish(*outcome);
   return outcome;
 }
 
-core::Result<std::shared_ptr<Session>> Sandbox::OpenSession(const SessionOptions& options,
-                                                            const RunOptions& run) {
+core::Result<std::shared_ptr<sessions::Session>> Sandbox::OpenSession(
+    const sessions::SessionOptions& options, const run::RunOptions& run) {
   if (core::Result<void> limited = CheckLimits(options.limits); !limited) return limited.error();
   return backend_->OpenSession(options, run);
 }
 
-core::Result<host::Outcome> Sandbox::RunCell(Session& session, const host::Request& request,
-                                             const RunOptions& options, Patience patience) {
+core::Result<host::Outcome> Sandbox::RunCell(sessions::Session& session,
+                                             const host::Request& request,
+                                             const run::RunOptions& options,
+                                             sessions::Patience patience) {
   if (core::Result<void> checked = Check(request, options); !checked) return checked.error();
   core::Result<host::Outcome> outcome = session.Run(request, options, patience);
   if (outcome) Finish(*outcome);

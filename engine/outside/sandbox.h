@@ -23,9 +23,10 @@
 #include "engine/host/network_policy.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
+#include "engine/installation/installation.h"
 #include "engine/outside/backend.h"
-#include "engine/outside/installation.h"
-#include "engine/outside/session.h"
+#include "engine/run/run_options.h"
+#include "engine/sessions/session.h"
 
 namespace belljar::egress {
 class EgressService;
@@ -45,7 +46,7 @@ enum class Language {
 
 struct SandboxOptions {
   core::Profile profile;
-  std::optional<Installation> installation;  // nullopt: the running program's
+  std::optional<installation::Installation> installation;  // nullopt: the running program's
   // JSON: name -> modules of the other profiles, so that a refused import can name one that has it.
   std::string other_profiles = "{}";
   IsolationMode isolation = IsolationMode::kStrict;
@@ -68,7 +69,7 @@ struct SandboxOptions {
   // Without namespaces: the profile's workspace is already at its path, for this run only, as in a
   // container.
   bool has_workspace = false;
-  // For a program that waits for its own children (engine/outside/child_reaper.h).
+  // For a program that waits for its own children (engine/workers/child_reaper.h).
   bool hides_children = false;
   // While the zygote is still loading a profile with packages, which takes seconds, one run at a
   // time gets a zygote of its own, which loads what the program names (run_once.h).
@@ -109,18 +110,20 @@ class Sandbox {
   const core::Profile& profile() const { return options_.profile; }
 
   // Limits above the profile's maximum are an error that names them.
-  core::Result<host::Outcome> Run(const host::Request& request, const RunOptions& options = {});
+  core::Result<host::Outcome> Run(const host::Request& request,
+                                  const run::RunOptions& options = {});
 
   // Whether Run would not wait for the zygote even though it is still loading its profile.
   bool RunsEarly(const host::Request& request) const;
 
   // Opens a live, persistent Python (session.h) with these limits. Limits above the profile's
   // maximum are an error that names them. It is closed with the sandbox.
-  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions& options,
-                                                     const RunOptions& run = {});
+  core::Result<std::shared_ptr<sessions::Session>> OpenSession(
+      const sessions::SessionOptions& options, const run::RunOptions& run = {});
   // Runs a cell of one of its sessions, with the same checks as Run.
-  core::Result<host::Outcome> RunCell(Session& session, const host::Request& request,
-                                      const RunOptions& options = {}, Patience patience = {});
+  core::Result<host::Outcome> RunCell(sessions::Session& session, const host::Request& request,
+                                      const run::RunOptions& options = {},
+                                      sessions::Patience patience = {});
 
   // Waits until a worker is ready for the next Run. The error says why there is none; ETIMEDOUT:
   // not yet.
@@ -133,9 +136,10 @@ class Sandbox {
  private:
   Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend);
   core::Result<void> CheckLimits(const core::Limits& limits) const;
-  core::Result<void> Check(const host::Request& request, const RunOptions& options) const;
+  core::Result<void> Check(const host::Request& request, const run::RunOptions& options) const;
   void Finish(host::Outcome& outcome) const;
-  core::Result<host::Outcome> RunSomewhere(const host::Request& request, const RunOptions& options);
+  core::Result<host::Outcome> RunSomewhere(const host::Request& request,
+                                           const run::RunOptions& options);
 
   const SandboxOptions options_;
   std::atomic<bool> is_running_early_ = false;

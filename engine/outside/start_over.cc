@@ -54,10 +54,10 @@ bool NamesAny(const std::set<std::string, std::less<>>& names, std::string_view 
   return FindWord(source, [&](std::string_view word) { return names.contains(word); });
 }
 
-core::Result<host::Outcome> RunNamedOrComplete(const RunOptions& run, const Runner& named,
+core::Result<host::Outcome> RunNamedOrComplete(const run::RunOptions& run, const Runner& named,
                                                const Runner& complete) {
   std::optional<OutputOfBoth> output;
-  RunOptions through = run;
+  run::RunOptions through = run;
   if (run.sink) through.sink = &output.emplace(*run.sink).sink();
   core::Result<host::Outcome> outcome = named(through);
   if (outcome || outcome.error().cause != core::Cause::kStartOver) return outcome;
@@ -65,7 +65,7 @@ core::Result<host::Outcome> RunNamedOrComplete(const RunOptions& run, const Runn
   return complete(through);
 }
 
-OutputOfBoth::OutputOfBoth(const OutputSink& sink) : sink_(sink) {
+OutputOfBoth::OutputOfBoth(const run::OutputSink& sink) : sink_(sink) {
   through_.on_stdout = [this](std::string_view bytes) { Show(stdout_, sink_.on_stdout, bytes); };
   through_.on_stderr = [this](std::string_view bytes) { Show(stderr_, sink_.on_stderr, bytes); };
 }

@@ -22,7 +22,7 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
-#include "engine/outside/backend.h"
+#include "engine/run/run_options.h"
 
 namespace belljar::outside {
 
@@ -42,8 +42,8 @@ bool NamesAny(const std::set<std::string, std::less<>>& names, std::string_view 
 
 // For a request that may start over: `named` runs it with some modules. If it needs another one,
 // `complete` runs it. Both get the options to run it with.
-using Runner = std::function<core::Result<host::Outcome>(const RunOptions& run)>;
-core::Result<host::Outcome> RunNamedOrComplete(const RunOptions& run, const Runner& named,
+using Runner = std::function<core::Result<host::Outcome>(const run::RunOptions& run)>;
+core::Result<host::Outcome> RunNamedOrComplete(const run::RunOptions& run, const Runner& named,
                                                const Runner& complete);
 
 // The output of a program that was restarted, as if it had run once. Output that is the same is not
@@ -51,11 +51,11 @@ core::Result<host::Outcome> RunNamedOrComplete(const RunOptions& run, const Runn
 class OutputOfBoth {
  public:
   // Borrowed.
-  explicit OutputOfBoth(const OutputSink& sink);
+  explicit OutputOfBoth(const run::OutputSink& sink);
   OutputOfBoth(const OutputOfBoth&) = delete;
 
   // Used for both runs.
-  const OutputSink& sink() const { return through_; }
+  const run::OutputSink& sink() const { return through_; }
   void StartOver() { is_second_ = true; }
 
  private:
@@ -67,8 +67,8 @@ class OutputOfBoth {
   void Show(Stream& stream, const std::function<void(std::string_view)>& show,
             std::string_view bytes);
 
-  const OutputSink& sink_;
-  OutputSink through_;
+  const run::OutputSink& sink_;
+  run::OutputSink through_;
   Stream stdout_, stderr_;
   bool is_second_ = false;
   bool has_said_so_ = false;

@@ -239,7 +239,7 @@ LoadedConfig Finish(Loading loading, std::string file) {
 }  // namespace
 
 core::Result<LoadedConfig> LoadConfig(const ConfigSources& sources,
-                                      const outside::ProfileCatalogue& catalogue) {
+                                      const profiles::ProfileCatalogue& catalogue) {
   const ConfigSources nothing;
   Loading loading;
   Inputs inputs;

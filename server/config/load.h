@@ -19,7 +19,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "server/core/config.h"
 
 namespace belljar::server::config {
@@ -73,7 +73,7 @@ struct LoadedConfig {
 
 // Errors are operator errors: they name the file and line, the variable or the flag, and the fix.
 core::Result<LoadedConfig> LoadConfig(const ConfigSources& sources,
-                                      const outside::ProfileCatalogue& catalogue);
+                                      const profiles::ProfileCatalogue& catalogue);
 
 // A complete TOML file that describes each setting; settings that are not set are commented out. It
 // loads to the same configuration.

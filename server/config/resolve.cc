@@ -29,7 +29,7 @@ constexpr Tier kTiers[] = {
 };
 constexpr char kNotInstalled[] = "not in this version: has no effect";
 
-bool IsMissingTier(const std::string& name, const outside::ProfileCatalogue& catalogue) {
+bool IsMissingTier(const std::string& name, const profiles::ProfileCatalogue& catalogue) {
   const bool is_tier = std::any_of(std::begin(kTiers), std::end(kTiers),
                                    [&](const Tier& tier) { return tier.profile == name; });
   return is_tier && !core::Contains(catalogue.Names(), name);
@@ -85,7 +85,7 @@ void NoteMissing(Loading& loading, const std::string& key, const std::string& pr
                              " is not in this version, so calls cannot use it");
 }
 
-core::Result<void> ResolveTiers(Loading& loading, const outside::ProfileCatalogue& catalogue,
+core::Result<void> ResolveTiers(Loading& loading, const profiles::ProfileCatalogue& catalogue,
                                 Strings& profiles) {
   for (const Tier& tier : kTiers) {
     const std::optional<bool> enabled = loading.draft.*tier.enabled;
@@ -108,7 +108,7 @@ core::Result<void> ResolveTiers(Loading& loading, const outside::ProfileCatalogu
 
 // The names of the profiles that calls may use, without duplicates.
 core::Result<Strings> EnabledProfiles(Loading& loading,
-                                      const outside::ProfileCatalogue& catalogue) {
+                                      const profiles::ProfileCatalogue& catalogue) {
   const std::string& default_profile = loading.draft.config.execution.profile;
   Strings profiles;
   for (const std::string& name : loading.draft.profiles.value_or(Strings{default_profile})) {
@@ -132,8 +132,8 @@ core::Result<Strings> EnabledProfiles(Loading& loading,
 
 // The profile starts nevertheless; imports of missing packages fail with an explanation.
 void WarnOfMissingPackages(Loading& loading, const core::Profile& profile,
-                           const outside::Installation& installation) {
-  for (const outside::MissingPackages& missing : installation.Missing(profile)) {
+                           const installation::Installation& installation) {
+  for (const installation::MissingPackages& missing : installation.Missing(profile)) {
     std::string warning = "profile " + profile.name + ": the packages of " + missing.set +
                           " are not installed; to install them: " + missing.command;
     for (const std::string& differing : missing.differing) warning += "; there is " + differing;
@@ -147,7 +147,7 @@ void WarnOfMissingPackages(Loading& loading, const core::Profile& profile,
 }
 
 core::Result<std::vector<core::Profile>> ResolveProfiles(
-    Loading& loading, const outside::ProfileCatalogue& catalogue) {
+    Loading& loading, const profiles::ProfileCatalogue& catalogue) {
   core::Result<Strings> names = EnabledProfiles(loading, catalogue);
   if (!names) return names.error();
   std::vector<core::Profile> profiles;
@@ -205,7 +205,7 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
       return core::MakeError(origin.place, "restricts the language policy, which profile " +
                                                profile.name + " disables");
     }
-    for (std::string& name : outside::ModuleNames(profile)) names.insert(std::move(name));
+    for (std::string& name : profiles::ModuleNames(profile)) names.insert(std::move(name));
   }
   const Strings known(names.begin(), names.end());
   Strings allowed;
@@ -225,7 +225,7 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
 }
 
 core::Result<void> CheckTokenProfiles(Loading& loading,
-                                      const outside::ProfileCatalogue& catalogue) {
+                                      const profiles::ProfileCatalogue& catalogue) {
   const Strings& enabled = loading.draft.config.execution.profiles;
   for (LoadedToken& loaded : loading.tokens) {
     const Caller& caller = loaded.token.caller;
@@ -374,7 +374,7 @@ std::string AbsolutePath(const std::string& path, const Origin& origin) {
   return code ? path : absolute.lexically_normal().string();
 }
 
-core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& catalogue) {
+core::Result<void> Resolve(Loading& loading, const profiles::ProfileCatalogue& catalogue) {
   MakePathsAbsolute(loading);
   const core::Result<std::vector<core::Profile>> profiles = ResolveProfiles(loading, catalogue);
   if (!profiles) return profiles.error();

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "engine/core/result.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "server/config/settings.h"
 #include "server/config/tokens.h"
 #include "server/config/webhooks.h"
@@ -29,7 +29,7 @@ struct Loading {
 
 // Makes relative paths absolute, fills draft.profiles and draft.config.execution.profiles, and
 // rejects invalid combinations. Errors are operator errors.
-core::Result<void> Resolve(Loading& loading, const outside::ProfileCatalogue& catalogue);
+core::Result<void> Resolve(Loading& loading, const profiles::ProfileCatalogue& catalogue);
 
 // Makes `path` absolute: relative to the folder of the file in `origin`, else to the working
 // directory.

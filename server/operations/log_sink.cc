@@ -20,13 +20,13 @@ using Clock = std::chrono::steady_clock;
 
 core::Result<std::shared_ptr<PatientSink>> PatientSink::Create(
     int fd, std::function<uint64_t()> overrun, std::function<std::string(uint64_t)> dropped_entry) {
-  core::Result<outside::Event> closing = outside::Event::Create("open the log");
+  core::Result<waiting::Event> closing = waiting::Event::Create("open the log");
   if (!closing) return closing.error();
   return std::shared_ptr<PatientSink>(
       new PatientSink(fd, std::move(*closing), std::move(overrun), std::move(dropped_entry)));
 }
 
-PatientSink::PatientSink(int fd, outside::Event closing, std::function<uint64_t()> overrun,
+PatientSink::PatientSink(int fd, waiting::Event closing, std::function<uint64_t()> overrun,
                          std::function<std::string(uint64_t)> dropped_entry)
     : fd_(fd),
       closing_(std::move(closing)),

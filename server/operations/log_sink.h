@@ -18,7 +18,7 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
-#include "engine/outside/event.h"
+#include "engine/waiting/event.h"
 
 namespace belljar::server::operations {
 
@@ -45,7 +45,7 @@ class PatientSink : public spdlog::sinks::sink {
   void set_formatter(std::unique_ptr<spdlog::formatter>) override {}
 
  private:
-  PatientSink(int fd, outside::Event closing, std::function<uint64_t()> overrun,
+  PatientSink(int fd, waiting::Event closing, std::function<uint64_t()> overrun,
               std::function<std::string(uint64_t)> dropped_entry);
 
   bool Write(std::string_view line);
@@ -56,7 +56,7 @@ class PatientSink : public spdlog::sinks::sink {
   Way way_ = Way::kPlain;
   int fd_;
   core::UniqueFd own_;
-  const outside::Event closing_;
+  const waiting::Event closing_;
   std::atomic<int64_t> deadline_;  // of the steady clock, in its own ticks
   const std::function<uint64_t()> overrun_;
   const std::function<std::string(uint64_t)> dropped_entry_;

@@ -116,7 +116,7 @@ CheckpointJson Side(const std::string& type, const std::string& repr) {
 
 constexpr std::string_view kChangeNames[] = {"added", "changed", "removed", "unknown"};
 
-CheckpointJson ChangeJson(const outside::VariableChange& change) {
+CheckpointJson ChangeJson(const sessions::VariableChange& change) {
   CheckpointJson json = {{"name", change.name},
                          {"change", kChangeNames[static_cast<size_t>(change.kind)]}};
   const CheckpointJson before = Side(change.type_before, change.repr_before);
@@ -127,9 +127,9 @@ CheckpointJson ChangeJson(const outside::VariableChange& change) {
 }
 
 // What has to be done to the second state to get the first one.
-outside::SessionDifference Reversed(outside::SessionDifference difference) {
-  using Kind = outside::VariableChange::Kind;
-  for (outside::VariableChange& change : difference.variables) {
+sessions::SessionDifference Reversed(sessions::SessionDifference difference) {
+  using Kind = sessions::VariableChange::Kind;
+  for (sessions::VariableChange& change : difference.variables) {
     std::swap(change.type_before, change.type_after);
     std::swap(change.repr_before, change.repr_after);
     if (change.kind == Kind::kAdded || change.kind == Kind::kRemoved) {
@@ -151,10 +151,10 @@ CheckpointJson PathsJson(const std::vector<std::string>& paths, size_t& left_out
   return list;
 }
 
-CheckpointJson DifferenceJson(const outside::SessionDifference& difference) {
+CheckpointJson DifferenceJson(const sessions::SessionDifference& difference) {
   size_t left_out = 0;
   CheckpointJson variables = CheckpointJson::array();
-  for (const outside::VariableChange& change : difference.variables) {
+  for (const sessions::VariableChange& change : difference.variables) {
     if (variables.size() == kMaxDifferences) break;
     variables.push_back(ChangeJson(change));
   }
@@ -179,7 +179,7 @@ struct CheckpointTool::Request {
   const ToolCall& call;
   const Arguments& arguments;
   const SessionUse& session;
-  const outside::Patience patience;
+  const sessions::Patience patience;
 
   std::string Text(const char* name) const {
     const std::string* const text = arguments.Text(name);
@@ -202,7 +202,7 @@ CheckpointTool::Answer CheckpointTool::Keep(const Request& request) const {
 
 CheckpointTool::Answer CheckpointTool::List(const Request& request) const {
   CheckpointJson list = CheckpointJson::array();
-  for (const outside::CheckpointInfo& each : request.session->session().Checkpoints()) {
+  for (const sessions::CheckpointInfo& each : request.session->session().Checkpoints()) {
     CheckpointJson json = {{"checkpoint", each.id},
                            {"cell", each.cell},
                            {"made", core::UtcText(each.made, "%Y-%m-%dT%H:%M:%SZ")}};
@@ -215,14 +215,14 @@ CheckpointTool::Answer CheckpointTool::List(const Request& request) const {
 }
 
 CheckpointTool::Answer CheckpointTool::RollBack(const Request& request) const {
-  outside::Session& session = request.session->session();
+  sessions::Session& session = request.session->session();
   const std::string checkpoint = request.Text("checkpoint");
   const core::Result<void> done = checkpoint.empty()
                                       ? session.Undo(1, request.patience)
                                       : session.RollBack(checkpoint, request.patience);
   if (!done) return done.error();
   CheckpointJson now = checkpoint.empty() ? CheckpointJson() : CheckpointJson(checkpoint);
-  for (const outside::CheckpointInfo& each : session.Checkpoints()) {
+  for (const sessions::CheckpointInfo& each : session.Checkpoints()) {
     if (checkpoint.empty() && each.is_current) now = each.id;
   }
   RecordSession(observer_, "rolled_back", request.call.caller, *request.session, checkpoint);
@@ -234,9 +234,9 @@ CheckpointTool::Answer CheckpointTool::Branch(const Request& request) const {
   core::Result<SessionRegistry::Places> places =
       registry_.Reserve(request.call.caller.name, static_cast<size_t>(count));
   if (!places) return places.error();
-  outside::BranchOptions options;
+  sessions::BranchOptions options;
   options.checkpoint = request.Text("checkpoint");
-  core::Result<std::vector<std::shared_ptr<outside::Session>>> branches =
+  core::Result<std::vector<std::shared_ptr<sessions::Session>>> branches =
       request.session->session().Branch(static_cast<size_t>(count), options, request.patience);
   if (!branches) return branches.error();
   CheckpointJson ids = CheckpointJson::array();
@@ -249,16 +249,16 @@ CheckpointTool::Answer CheckpointTool::Branch(const Request& request) const {
 }
 
 CheckpointTool::Answer CheckpointTool::Compare(const Request& request) const {
-  outside::Session& session = request.session->session();
+  sessions::Session& session = request.session->session();
   if (const std::string checkpoint = request.Text("checkpoint"); !checkpoint.empty()) {
-    core::Result<outside::SessionDifference> difference =
+    core::Result<sessions::SessionDifference> difference =
         session.Compare(checkpoint, request.patience);
     if (!difference) return difference.error();
     return DifferenceJson(Reversed(std::move(*difference)));
   }
   core::Result<SessionUse> other = SessionUse::Find(registry_, request.Text("other"), request.call);
   if (!other) return other.error();
-  const core::Result<outside::SessionDifference> difference =
+  const core::Result<sessions::SessionDifference> difference =
       session.Compare((*other)->session(), request.patience);
   if (!difference) return difference.error();
   return DifferenceJson(*difference);
@@ -277,7 +277,7 @@ core::Result<ToolResult> CheckpointTool::Call(const ToolCall& call) {
   core::Result<SessionUse> session = SessionUse::Find(registry_, *arguments.Text("session"), call);
   if (!session)
     return RefusedCall(kCheckpointName, session.error().ToString(), ToolResult::Fault::kNotFound);
-  const core::Result<outside::Patience> patience = TakePatience(arguments, call);
+  const core::Result<sessions::Patience> patience = TakePatience(arguments, call);
   if (!patience) return patience.error();
   const Request request{call, arguments, *session, *patience};
   Answer answer = action == "keep"        ? Keep(request)

@@ -88,8 +88,8 @@ void Complete(const Sandboxes& sandboxes, const ToolCall& call, const EnabledPro
   if (call.execution && !call.execution->id().empty()) outcome.execution_id = call.execution->id();
 }
 
-core::Result<outside::RunOptions> OptionsOf(const outside::OutputSink* sink, const ToolCall& call) {
-  outside::RunOptions options;
+core::Result<run::RunOptions> OptionsOf(const run::OutputSink* sink, const ToolCall& call) {
+  run::RunOptions options;
   options.sink = sink;
   // The answer contains the rest and follows at once. Clients that read a notification together
   // with the answer consider it stray: the official TypeScript clients report an error.
@@ -109,7 +109,7 @@ void ReportStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const
   constexpr std::chrono::milliseconds kLook{250};
   constexpr int kPollsPerNotice = 12;  // each notification: 3 s
   if (sandbox.counters().workers_spawned > 0) return;
-  const core::Deadline deadline = core::Clock::now() + outside::RunOptions().queue_timeout;
+  const core::Deadline deadline = core::Clock::now() + run::RunOptions().queue_timeout;
   for (int looks = 1; core::Clock::now() < deadline; ++looks) {
     const core::Result<void> ready = sandbox.WaitForSpare(core::Clock::now() + kLook);
     if (ready || ready.error().error_number != ETIMEDOUT) return;
@@ -179,7 +179,7 @@ bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
 }
 
 core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile,
-                                const host::Request& request, const outside::OutputSink* sink,
+                                const host::Request& request, const run::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container) {
   const Cancellation* const cancellation = call.cancellation.get();
   if (cancellation && cancellation->cancelled())
@@ -190,7 +190,7 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
   if (call.on_status && !in_container && !(*sandbox)->RunsEarly(request)) {
     ReportStart(**sandbox, profile, call);
   }
-  core::Result<outside::RunOptions> options = OptionsOf(sink, call);
+  core::Result<run::RunOptions> options = OptionsOf(sink, call);
   if (!options) return options.error();
   core::Result<host::Outcome> outcome = (*sandbox)->Run(request, *options);
   if (outcome) Complete(sandboxes, call, profile, false, *outcome);
@@ -198,13 +198,13 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
 }
 
 core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
-                                    const host::Request& request, const outside::OutputSink* sink,
-                                    const ToolCall& call, const outside::Patience& patience) {
+                                    const host::Request& request, const run::OutputSink* sink,
+                                    const ToolCall& call, const sessions::Patience& patience) {
   const EnabledProfile& profile = session.profile();
   if (call.cancellation && call.cancellation->cancelled()) {
     return CancelledBeforehand(sandboxes, profile, request);
   }
-  core::Result<outside::RunOptions> options = OptionsOf(sink, call);
+  core::Result<run::RunOptions> options = OptionsOf(sink, call);
   if (!options) return options.error();
   core::Result<host::Outcome> outcome =
       session.sandbox()->RunCell(session.session(), request, *options, patience);

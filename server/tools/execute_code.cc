@@ -6,7 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
-#include "engine/outside/workspace.h"
+#include "engine/workspace/workspace.h"
 #include "server/calls/observed_execution.h"
 #include "server/tools/artifact_contents.h"
 #include "server/tools/call_limits.h"
@@ -221,7 +221,7 @@ void TakeFiles(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
         LacksFeature("files", "workspace", sandboxes, caller, profile, HasWorkspace));
   }
   request.files = std::move(*files);
-  const core::Result<void> checked = outside::CheckFiles(request.files, profile);
+  const core::Result<void> checked = workspace::CheckFiles(request.files, profile);
   if (profile.workspace && !checked) problems.push_back(checked.error().ToString());
 }
 
@@ -397,7 +397,7 @@ core::Result<container::packages::PreparedPackages> ExecuteCode::Install(
   return prepared;
 }
 
-core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const outside::OutputSink* sink,
+core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const run::OutputSink* sink,
                                                  const ToolCall& call) const {
   if (plan.session) {
     return RunCell(sandboxes_, **plan.session, plan.request, sink, call, plan.patience);

@@ -42,7 +42,7 @@ class ExecuteCode final : public Tool {
     std::optional<Requirements> packages;
     std::optional<SessionUse> session;
     bool opens_session = false;  // there was none
-    outside::Patience patience;
+    sessions::Patience patience;
   };
   // Appends to `problems` if the arguments are invalid; the plan must not be used then.
   Plan Prepare(const Arguments& arguments, const ToolCall& call,
@@ -57,7 +57,7 @@ class ExecuteCode final : public Tool {
   // Installs the requested packages before the run. Errors are reported to the caller.
   core::Result<container::packages::PreparedPackages> Install(Plan& plan,
                                                               const ToolCall& call) const;
-  core::Result<host::Outcome> RunPlan(Plan& plan, const outside::OutputSink* sink,
+  core::Result<host::Outcome> RunPlan(Plan& plan, const run::OutputSink* sink,
                                       const ToolCall& call) const;
   ToolResult Failure(const Plan& plan, const core::Error& error, const Caller& caller) const;
   // Runs a cell, in a new session if the plan says so.

@@ -1,5 +1,5 @@
 // The files of a call: an array of {path, text} or {path, base64}. Schema, validation and parsing
-// of such lists; valid paths are defined by the engine (engine/outside/workspace.h).
+// of such lists; valid paths are defined by the engine (engine/workspace/workspace.h).
 #ifndef BELLJAR_SERVER_TOOLS_FILE_LIST_H_
 #define BELLJAR_SERVER_TOOLS_FILE_LIST_H_
 

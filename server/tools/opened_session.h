@@ -31,7 +31,8 @@ class OpenedSession final : public RegisteredSession {
   // `sandbox` has opened the session. The server may have replaced its own since; this one is kept
   // here.
   OpenedSession(SessionTerms terms, std::shared_ptr<outside::Sandbox> sandbox,
-                std::shared_ptr<outside::Session> session, const OpenedSession* branch_of = nullptr)
+                std::shared_ptr<sessions::Session> session,
+                const OpenedSession* branch_of = nullptr)
       : terms_(std::move(terms)),
         branch_of_(branch_of ? branch_of->id() : ""),
         sandbox_(std::move(sandbox)),
@@ -47,14 +48,14 @@ class OpenedSession final : public RegisteredSession {
   const SessionTerms& terms() const { return terms_; }
   const EnabledProfile& profile() const { return *terms_.profile; }
   const std::shared_ptr<outside::Sandbox>& sandbox() const { return sandbox_; }
-  outside::Session& session() const { return *session_; }
+  sessions::Session& session() const { return *session_; }
   const std::string& branch_of() const { return branch_of_; }  // empty: not a branch
 
  private:
   const SessionTerms terms_;
   const std::string branch_of_;
   const std::shared_ptr<outside::Sandbox> sandbox_;  // outlives the session
-  const std::shared_ptr<outside::Session> session_;
+  const std::shared_ptr<sessions::Session> session_;
   const std::string family_;  // the id of the session from which the whole family branched
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "engine/outside/backend.h"
+#include "engine/run/run_options.h"
 
 namespace belljar::server::tools {
 
@@ -18,7 +18,7 @@ class OutputForwarder {
   OutputForwarder& operator=(const OutputForwarder&) = delete;
 
   // For the thread that runs the guest. Stdout and stderr are merged in the order of arrival.
-  const outside::OutputSink& sink() const { return sink_; }
+  const run::OutputSink& sink() const { return sink_; }
 
  private:
   void Take(std::string& pending, std::string_view bytes);
@@ -26,7 +26,7 @@ class OutputForwarder {
   const std::function<void(std::string_view)>& receiver_;
   std::string pending_stdout_;  // an incomplete character
   std::string pending_stderr_;
-  outside::OutputSink sink_;
+  run::OutputSink sink_;
 };
 
 }  // namespace belljar::server::tools

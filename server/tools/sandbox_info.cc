@@ -7,7 +7,7 @@
 #include "engine/host/suggest.h"
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
-#include "engine/outside/profile_facts.h"
+#include "engine/profiles/profile_facts.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/detail.h"
 #include "server/tools/output_schemas.h"
@@ -46,10 +46,10 @@ bool IsOfPackages(const Sets& sets, const std::string& module) {
 
 // The modules allowed by the operator, or all modules, except those of missing packages.
 Json Modules(const core::Profile& profile, const std::optional<ModuleList>& chosen,
-             const std::vector<outside::MissingPackages>& missing) {
+             const std::vector<installation::MissingPackages>& missing) {
   Json modules = Json::array();
   for (const std::string& module :
-       chosen ? GivenModules(profile, *chosen) : outside::ModuleNames(profile)) {
+       chosen ? GivenModules(profile, *chosen) : profiles::ModuleNames(profile)) {
     if (!IsOfPackages(missing, module)) modules.push_back(module);
   }
   return modules;
@@ -59,7 +59,7 @@ Json Modules(const core::Profile& profile, const std::optional<ModuleList>& chos
 // have thousands of names. `basic` is null if it has no entry of its own.
 Json NamesOf(const core::Profile& profile, const Json& modules, const core::Profile* basic) {
   Json names = Json::object();
-  for (const core::ModuleExports* module : outside::OwnModules(profile, basic)) {
+  for (const core::ModuleExports* module : profiles::OwnModules(profile, basic)) {
     if (std::find(modules.begin(), modules.end(), module->name) == modules.end()) continue;
     if (!IsOfPackages(profile.packages, module->name)) names[module->name] = module->exports;
   }
@@ -67,13 +67,13 @@ Json NamesOf(const core::Profile& profile, const Json& modules, const core::Prof
 }
 
 Json EnabledEntry(const EnabledProfile& enabled, const core::Profile* basic,
-                  const Sandboxes& sandboxes, const outside::Installation& installation) {
+                  const Sandboxes& sandboxes, const installation::Installation& installation) {
   const core::Profile& profile = enabled.profile;
-  const std::vector<outside::MissingPackages> missing = installation.Missing(profile);
+  const std::vector<installation::MissingPackages> missing = installation.Missing(profile);
   Json modules = Modules(profile, enabled.modules, missing);
   Json names = NamesOf(profile, modules, basic);
   Json entry = {{"enabled", true}, {"available", missing.empty()}, {"summary", profile.summary}};
-  entry.update(Json::parse(outside::ProfileFactsToJson(profile, installation)));
+  entry.update(Json::parse(profiles::ProfileFactsToJson(profile, installation)));
   if (profile.egress) entry["network"]["allowed_domains"] = sandboxes.network().allowed_domains;
   entry["modules"] = std::move(modules);
   entry["names"] = std::move(names);
@@ -81,8 +81,8 @@ Json EnabledEntry(const EnabledProfile& enabled, const core::Profile* basic,
   return entry;
 }
 
-Json WithheldEntry(const EnabledProfile& enabled, const outside::Installation& installation) {
-  const std::vector<outside::MissingPackages> missing = installation.Missing(enabled.profile);
+Json WithheldEntry(const EnabledProfile& enabled, const installation::Installation& installation) {
+  const std::vector<installation::MissingPackages> missing = installation.Missing(enabled.profile);
   return {{"enabled", false},
           {"available", missing.empty()},
           {"summary", enabled.profile.summary},
@@ -91,10 +91,10 @@ Json WithheldEntry(const EnabledProfile& enabled, const outside::Installation& i
            "this caller may not use it; an operator decides which profiles the caller may use"}};
 }
 
-Json InstalledEntry(const core::Profile& profile, const outside::Installation& installation) {
-  const std::vector<outside::MissingPackages> missing = installation.Missing(profile);
+Json InstalledEntry(const core::Profile& profile, const installation::Installation& installation) {
+  const std::vector<installation::MissingPackages> missing = installation.Missing(profile);
   Json entry = {{"enabled", false}, {"available", missing.empty()}, {"summary", profile.summary}};
-  entry.update(Json::parse(outside::ProfileFactsToJson(profile, installation)));
+  entry.update(Json::parse(profiles::ProfileFactsToJson(profile, installation)));
   // Without the language policy there is no list; basic's modules would only be repeated.
   entry["modules"] =
       profile.full_language ? Json::array() : Modules(profile, std::nullopt, missing);
@@ -369,7 +369,7 @@ ToolDescription DescribeInfo(const ParameterTable& parameters) {
 
 }  // namespace
 
-SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue,
+SandboxInfo::SandboxInfo(Sandboxes& sandboxes, const profiles::ProfileCatalogue& catalogue,
                          const AnswersConfig& answers)
     : sandboxes_(sandboxes),
       answers_(answers),

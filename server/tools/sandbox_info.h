@@ -18,7 +18,7 @@ class SandboxInfo final : public Tool {
  public:
   // `catalogue` is borrowed for the call; `sandboxes` must outlive this object. Probes this
   // machine.
-  SandboxInfo(Sandboxes& sandboxes, const outside::ProfileCatalogue& catalogue,
+  SandboxInfo(Sandboxes& sandboxes, const profiles::ProfileCatalogue& catalogue,
               const AnswersConfig& answers);
 
   const ToolDescription& description() const override { return description_; }

@@ -114,7 +114,7 @@ ModuleList Intersection(const core::Profile& profile, const ModuleList& one,
   return narrow;
 }
 
-Sandboxes::Sandboxes(const ExecutionConfig& config, const outside::ProfileCatalogue& catalogue,
+Sandboxes::Sandboxes(const ExecutionConfig& config, const profiles::ProfileCatalogue& catalogue,
                      const ContainerConfig& container, const PackagesConfig& packages)
     : config_(config),
       catalogue_(catalogue),
@@ -134,10 +134,9 @@ Sandboxes::Sandboxes(const ExecutionConfig& config, const outside::ProfileCatalo
 
 Sandboxes::~Sandboxes() = default;
 
-core::Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(const ExecutionConfig& config,
-                                                         const outside::ProfileCatalogue& catalogue,
-                                                         const ContainerConfig& container,
-                                                         const PackagesConfig& packages) {
+core::Result<std::unique_ptr<Sandboxes>> Sandboxes::Open(
+    const ExecutionConfig& config, const profiles::ProfileCatalogue& catalogue,
+    const ContainerConfig& container, const PackagesConfig& packages) {
   std::unique_ptr<Sandboxes> sandboxes(new Sandboxes(config, catalogue, container, packages));
   if (core::Result<void> enabled = sandboxes->Enable(); !enabled) return enabled.error();
   core::Result<std::shared_ptr<outside::Sandbox>> first =

@@ -24,8 +24,8 @@
 #include "engine/core/limits.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
-#include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "server/core/caller.h"
 #include "server/core/config.h"
 #include "server/tools/call_packages.h"
@@ -46,7 +46,7 @@ struct EnabledProfile {
 class Sandboxes {
  public:
   static core::Result<std::unique_ptr<Sandboxes>> Open(const ExecutionConfig& config,
-                                                       const outside::ProfileCatalogue& catalogue,
+                                                       const profiles::ProfileCatalogue& catalogue,
                                                        const ContainerConfig& container = {},
                                                        const PackagesConfig& packages = {});
   ~Sandboxes();
@@ -114,7 +114,7 @@ class Sandboxes {
     Slot slot;
   };
 
-  Sandboxes(const ExecutionConfig& config, const outside::ProfileCatalogue& catalogue,
+  Sandboxes(const ExecutionConfig& config, const profiles::ProfileCatalogue& catalogue,
             const ContainerConfig& container, const PackagesConfig& packages);
   core::Result<void> Enable();
   core::Result<void> EnableOne(const std::string& name);
@@ -133,7 +133,7 @@ class Sandboxes {
   Combination& Use(const EnabledProfile& profile, Combination*& closed);
 
   const ExecutionConfig config_;
-  const outside::ProfileCatalogue catalogue_;
+  const profiles::ProfileCatalogue catalogue_;
   const outside::IsolationMode isolation_;
   const outside::Language language_;
   std::vector<EnabledProfile> enabled_;

@@ -40,20 +40,20 @@ core::Error TooLarge(uint64_t size, core::Bytes max_size) {
 
 // Without entries for folders, which would be read-only once unpacked: whoever unpacks the archive
 // creates the folders that files need.
-core::Result<SessionArchive> MakeArchive(std::vector<outside::SessionFile> files,
+core::Result<SessionArchive> MakeArchive(std::vector<sessions::SessionFile> files,
                                          const FileReader& read, core::Bytes max_size) {
   SessionArchive archive;
-  archive.left_out = std::erase_if(files, [](const outside::SessionFile& file) {
+  archive.left_out = std::erase_if(files, [](const sessions::SessionFile& file) {
     return !EntryFault(TarEntryOf(file.path, file.size)).empty();
   });
-  std::ranges::sort(files, {}, &outside::SessionFile::path);
+  std::ranges::sort(files, {}, &sessions::SessionFile::path);
   uint64_t space = kTarEnd;
-  for (const outside::SessionFile& file : files) space += TarSpaceOf(file.size);
+  for (const sessions::SessionFile& file : files) space += TarSpaceOf(file.size);
   if (space > max_size.count) return TooLarge(space, max_size);
   core::UniqueFd memory(memfd_create("belljar-archive", MFD_CLOEXEC));
   if (!memory) return core::SystemError("create an archive");
   container::image::TarWriter writer(memory.get());
-  for (const outside::SessionFile& file : files) {
+  for (const sessions::SessionFile& file : files) {
     const core::Result<std::string> content = read(file.path);
     space -= TarSpaceOf(file.size);
     if (!content && content.error().error_number == ENOENT) {

@@ -10,7 +10,7 @@
 
 #include "engine/core/bytes.h"
 #include "engine/core/result.h"
-#include "engine/outside/session.h"
+#include "engine/sessions/session.h"
 
 namespace belljar::server::tools {
 
@@ -25,7 +25,7 @@ using FileReader = std::function<core::Result<std::string>(const std::string& pa
 
 // Nothing is read if the sizes of `files` exceed `max_size`. An error without a number is a
 // sentence for the caller; the others are the reader's or this machine's.
-core::Result<SessionArchive> MakeArchive(std::vector<outside::SessionFile> files,
+core::Result<SessionArchive> MakeArchive(std::vector<sessions::SessionFile> files,
                                          const FileReader& read, core::Bytes max_size);
 
 }  // namespace belljar::server::tools

@@ -40,16 +40,16 @@ Parameter WaitParameter() {
           .choices = {}};
 }
 
-outside::Patience TakePatience(const Arguments& arguments) {
+sessions::Patience TakePatience(const Arguments& arguments) {
   const double seconds = arguments.Number("wait").value_or(kDefaultWait);
   const std::chrono::milliseconds wanted(std::llround(seconds * 1000));
-  outside::Patience patience;
+  sessions::Patience patience;
   patience.at_most = std::max(wanted, kOwnWork);
   return patience;
 }
 
-core::Result<outside::Patience> TakePatience(const Arguments& arguments, const ToolCall& call) {
-  outside::Patience patience = TakePatience(arguments);
+core::Result<sessions::Patience> TakePatience(const Arguments& arguments, const ToolCall& call) {
+  sessions::Patience patience = TakePatience(arguments);
   if (call.cancellation) {
     const core::Result<int> cancel_fd = call.cancellation->fd();
     if (!cancel_fd) return cancel_fd.error();
@@ -74,17 +74,17 @@ core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry&
                          : sandboxes.Get(*terms.profile);
   if (!sandbox) return sandbox.error();
   if (call.on_status && !terms.in_container) ReportStart(**sandbox, *terms.profile, call);
-  outside::SessionOptions options;
+  sessions::SessionOptions options;
   options.limits = terms.limits;
   options.checkpoints = registry.config().checkpoints;
   options.total_memory = registry.config().memory.value_or(core::Bytes{0});
-  outside::RunOptions run;
+  run::RunOptions run;
   if (call.cancellation) {
     const core::Result<int> cancel_fd = call.cancellation->fd();
     if (!cancel_fd) return cancel_fd.error();
     run.cancel_fd = *cancel_fd;
   }
-  core::Result<std::shared_ptr<outside::Session>> session = (*sandbox)->OpenSession(options, run);
+  core::Result<std::shared_ptr<sessions::Session>> session = (*sandbox)->OpenSession(options, run);
   if (!session) return session.error();
   SessionUse use(
       registry.Add(*places, std::make_shared<OpenedSession>(terms, std::move(*sandbox), *session)),
@@ -100,11 +100,11 @@ core::Result<SessionUse> SessionUse::Find(SessionRegistry& registry, const std::
   return SessionUse(std::move(*use), &call);
 }
 
-std::vector<SessionUse> SessionUse::Adopt(SessionRegistry& registry,
-                                          SessionRegistry::Places& places, const SessionUse& parent,
-                                          std::vector<std::shared_ptr<outside::Session>> branches) {
+std::vector<SessionUse> SessionUse::Adopt(
+    SessionRegistry& registry, SessionRegistry::Places& places, const SessionUse& parent,
+    std::vector<std::shared_ptr<sessions::Session>> branches) {
   std::vector<SessionUse> uses;
-  for (std::shared_ptr<outside::Session>& branch : branches) {
+  for (std::shared_ptr<sessions::Session>& branch : branches) {
     auto opened = std::make_shared<OpenedSession>(parent->terms(), parent->sandbox(),
                                                   std::move(branch), &*parent);
     uses.push_back(SessionUse(registry.Add(places, std::move(opened)), nullptr));
@@ -127,7 +127,7 @@ bool IsCallersFault(const core::Error& error, const OpenedSession& session) {
 
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
-                         const Caller& caller, const outside::Patience& patience) {
+                         const Caller& caller, const sessions::Patience& patience) {
   const std::string name = "session " + core::Quoted(session.id());
   const bool has_waited = patience.at_most > kOwnWork;
   if (error.error_number == ECANCELED) return RefusedCall(tool, "the call was cancelled");
@@ -155,7 +155,7 @@ ToolResult SessionFailed(std::string_view tool, const core::Error& error,
 
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
-                         const ToolCall& call, const outside::Patience& patience,
+                         const ToolCall& call, const sessions::Patience& patience,
                          CallObserver* observer) {
   if (observer && !IsCallersFault(error, session)) {
     CallRecord record;

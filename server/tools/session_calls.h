@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "engine/outside/session.h"
+#include "engine/sessions/session.h"
 #include "server/calls/observer.h"
 #include "server/calls/tool.h"
 #include "server/core/session_registry.h"
@@ -24,9 +24,9 @@ inline constexpr char kCancelledOpening[] = "the call that opened it was cancell
 Parameter SessionParameter();
 // `wait`: how long a call waits for its turn.
 Parameter WaitParameter();
-outside::Patience TakePatience(const Arguments& arguments);
+sessions::Patience TakePatience(const Arguments& arguments);
 // The same timeout, which ends when the call is cancelled. An error is this machine's.
-core::Result<outside::Patience> TakePatience(const Arguments& arguments, const ToolCall& call);
+core::Result<sessions::Patience> TakePatience(const Arguments& arguments, const ToolCall& call);
 
 // A call's use of a session, which belongs to its caller. The session is kept until this is
 // destroyed and the deferred work of the call is done.
@@ -42,7 +42,7 @@ class SessionUse {
   // Registers sessions branched off `parent`, using one of the places for each.
   static std::vector<SessionUse> Adopt(SessionRegistry& registry, SessionRegistry::Places& places,
                                        const SessionUse& parent,
-                                       std::vector<std::shared_ptr<outside::Session>> branches);
+                                       std::vector<std::shared_ptr<sessions::Session>> branches);
 
   OpenedSession& operator*() const { return static_cast<OpenedSession&>(**use_); }
   OpenedSession* operator->() const { return &**this; }
@@ -65,13 +65,13 @@ bool IsCallersFault(const core::Error& error, const OpenedSession& session);
 // What the caller is told about such an error. `registry` knows more about a closed session.
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
-                         const Caller& caller, const outside::Patience& patience);
+                         const Caller& caller, const sessions::Patience& patience);
 
 // Likewise for a call that runs no code. A failure of this machine is reported to the observer,
 // which may be null.
 ToolResult SessionFailed(std::string_view tool, const core::Error& error,
                          const OpenedSession& session, SessionRegistry& registry,
-                         const ToolCall& call, const outside::Patience& patience,
+                         const ToolCall& call, const sessions::Patience& patience,
                          CallObserver* observer);
 
 // The session could not be opened.

@@ -9,8 +9,8 @@
 #include "engine/host/program_text.h"
 #include "engine/host/random.h"
 #include "engine/host/suggest.h"
-#include "engine/outside/media_type.h"
-#include "engine/outside/workspace.h"
+#include "engine/workspace/media_type.h"
+#include "engine/workspace/workspace.h"
 #include "server/tools/artifact_contents.h"
 #include "server/tools/call_limits.h"
 #include "server/tools/code_parameters.h"
@@ -115,9 +115,9 @@ ToolResult FilesAnswer(const OpenedSession& session, const FilesJson& object) {
   return {core::SafeJson(whole.dump(-1, ' ', false, Handler::replace)), "", false, {}};
 }
 
-FilesJson Listing(const std::vector<outside::SessionFile>& files, FilesJson object) {
+FilesJson Listing(const std::vector<sessions::SessionFile>& files, FilesJson object) {
   FilesJson list = FilesJson::array();
-  for (const outside::SessionFile& file : files) {
+  for (const sessions::SessionFile& file : files) {
     if (list.size() == kMaxFilesListed) break;
     list.push_back({{"path", file.path}, {"size", file.size}});
   }
@@ -126,8 +126,8 @@ FilesJson Listing(const std::vector<outside::SessionFile>& files, FilesJson obje
   return object;
 }
 
-std::vector<outside::SessionFile> SizesOf(const std::vector<host::InputFile>& files) {
-  std::vector<outside::SessionFile> sizes;
+std::vector<sessions::SessionFile> SizesOf(const std::vector<host::InputFile>& files) {
+  std::vector<sessions::SessionFile> sizes;
   for (const host::InputFile& file : files) {
     sizes.push_back({core::Printable(file.path), file.content.size()});
   }
@@ -154,7 +154,7 @@ struct SessionFiles::Request {
   const ToolCall& call;
   const Arguments& arguments;
   const SessionUse& session;
-  const outside::Patience patience;
+  const sessions::Patience patience;
 
   std::string path() const {
     const std::string* const path = arguments.Text("path");
@@ -174,11 +174,11 @@ SessionFiles::SessionFiles(const Sandboxes& sandboxes, SessionRegistry& registry
       description_(DescribeFiles(sandboxes, parameters_)) {}
 
 SessionFiles::Answer SessionFiles::List(const Request& request) const {
-  core::Result<std::vector<outside::SessionFile>> files =
+  core::Result<std::vector<sessions::SessionFile>> files =
       request.session->session().Files(request.patience);
   if (!files) return files.error();
-  std::erase_if(*files,
-                [&](const outside::SessionFile& file) { return !IsIn(file.path, request.path()); });
+  std::erase_if(
+      *files, [&](const sessions::SessionFile& file) { return !IsIn(file.path, request.path()); });
   return FilesAnswer(*request.session, Listing(*files, FilesJson::object()));
 }
 
@@ -194,7 +194,7 @@ SessionFiles::Answer SessionFiles::Read(const Request& request) const {
   outcome.execution_id = core::Hex(host::RandomBytes());
   host::Artifact& artifact = outcome.artifacts.emplace_back();
   artifact.name = core::Printable(path);
-  artifact.media_type = outside::MediaTypeOf(path, *content);
+  artifact.media_type = workspace::MediaTypeOf(path, *content);
   artifact.size = content->size();
   artifact.content = *content;
   const bool is_text = host::HoldsText(artifact);
@@ -224,7 +224,7 @@ SessionFiles::Answer SessionFiles::Read(const Request& request) const {
 SessionFiles::Answer SessionFiles::Write(const Request& request) const {
   const std::vector<host::InputFile> files = *request.arguments.Files("files");
   OpenedSession& session = *request.session;
-  const core::Result<void> checked = outside::CheckFiles(files, session.profile().profile);
+  const core::Result<void> checked = workspace::CheckFiles(files, session.profile().profile);
   if (!checked) return core::MakeError(checked.error().ToString(), "");
   const core::Result<void> written = session.session().WriteFiles(files, request.patience);
   if (!written) return written.error();
@@ -247,11 +247,11 @@ SessionFiles::Answer SessionFiles::Copy(const Request& request) const {
   core::Result<SessionUse> to =
       SessionUse::Find(registry_, *request.arguments.Text("to"), request.call);
   if (!to) return to.error();
-  outside::Session& session = request.session->session();
-  const core::Result<std::vector<outside::SessionFile>> files = session.Files(request.patience);
+  sessions::Session& session = request.session->session();
+  const core::Result<std::vector<sessions::SessionFile>> files = session.Files(request.patience);
   if (!files) return files.error();
   std::vector<host::InputFile> copies;
-  for (const outside::SessionFile& file : *files) {
+  for (const sessions::SessionFile& file : *files) {
     if (!IsIn(file.path, request.path())) continue;
     core::Result<std::string> content = session.ReadFile(file.path, request.patience);
     if (!content) return content.error();
@@ -259,7 +259,7 @@ SessionFiles::Answer SessionFiles::Copy(const Request& request) const {
   }
   if (copies.empty()) return NoFile(request.path());
   if ((*to)->profile().profile.workspace) {
-    const core::Result<void> checked = outside::CheckFiles(copies, (*to)->profile().profile);
+    const core::Result<void> checked = workspace::CheckFiles(copies, (*to)->profile().profile);
     if (!checked) return core::MakeError(checked.error().ToString(), "");
   }
   if (core::Result<void> written = (*to)->session().WriteFiles(copies, request.patience);
@@ -272,11 +272,11 @@ SessionFiles::Answer SessionFiles::Copy(const Request& request) const {
 }
 
 SessionFiles::Answer SessionFiles::Export(const Request& request) const {
-  outside::Session& session = request.session->session();
-  core::Result<std::vector<outside::SessionFile>> files = session.Files(request.patience);
+  sessions::Session& session = request.session->session();
+  core::Result<std::vector<sessions::SessionFile>> files = session.Files(request.patience);
   if (!files) return files.error();
-  std::erase_if(*files,
-                [&](const outside::SessionFile& file) { return !IsIn(file.path, request.path()); });
+  std::erase_if(
+      *files, [&](const sessions::SessionFile& file) { return !IsIn(file.path, request.path()); });
   if (files->empty()) return NoFile(request.path());
   core::Result<SessionArchive> archive = MakeArchive(
       std::move(*files),
@@ -327,7 +327,7 @@ core::Result<ToolResult> SessionFiles::Call(const ToolCall& call) {
     return RefusedCall(kFilesName, LacksFeature("session", "workspace", sandboxes_, call.caller,
                                                 profile, HasWorkspace));
   }
-  const core::Result<outside::Patience> patience = TakePatience(arguments, call);
+  const core::Result<sessions::Patience> patience = TakePatience(arguments, call);
   if (!patience) return patience.error();
   const Request request{call, arguments, *session, *patience};
   Answer answer = action == "list"     ? List(request)

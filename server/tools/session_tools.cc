@@ -79,7 +79,7 @@ ToolResult Answered(const Json& object) { return {core::SafeJson(object.dump()),
 
 Json SessionListed(const SessionRegistry::Listed& listed) {
   const auto& session = static_cast<const OpenedSession&>(*listed.session);
-  const outside::Session::Info info = session.session().info();
+  const sessions::Session::Info info = session.session().info();
   Json json = {{"session", session.id()},
                {"profile", session.profile().profile.name},
                {"cells", info.cells},

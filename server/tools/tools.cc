@@ -10,7 +10,7 @@
 namespace belljar::server::tools {
 
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
-                                             const outside::ProfileCatalogue& catalogue,
+                                             const profiles::ProfileCatalogue& catalogue,
                                              const AnswersConfig& answers, ResourceStore& resources,
                                              CallObserver* observer, SessionRegistry* sessions) {
   std::vector<std::unique_ptr<Tool>> tools;

@@ -21,7 +21,7 @@ namespace belljar::server::tools {
 // list_sessions, close_session, checkpoint and session_files. `sandboxes`, `resources`, `observer`
 // and `sessions`, the latter two of which may be null, must outlive them; `catalogue` need not.
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
-                                             const outside::ProfileCatalogue& catalogue,
+                                             const profiles::ProfileCatalogue& catalogue,
                                              const AnswersConfig& answers, ResourceStore& resources,
                                              CallObserver* observer,
                                              SessionRegistry* sessions = nullptr);

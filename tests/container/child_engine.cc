@@ -16,7 +16,7 @@
 #include "engine/core/socket.h"
 #include "engine/core/text.h"
 #include "engine/host/random.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 
 namespace belljar::tests {
 namespace {
@@ -46,7 +46,7 @@ std::string TextOf(int fd) {
 }  // namespace
 
 std::string ChildEngine::GuestProgram() {
-  const std::string zygote = outside::Installation::Find()->zygote;
+  const std::string zygote = installation::Installation::Find()->zygote;
   return zygote.substr(0, zygote.rfind('/')) + "/belljar-guest";
 }
 

@@ -7,7 +7,7 @@
 #include "container/image/archive.h"
 #include "container/image/image_files.h"
 #include "engine/host/version.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "tests/support/support.h"
 
 namespace belljar::tests {
@@ -18,7 +18,7 @@ struct ProfileImage {
 };
 
 // Writes it to `path`, named for `name` and `version`.
-inline ProfileImage WriteProfileImage(const outside::Installation& installation,
+inline ProfileImage WriteProfileImage(const installation::Installation& installation,
                                       const core::Profile& profile, const std::string& name,
                                       const std::string& version, const std::string& path) {
   const container::image::ImageFiles files = Had(container::image::CollectImageFiles(

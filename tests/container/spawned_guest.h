@@ -19,13 +19,13 @@
 #include "container/image/image_files.h"
 #include "container/wire/channel.h"
 #include "engine/core/socket.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "tests/support/support.h"
 
 namespace belljar::tests {
 
 inline std::string GuestProgram() {
-  return container::image::GuestProgramPath(*outside::Installation::Find());
+  return container::image::GuestProgramPath(*installation::Installation::Find());
 }
 
 // A belljar-guest of its own, over a socket, or pipes. `prepare` is called in its process before it

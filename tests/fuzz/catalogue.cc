@@ -6,11 +6,11 @@
 
 namespace belljar::tests {
 
-outside::ProfileCatalogue CatalogueOfSource() {
-  outside::Installation installation;
+profiles::ProfileCatalogue CatalogueOfSource() {
+  installation::Installation installation;
   installation.profiles = BELLJAR_PROFILES_FOLDER;
-  core::Result<outside::ProfileCatalogue> catalogue =
-      outside::ProfileCatalogue::Open(std::move(installation));
+  core::Result<profiles::ProfileCatalogue> catalogue =
+      profiles::ProfileCatalogue::Open(std::move(installation));
   Require(bool(catalogue), "no profiles", catalogue ? "" : catalogue.error().ToString());
   return std::move(*catalogue);
 }

@@ -3,11 +3,11 @@
 #ifndef BELLJAR_TESTS_FUZZ_CATALOGUE_H_
 #define BELLJAR_TESTS_FUZZ_CATALOGUE_H_
 
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::tests {
 
-outside::ProfileCatalogue CatalogueOfSource();
+profiles::ProfileCatalogue CatalogueOfSource();
 
 }  // namespace belljar::tests
 

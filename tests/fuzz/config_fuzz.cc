@@ -15,8 +15,8 @@
 namespace belljar::tests {
 namespace {
 
-const outside::ProfileCatalogue& Catalogue() {
-  static const auto* const catalogue = new outside::ProfileCatalogue(CatalogueOfSource());
+const profiles::ProfileCatalogue& Catalogue() {
+  static const auto* const catalogue = new profiles::ProfileCatalogue(CatalogueOfSource());
   return *catalogue;
 }
 

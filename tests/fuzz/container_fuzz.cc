@@ -21,7 +21,7 @@
 #include "container/wire/request_text.h"
 #include "container/wire/session_text.h"
 #include "engine/core/text.h"
-#include "engine/outside/function_calls.h"
+#include "engine/run/function_calls.h"
 #include "tests/fuzz/invariant.h"
 
 namespace belljar::tests {
@@ -205,14 +205,14 @@ class Functions {
     request_.functions = {"f", "ask"};
     request_.limits.result = kMaxLength;
   }
-  const outside::FunctionCalls& calls() const { return calls_; }
+  const run::FunctionCalls& calls() const { return calls_; }
   void Make(container::backend::GuestReader& reader) {
     const std::optional<container::backend::GuestReader::Call> call = reader.TakeCall();
     if (!call) return;
     Require(call->name == "f" || call->name == "ask", "a function that is not there", call->name);
     Require(call->arguments.size() <= kMaxLength.count, "longer than the limit", call->arguments);
     const std::string answer = calls_.Answer(call->name, call->arguments);
-    Require(answer.size() <= outside::FunctionCalls::MaxAnswer(request_.limits), "a long answer",
+    Require(answer.size() <= run::FunctionCalls::MaxAnswer(request_.limits), "a long answer",
             answer);
     made_ += call->name + "(" + call->arguments + ")" + answer;
   }
@@ -222,11 +222,11 @@ class Functions {
   static constexpr core::Bytes kMaxLength{200};
 
   host::Request request_;
-  outside::FunctionCall call_ = [](std::string_view, std::string_view arguments) {
+  run::FunctionCall call_ = [](std::string_view, std::string_view arguments) {
     Require(Json::accept(arguments), "not valid JSON", arguments);
     return "{\"value\":" + std::string(arguments) + "}";
   };
-  const outside::FunctionCalls calls_{request_, call_};
+  const run::FunctionCalls calls_{request_, call_};
   std::string made_;
 };
 

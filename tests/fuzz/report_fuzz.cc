@@ -10,8 +10,8 @@
 
 #include "engine/core/socket.h"
 #include "engine/host/outcome.h"
-#include "engine/outside/report.h"
-#include "engine/outside/worker_channel.h"
+#include "engine/run/report.h"
+#include "engine/run/worker_channel.h"
 #include "tests/fuzz/invariant.h"
 
 namespace belljar::tests {
@@ -24,7 +24,7 @@ void Try(std::string_view report) {
   outcome.execution_id = "unchanged";
   outcome.stdout_stream = {std::string(report), 7};
   const std::string before = host::OutcomeToJson(outcome);
-  const bool read = outside::ReadReport(report, outcome, "the bytes that artifacts are parts of");
+  const bool read = run::ReadReport(report, outcome, "the bytes that artifacts are parts of");
   for (const int indent : {-1, 2}) {
     const std::string text = host::OutcomeToJson(outcome, indent);
     const Json json = Json::parse(text, nullptr, false);
@@ -57,14 +57,14 @@ void TryChannel(std::string_view bytes) {
   host::Request request;
   request.functions = {"f", "lookup"};
   request.limits.result = core::Bytes{200};
-  const outside::FunctionCall call = [](std::string_view name, std::string_view arguments) {
+  const run::FunctionCall call = [](std::string_view name, std::string_view arguments) {
     Require(name == "f" || name == "lookup", "a function that is not the request's", name);
     Require(arguments.size() <= 200, "longer than the limit", arguments);
     Require(Json::accept(arguments), "not valid JSON", arguments);
     return std::string("{}");
   };
-  outside::WorkerChannel channel(pair->first.get(), request, call, false);
-  using Message = outside::WorkerChannel::Message;
+  run::WorkerChannel channel(pair->first.get(), request, call, false);
+  using Message = run::WorkerChannel::Message;
   for (Message message = channel.Move(); message == Message::kNothing || message == Message::kCall;
        message = channel.Move()) {
     if (message == Message::kCall) channel.Answer();

@@ -9,14 +9,15 @@
 #include "engine/egress/egress_proxy.h"
 #include "engine/outside/backend.h"
 #include "engine/outside/probe.h"
-#include "engine/outside/report.h"
 #include "engine/outside/sandbox.h"
+#include "engine/run/report.h"
+#include "engine/run/run_options.h"
 
 namespace belljar::outside {
 namespace {
 
 // In pieces that cut characters apart, as a pipe may.
-void Print(const std::string& text, const OutputSink* sink) {
+void Print(const std::string& text, const run::OutputSink* sink) {
   if (!sink) return;
   for (size_t at = 0; at < text.size(); at += 3) {
     const std::string_view piece = std::string_view(text).substr(at, 3);
@@ -29,18 +30,18 @@ void Print(const std::string& text, const OutputSink* sink) {
 class StandIn : public Backend {
  public:
   core::Result<host::Outcome> Run(const host::Request& request,
-                                  const RunOptions& options) override {
+                                  const run::RunOptions& options) override {
     if (request.source == "fail") return core::MakeError("run", "a failure of the machine");
     host::Outcome outcome;
     outcome.status = host::Status::kOk;
     outcome.limits = request.limits;
     outcome.stdout_stream.text = request.standard_input.value_or(request.source);
     Print(outcome.stdout_stream.text, options.sink);
-    if (!ReadReport(request.source, outcome)) outcome.status = host::Status::kException;
+    if (!run::ReadReport(request.source, outcome)) outcome.status = host::Status::kException;
     return outcome;
   }
-  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions&,
-                                                     const RunOptions&) override {
+  core::Result<std::shared_ptr<sessions::Session>> OpenSession(const sessions::SessionOptions&,
+                                                               const run::RunOptions&) override {
     return core::MakeError("open a session", "there are none");
   }
   core::Result<void> WaitForSpare(core::Deadline) override { return {}; }
@@ -71,17 +72,18 @@ std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<B
 
 bool Sandbox::RunsEarly(const host::Request&) const { return false; }
 
-core::Result<host::Outcome> Sandbox::Run(const host::Request& request, const RunOptions& options) {
+core::Result<host::Outcome> Sandbox::Run(const host::Request& request,
+                                         const run::RunOptions& options) {
   return backend_->Run(request, options);
 }
 
-core::Result<std::shared_ptr<Session>> Sandbox::OpenSession(const SessionOptions& options,
-                                                            const RunOptions& run) {
+core::Result<std::shared_ptr<sessions::Session>> Sandbox::OpenSession(
+    const sessions::SessionOptions& options, const run::RunOptions& run) {
   return backend_->OpenSession(options, run);  // a Backend's own: there are none
 }
 
-core::Result<host::Outcome> Sandbox::RunCell(Session&, const host::Request&, const RunOptions&,
-                                             Patience) {
+core::Result<host::Outcome> Sandbox::RunCell(sessions::Session&, const host::Request&,
+                                             const run::RunOptions&, sessions::Patience) {
   abort();  // without a session
 }
 

@@ -95,7 +95,7 @@ class Reply : public server::WebReply {
 
 // Never destroyed: the fuzzer leaves by _Exit.
 struct Service {
-  outside::ProfileCatalogue catalogue = CatalogueOfSource();
+  profiles::ProfileCatalogue catalogue = CatalogueOfSource();
   std::unique_ptr<server::tools::Sandboxes> sandboxes =
       std::move(*server::tools::Sandboxes::Open({}, catalogue));
   server::ResourceStore resources;

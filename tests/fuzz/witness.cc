@@ -214,7 +214,7 @@ bool Witness::waits() const {
 
 Witness& ServiceUnderTest() {
   struct Service {
-    outside::ProfileCatalogue catalogue = CatalogueOfSource();
+    profiles::ProfileCatalogue catalogue = CatalogueOfSource();
     std::unique_ptr<server::tools::Sandboxes> sandboxes =
         std::move(*server::tools::Sandboxes::Open({}, catalogue));
     server::ResourceStore resources;

@@ -18,8 +18,8 @@
 #include <string_view>
 
 #include "engine/host/outcome.h"
-#include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace {
 
@@ -27,6 +27,8 @@ using belljar::core::Error;
 using belljar::core::Result;
 namespace host = belljar::host;
 namespace outside = belljar::outside;
+namespace profiles = belljar::profiles;
+namespace sessions = belljar::sessions;
 
 int Fail(const Error& error) {
   std::fprintf(stderr, "jail_runner: %s\n", error.ToString().c_str());
@@ -34,9 +36,9 @@ int Fail(const Error& error) {
 }
 
 int RunInSession(outside::Sandbox& sandbox, const host::Request& request) {
-  outside::SessionOptions options;
+  sessions::SessionOptions options;
   options.limits = request.limits;
-  const Result<std::shared_ptr<outside::Session>> session = sandbox.OpenSession(options);
+  const Result<std::shared_ptr<sessions::Session>> session = sandbox.OpenSession(options);
   if (!session) return Fail(session.error());
   for (int cell = 1; cell <= 2; ++cell) {
     const Result<host::Outcome> outcome = sandbox.RunCell(**session, request);
@@ -52,7 +54,7 @@ int main(int argc, char** argv) {
   if (argc < 2)
     return Fail(
         belljar::core::MakeError("start", "usage: jail_runner PROFILE [LAYER | --session]"));
-  const Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return Fail(catalogue.error());
   Result<belljar::core::Profile> profile = catalogue->Choose(argv[1]);
   if (!profile) return Fail(profile.error());

@@ -49,7 +49,7 @@ class EarlyRun : public testing::Test {
   }
 
   std::future<core::Result<host::Outcome>> Start(const char* source,
-                                                 const RunOptions& options = {}) {
+                                                 const run::RunOptions& options = {}) {
     return std::async(std::launch::async, [this, source, options] {
       return sandbox_->Run(tests::MakeRequest(source), options);
     });
@@ -86,8 +86,9 @@ TEST_F(EarlyRun, DoesNotWaitForTheZygote) {
 TEST_F(EarlyRun, IsStartedOverByTheZygoteIfItNeedsMore) {
   Open();
   std::string shown;
-  OutputSink sink{.on_stdout = [&](std::string_view bytes) { shown += bytes; }, .on_stderr = {}};
-  RunOptions options;
+  run::OutputSink sink{.on_stdout = [&](std::string_view bytes) { shown += bytes; },
+                       .on_stderr = {}};
+  run::RunOptions options;
   options.sink = &sink;
   auto run = Start("print('once')\n__import__('statis' + 'tics').mean([1, 3])", options);
   EXPECT_FALSE(IsDone(run, milliseconds(500)));
@@ -101,7 +102,7 @@ TEST_F(EarlyRun, IsStartedOverByTheZygoteIfItNeedsMore) {
 TEST_F(EarlyRun, IsOneAtATime) {
   Open();
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
-  RunOptions options;
+  run::RunOptions options;
   options.cancel_fd = cancel.get();
   auto first = Start("while True: pass", options);
   ASSERT_TRUE(tests::Eventually([&] { return !sandbox_->RunsEarly(tests::MakeRequest("2")); }));
@@ -119,15 +120,15 @@ TEST_F(EarlyRun, CanBeCancelled) {
   int ends[2];
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const core::UniqueFd read_end(ends[0]), write_end(ends[1]);
-  RunOptions options;
+  run::RunOptions options;
   options.cancel_fd = read_end.get();
   std::string shown;
-  OutputSink sink{.on_stdout =
-                      [&](std::string_view bytes) {
-                        if (shown.empty()) (void)!write(write_end.get(), "x", 1);
-                        shown += bytes;
-                      },
-                  .on_stderr = {}};
+  run::OutputSink sink{.on_stdout =
+                           [&](std::string_view bytes) {
+                             if (shown.empty()) (void)!write(write_end.get(), "x", 1);
+                             shown += bytes;
+                           },
+                       .on_stderr = {}};
   options.sink = &sink;
   const auto outcome =
       sandbox_->Run(tests::MakeRequest("print('here')\nwhile True: pass"), options);
@@ -138,9 +139,9 @@ TEST_F(EarlyRun, CanBeCancelled) {
 
 TEST_F(EarlyRun, AThrowEndsItToo) {
   Open();
-  OutputSink sink{.on_stdout = [](std::string_view) { throw std::runtime_error("full"); },
-                  .on_stderr = {}};
-  RunOptions options;
+  run::OutputSink sink{.on_stdout = [](std::string_view) { throw std::runtime_error("full"); },
+                       .on_stderr = {}};
+  run::RunOptions options;
   options.sink = &sink;
   EXPECT_THROW((void)sandbox_->Run(tests::MakeRequest("print('here')"), options),
                std::runtime_error);
@@ -170,7 +171,7 @@ TEST_F(EarlyRun, IsTheCallersChoice) {
   options.early_runs = false;
   Open(std::move(options));
   EXPECT_FALSE(sandbox_->RunsEarly(tests::MakeRequest("1")));
-  RunOptions run;
+  run::RunOptions run;
   run.queue_timeout = milliseconds(200);
   const auto outcome = sandbox_->Run(tests::MakeRequest("1"), run);
   ASSERT_FALSE(outcome);

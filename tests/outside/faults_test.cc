@@ -19,9 +19,9 @@
 #include <set>
 #include <thread>
 
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/outside/probe.h"
-#include "engine/outside/spare_pool.h"
+#include "engine/pool/spare_pool.h"
 #include "engine/seal/seccomp.h"
 #include "tests/support/pool_support.h"
 #include "tests/support/support.h"
@@ -214,7 +214,7 @@ TEST(ZygoteKilled, WhileARunIsOnTheRunGoesOn) {
   ASSERT_TRUE(tests::WaitForSpares(*sandbox, 2));
   host::Request request = tests::MakeRequest("kill()\nprint('still here')");
   request.functions = {"kill"};
-  RunOptions options;
+  run::RunOptions options;
   options.call = [&](std::string_view, std::string_view) {
     const pid_t zygote = sandbox->counters().zygote_pid;
     kill(zygote, SIGKILL);
@@ -270,14 +270,14 @@ TEST(WorkerKilled, WhileItRunsIsAnOutcomeThatKeepsTheOutput) {
   const auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   ASSERT_TRUE(tests::WaitForSpares(*sandbox, 2));
-  OutputSink sink;
+  run::OutputSink sink;
   std::string seen;
   sink.on_stdout = [&](std::string_view text) {
     // The one that runs and those that wait.
     seen += text;
     KillAndAwait(tests::WorkersOf(*sandbox));
   };
-  RunOptions options;
+  run::RunOptions options;
   options.sink = &sink;
   const auto outcome = sandbox->Run(tests::MakeRequest(kPrintAndSleep), options);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
@@ -397,12 +397,12 @@ TEST(HostKilled, WithRunsInFlightNothingOfOursIsLeft) {
   const auto left = KillHost([](int ready) {
     auto sandbox = tests::Open(tests::FullPython());
     if (!sandbox) return;
-    OutputSink sink;
+    run::OutputSink sink;
     std::atomic<int> running = 0;
     sink.on_stdout = [&](std::string_view) {
       if (++running == 4) (void)!write(ready, "1", 1);
     };
-    RunOptions options;
+    run::RunOptions options;
     options.sink = &sink;
     std::vector<std::thread> clients;
     for (int i = 0; i < 4; ++i) {
@@ -450,7 +450,7 @@ TEST(Closing, WaitingTakersGetAnError) {
     for (int i = 0; i < 6; ++i) {
       takers.emplace_back([&, open = pool.get()] {
         ++waiting;
-        const core::Result<Worker> worker = open->Take(core::Clock::now() + seconds(30));
+        const core::Result<workers::Worker> worker = open->Take(core::Clock::now() + seconds(30));
         if (worker || worker.error().ToString().find("closing") != std::string::npos) ++refused;
       });
     }
@@ -495,7 +495,7 @@ TEST(DeferredTasks, TheWorkerEndsWithThem) {
   {
     host::DeferredTasks deferred;
     deferred.Add([&] { order += "1"; });
-    RunOptions options;
+    run::RunOptions options;
     options.deferred = &deferred;
     const auto outcome = sandbox->Run(tests::MakeRequest("print(6 * 7)"), options);
     ASSERT_TRUE(outcome);
@@ -513,7 +513,7 @@ TEST(DeferredTasks, TheWorkerEndsWithThem) {
 TEST(Pool, ADeadlineWithoutAWorkerIsATimeout) {
   const auto pool = tests::StartPool(tests::PoolOptions());
   ASSERT_TRUE(pool);
-  const core::Result<Worker> worker = pool->Take(core::Clock::now());
+  const core::Result<workers::Worker> worker = pool->Take(core::Clock::now());
   ASSERT_FALSE(worker);
   EXPECT_EQ(worker.error().error_number, ETIMEDOUT);
 }
@@ -562,7 +562,7 @@ TEST(Exhausted, DescriptorsFromTheStartAreAClearErrorAndEndWithIt) {
         continue;
       }
       sandbox = std::move(*opened);
-      RunOptions options;
+      run::RunOptions options;
       options.queue_timeout = seconds(3);
       const auto outcome = sandbox->Run(tests::MakeRequest("print(6 * 7)"), options);
       EXPECT_TRUE(outcome || !outcome.error().ToString().empty());
@@ -639,7 +639,7 @@ bool BecomeOrdinary(uid_t uid) {
 
 // Whether that user may get at this build at all: it may stand below somebody's home.
 bool BuildIsReadable(uid_t uid) {
-  const std::string zygote = Installation::Find()->zygote;
+  const std::string zygote = installation::Installation::Find()->zygote;
   return tests::InChild([&] {
            if (!BecomeOrdinary(uid)) return 1;
            return access(zygote.c_str(), X_OK) == 0 ? 0 : 1;
@@ -687,7 +687,7 @@ TEST(Exhausted, ProcessesAreAClearErrorAndEndWithIt) {
       auto sandbox = Sandbox::Open(tests::FullPython());
       if (!sandbox) return 3;
       setrlimit(RLIMIT_NPROC, &few);
-      RunOptions options;
+      run::RunOptions options;
       options.queue_timeout = seconds(3);
       const auto outcome = (*sandbox)->Run(tests::MakeRequest("print(1)"), options);
       if (!outcome && outcome.error().ToString().empty()) return 4;
@@ -707,10 +707,10 @@ TEST(Exhausted, ProcessesAreAClearErrorAndEndWithIt) {
 TEST(Exhausted, NoDescriptorToWakeTheKeeperByIsAnErrorOfOpening) {
   SKIP_WHERE_DESCRIPTORS_ARE_NEEDED();
   const SandboxOptions full_python = tests::FullPython();
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   {
     const FewDescriptors none(0);
-    const auto pool = SparePool::Start(std::move(options));
+    const auto pool = pool::SparePool::Start(std::move(options));
     ASSERT_FALSE(pool);
     EXPECT_EQ(pool.error().error_number, EMFILE) << pool.error().ToString();
     EXPECT_EQ(pool.error().operation, "start a pool of workers");
@@ -752,7 +752,7 @@ TEST(Exhausted, NoRoomForTheCaptureIsAClearError) {
     // Room for the keeper's stack and heap, but for no region of 42 MiB.
     const rlimit few{now + (100 << 20), before.rlim_max};
     setrlimit(RLIMIT_AS, &few);
-    RunOptions options;
+    run::RunOptions options;
     options.queue_timeout = seconds(5);
     const auto outcome = (*sandbox)->Run(tests::MakeRequest("print(1)"), options);
     setrlimit(RLIMIT_AS, &before);
@@ -783,11 +783,11 @@ TEST(Exhausted, AHostThatIgnoresItsChildrenStillGetsOutcomes) {
 
 // --- missing and broken parts -------------------------------------------------------------------
 
-void ExpectNoWorker(SparePoolOptions options, const std::vector<std::string>& parts) {
+void ExpectNoWorker(pool::SparePoolOptions options, const std::vector<std::string>& parts) {
   const auto pool = tests::StartPool(std::move(options));
   ASSERT_TRUE(pool);
   // Longer than a test may take: nobody has to wait for it.
-  const core::Result<Worker> worker = pool->Take(core::Clock::now() + hours(1));
+  const core::Result<workers::Worker> worker = pool->Take(core::Clock::now() + hours(1));
   ASSERT_FALSE(worker);
   const std::string text = worker.error().ToString();
   for (const std::string& part : parts) {
@@ -796,37 +796,37 @@ void ExpectNoWorker(SparePoolOptions options, const std::vector<std::string>& pa
 }
 
 TEST(Missing, TheZygote) {
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   options.zygote.installation.zygote = "/nowhere/belljar-zygote";
   ExpectNoWorker(std::move(options), {"/nowhere/belljar-zygote", "No such file"});
 }
 
 TEST(Missing, TheZygoteIsAnotherProgram) {
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   options.zygote.installation.zygote = "/bin/true";
   ExpectNoWorker(std::move(options), {"start zygote"});
 }
 
 TEST(Missing, TheRunner) {
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   options.zygote.installation.runner = "/nowhere/runner";
   ExpectNoWorker(std::move(options), {"belljar_runner"});
 }
 
 TEST(Missing, APathOfTheProfile) {
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   options.zygote.plan.paths.push_back({"/nowhere/data"});
   ExpectNoWorker(std::move(options), {"/nowhere/data"});
 }
 
 TEST(Broken, TheProfilesJson) {
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   options.zygote.profile_document = "{\"name\": ";
   ExpectNoWorker(std::move(options), {"prepare the profile"});
 }
 
 TEST(Broken, AModuleOfTheProfileThatCannotBeImported) {
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   const std::string key = "\"modules\":{";
   std::string& document = options.zygote.profile_document;
   const size_t at = document.find(key);
@@ -836,13 +836,13 @@ TEST(Broken, AModuleOfTheProfileThatCannotBeImported) {
 }
 
 TEST(Broken, AFilterThatForbidsEverythingEndsInAnErrorThatSaysSo) {
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   options.zygote.plan.filter = *seal::CompileFilter({{"exit_group"}}, {});
   ExpectNoWorker(std::move(options), {"seal"});
 }
 
 TEST(Broken, ALayerThatDoesNotHoldIsNamed) {
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   options.zygote.plan.without_seccomp = true;
   options.required_layers = {"seccomp"};
   ExpectNoWorker(std::move(options), {"seccomp"});
@@ -850,19 +850,19 @@ TEST(Broken, ALayerThatDoesNotHoldIsNamed) {
 
 TEST(Broken, AnInstallationPathThatIsNotUtf8IsNoCrash) {
   const tests::TemporaryFolder folder;
-  SparePoolOptions options = tests::PoolOptions();
+  pool::SparePoolOptions options = tests::PoolOptions();
   const fs::path odd = folder.path() + "/caf\xe9";
   fs::copy(options.zygote.installation.runner, odd, fs::copy_options::recursive);
   options.zygote.installation.runner = odd;
   const auto pool = tests::StartPool(std::move(options));
   ASSERT_TRUE(pool);
-  const core::Result<Worker> worker = pool->Take(core::Clock::now() + seconds(20));
+  const core::Result<workers::Worker> worker = pool->Take(core::Clock::now() + seconds(20));
   EXPECT_TRUE(worker || !worker.error().ToString().empty());
 }
 
 // Runs only in a copy of this program that stands where nothing of the installation is.
 TEST(Installation, DISABLED_IsNotFound) {
-  const core::Result<Installation> installation = Installation::Find();
+  const core::Result<installation::Installation> installation = installation::Installation::Find();
   ASSERT_FALSE(installation);
   const std::string text = installation.error().ToString();
   EXPECT_NE(text.find("belljar-zygote"), std::string::npos) << text;
@@ -917,9 +917,9 @@ TEST(Cancel, EndsARunAndKeepsItsOutput) {
   const auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
-  RunOptions options;
+  run::RunOptions options;
   options.cancel_fd = cancel.get();
-  OutputSink sink;
+  run::OutputSink sink;
   sink.on_stdout = [&](std::string_view) { eventfd_write(cancel.get(), 1); };
   options.sink = &sink;
   const auto outcome = sandbox->Run(tests::MakeRequest(kPrintAndSleep), options);
@@ -934,7 +934,7 @@ TEST(Cancel, BeforeTheRunEndsItAtOnce) {
   const auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   const core::UniqueFd cancel(eventfd(1, EFD_CLOEXEC));
-  RunOptions options;
+  run::RunOptions options;
   options.cancel_fd = cancel.get();
   const auto outcome = sandbox->Run(tests::MakeRequest("while True: pass"), options);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
@@ -946,10 +946,10 @@ TEST(Streaming, IsInOrderAndComplete) {
   const auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   std::string out, err;
-  OutputSink sink;
+  run::OutputSink sink;
   sink.on_stdout = [&](std::string_view text) { out += text; };
   sink.on_stderr = [&](std::string_view text) { err += text; };
-  RunOptions options;
+  run::RunOptions options;
   options.sink = &sink;
   const auto outcome = sandbox->Run(tests::MakeRequest("import sys, time\n"
                                                        "for i in range(200):\n"
@@ -975,9 +975,9 @@ TEST(Streaming, StopsAtTheLimitLikeTheOutcome) {
   const auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   std::string out;
-  OutputSink sink;
+  run::OutputSink sink;
   sink.on_stdout = [&](std::string_view text) { out += text; };
-  RunOptions options;
+  run::RunOptions options;
   options.sink = &sink;
   host::Request request = tests::MakeRequest("for i in range(100): print('x' * 99)");
   request.limits.output = core::Bytes{1000};

@@ -49,7 +49,7 @@ class FunctionsTest : public testing::TestWithParam<Language> {
     request.functions = {"ask"};
     request.inputs = inputs_;
     request.exact_types = exact_;
-    RunOptions options;
+    run::RunOptions options;
     options.call = [this](std::string_view name, std::string_view arguments) {
       EXPECT_EQ(name, "ask");
       calls_.emplace_back(arguments);
@@ -130,7 +130,7 @@ while time.process_time() < begun + 0.2: pass
     for (const pid_t each : tests::WorkersOf(*sandbox)) ticks += tests::CpuTicks(each);
     return ticks;
   };
-  RunOptions options;
+  run::RunOptions options;
   int calls = 0;
   uint64_t before = 0, after = 0;
   options.call = [&](std::string_view, std::string_view) {
@@ -163,7 +163,7 @@ TEST_P(FunctionsTest, LeftValuesAreHandedOverIfRequested) {
   request.functions = {"ask", std::string(host::kTakesVariables)};
   request.inputs = {{"given", "1"}};
   std::vector<std::string> received;
-  RunOptions options;
+  run::RunOptions options;
   options.call = [&](std::string_view name, std::string_view arguments) {
     EXPECT_EQ(name, host::kTakesVariables);
     received.emplace_back(arguments);
@@ -220,9 +220,9 @@ TEST_P(FunctionsTest, WhatWasPrintedBeforeACallComesBeforeIt) {
   host::Request request = tests::MakeRequest("print('before')\nask()\nprint('after')");
   request.functions = {"ask"};
   std::string seen;
-  OutputSink sink;
+  run::OutputSink sink;
   sink.on_stdout = [&](std::string_view text) { seen += text; };
-  RunOptions options;
+  run::RunOptions options;
   options.sink = &sink;
   options.call = [&](std::string_view, std::string_view) {
     seen += "(call)";
@@ -236,7 +236,7 @@ TEST_P(FunctionsTest, TheClockGoesOnInACall) {
   const milliseconds limit = tests::Within(milliseconds(300));
   host::Request request = tests::MakeRequest("print('before')\nask()\nprint('after')", limit);
   request.functions = {"ask"};
-  RunOptions options;
+  run::RunOptions options;
   options.call = [&](std::string_view, std::string_view) {
     std::this_thread::sleep_for(2 * limit);  // sleeps: the limit passes meanwhile
     return std::string(R"({"value":null})");
@@ -253,7 +253,7 @@ TEST_P(FunctionsTest, WithoutAnAnswerTheProgramWaitsForItsEnd) {
       "print('before')\ntry:\n    ask()\nfinally:\n    print('after')", seconds(60));
   request.functions = {"ask"};
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
-  RunOptions options;
+  run::RunOptions options;
   options.cancel_fd = cancel.get();
   std::thread late;
   options.call = [&](std::string_view, std::string_view) {
@@ -272,7 +272,7 @@ TEST_P(FunctionsTest, WithoutAnAnswerTheProgramWaitsForItsEnd) {
 }
 
 TEST_P(FunctionsTest, NamesThatNoProgramCanSayAreRefused) {
-  RunOptions options;
+  run::RunOptions options;
   options.call = [](std::string_view, std::string_view) { return std::string("{\"value\":1}"); };
   for (const char* name : {"", "_x", "__builtins__", "@x", "a b", "1a", "a.b", "\xc3\xa4"}) {
     host::Request request = tests::MakeRequest("1");
@@ -296,9 +296,9 @@ TEST_P(FunctionsTest, NamesThatNoProgramCanSayAreRefused) {
 
 TEST_P(FunctionsTest, ANoteOfASignalEndsTheRun) {
   std::atomic<bool> noted = false;
-  RunOptions options;
+  run::RunOptions options;
   options.interrupted = [&] { return noted.load(); };
-  OutputSink sink;
+  run::OutputSink sink;
   sink.on_stdout = [&](std::string_view) { noted = true; };
   options.sink = &sink;
   const auto outcome = sandbox().Run(

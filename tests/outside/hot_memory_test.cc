@@ -156,19 +156,19 @@ TEST_F(HotMemory, ARunHardlySplitsHugePages) {
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
   // By the time that it prints, most of what a run writes to has been written to.
   bool printed = false;
-  const OutputSink sink{[&](std::string_view) {
-                          printed = true;
-                          for (const pid_t worker : waiting) {
-                            const Heap heap = HeapOf(worker);
-                            EXPECT_GT(heap.on_huge_pages, heap.resident / 3);
-                            const size_t regions = RegionsWrittenTo(worker, heap).size();
-                            EXPECT_GE(regions, 1u) << "this test proves nothing";
-                            EXPECT_LE(regions, 7u);
-                          }
-                          eventfd_write(cancel.get(), 1);
-                        },
-                        {}};
-  RunOptions run;
+  const run::OutputSink sink{[&](std::string_view) {
+                               printed = true;
+                               for (const pid_t worker : waiting) {
+                                 const Heap heap = HeapOf(worker);
+                                 EXPECT_GT(heap.on_huge_pages, heap.resident / 3);
+                                 const size_t regions = RegionsWrittenTo(worker, heap).size();
+                                 EXPECT_GE(regions, 1u) << "this test proves nothing";
+                                 EXPECT_LE(regions, 7u);
+                               }
+                               eventfd_write(cancel.get(), 1);
+                             },
+                             {}};
+  run::RunOptions run;
   run.sink = &sink;
   run.cancel_fd = cancel.get();
   EXPECT_EQ(tests::Had(sandbox->Run(request, run)).stdout_stream.text, "in it\n");

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/outside/session.h"
+#include "engine/sessions/session.h"
 #include "tests/support/support.h"
 
 namespace belljar::outside::light_backend_test {
@@ -19,7 +19,7 @@ class FakeBackend : public Backend {
  public:
   explicit FakeBackend(std::string name) : name_(std::move(name)) {}
 
-  core::Result<host::Outcome> Run(const host::Request&, const RunOptions& options) override {
+  core::Result<host::Outcome> Run(const host::Request&, const run::RunOptions& options) override {
     ++runs;
     if (options.sink) options.sink->on_stdout("once\n");
     if (starts_over)
@@ -30,8 +30,8 @@ class FakeBackend : public Backend {
     outcome.stdout_stream.text = name_;
     return outcome;
   }
-  core::Result<std::shared_ptr<Session>> OpenSession(const SessionOptions&,
-                                                     const RunOptions&) override {
+  core::Result<std::shared_ptr<sessions::Session>> OpenSession(const sessions::SessionOptions&,
+                                                               const run::RunOptions&) override {
     return core::MakeError("open a session", name_);
   }
   core::Result<void> WaitForSpare(core::Deadline) override {
@@ -145,7 +145,7 @@ TEST_F(Light, TheCompleteOneRunsWhatNeedsMore) {
   EXPECT_EQ(RanBy("1"), "light");
   light_->starts_over = true;
   tests::Shown shown;
-  RunOptions options;
+  run::RunOptions options;
   options.sink = &shown.sink;
   const auto outcome = backend_->Run(tests::MakeRequest("1"), options);
   ASSERT_TRUE(outcome);

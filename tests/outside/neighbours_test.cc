@@ -11,7 +11,7 @@
 #include <string>
 #include <vector>
 
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/profiles/loader.h"
 #include "tests/support/support.h"
 
@@ -20,7 +20,7 @@ namespace {
 
 core::Profile AttackProfile() {
   const char* const file = BELLJAR_SOURCE_DIR "/tests/jail/attack.toml";
-  core::Result<Installation> installation = Installation::Find();
+  core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) abort();
   core::Result<core::Profile> profile = profiles::LoadProfile(file, installation->profiles);
   if (!profile) abort();

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/support/support.h"
 
 namespace belljar::outside::run_once_test {
@@ -40,7 +40,7 @@ bool StartsOver(const core::Result<host::Outcome>& outcome) {
 }
 
 core::Result<host::Outcome> RunOnceShowing(tests::Shown& shown, std::string source) {
-  RunOptions run;
+  run::RunOptions run;
   run.sink = &shown.sink;
   return RunOnce(Restricted(), tests::MakeRequest(std::move(source)), run);
 }
@@ -159,7 +159,7 @@ TEST(RunOnce, AFunctionOfTheCallersIsCalledOnce) {
   host::Request request = tests::MakeRequest("tell()\n__import__('statis' + 'tics').mean([1, 3])");
   request.functions = {"tell"};
   int calls = 0;
-  RunOptions run;
+  run::RunOptions run;
   run.call = [&](std::string_view, std::string_view) {
     ++calls;
     return std::string(R"({"value":null})");

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "engine/outside/probe.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/support/support.h"
 
 namespace belljar::outside::single_run_test {
@@ -120,7 +120,7 @@ TEST(SingleRun, ASecondRunIsAnErrorAtOnceThatSaysWhy) {
   const auto sandbox = tests::Open(SingleRun());
   ASSERT_TRUE(sandbox);
   ASSERT_TRUE(sandbox->Run(tests::MakeRequest("pass")));
-  RunOptions patient;
+  run::RunOptions patient;
   patient.queue_timeout = std::chrono::hours(1);
   const auto second = sandbox->Run(tests::MakeRequest("pass"), patient);
   ASSERT_FALSE(second);
@@ -137,7 +137,7 @@ TEST(SingleRun, OneOfManyTakersGetsItAndTheOthersGetAnError) {
   std::vector<std::thread> takers;
   for (int i = 0; i < 8; ++i) {
     takers.emplace_back([&] {
-      RunOptions patient;
+      run::RunOptions patient;
       patient.queue_timeout = std::chrono::hours(1);
       const auto outcome = sandbox->Run(tests::MakeRequest("pass"), patient);
       ++(outcome ? ran : refused);
@@ -179,7 +179,7 @@ TEST(SingleRun, WhatCannotComeUpSaysWhy) {
 TEST(SingleRun, AWorkspaceIsItsOwn) {
   if (!ProbeNamespaces()) BELLJAR_SKIP_OR_FAIL("needs user namespaces");
   SandboxOptions options = SingleRun();
-  core::Result<core::Profile> profile = ProfileCatalogue::Open()->Choose("filesystem");
+  core::Result<core::Profile> profile = profiles::ProfileCatalogue::Open()->Choose("filesystem");
   ASSERT_TRUE(profile);
   options.profile = std::move(*profile);
   const auto sandbox = tests::Open(std::move(options));
@@ -198,7 +198,7 @@ TEST(SingleRun, AWorkspaceThatNothingHasMountedIsRefused) {
   for (const bool in_container : {false, true}) {
     SandboxOptions options = SingleRun();
     options.without_layers = {"namespaces"};
-    options.profile = *ProfileCatalogue::Open()->Choose("filesystem");
+    options.profile = *profiles::ProfileCatalogue::Open()->Choose("filesystem");
     options.has_workspace = in_container;
     const auto sandbox = Sandbox::Open(std::move(options));
     ASSERT_FALSE(sandbox);

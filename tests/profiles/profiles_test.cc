@@ -8,7 +8,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "tests/support/support.h"
 
 namespace belljar::profiles::profiles_test {
@@ -306,7 +306,7 @@ TEST_F(Profiles, ADocumentHasNoReasonsButAModuleOfThatName) {
 }
 
 TEST(ShippedProfiles, AllLoad) {
-  const core::Result<outside::Installation> installation = outside::Installation::Find();
+  const core::Result<installation::Installation> installation = installation::Installation::Find();
   ASSERT_TRUE(installation);
   const auto profiles = LoadProfiles(installation->profiles);
   ASSERT_TRUE(profiles) << profiles.error().ToString();

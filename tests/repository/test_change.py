@@ -75,7 +75,7 @@ def test_where_it_is_not_known_everything_is_needed():
         (["README.md", "docs/cli.md"], ["docs"]),
         (["README.md", "examples/fibonacci.py"], ["tests"]),
         (["cli/run_command.cc"], ["tests", "packaging"]),
-        (["engine/outside/session.cc"], ["tests", "tsan"]),
+        (["engine/sessions/session.cc"], ["tests", "tsan"]),
         (["server/http/http_server.cc"], ["tests", "tsan", "fuzz"]),
         (["policy/belljar_policy/guards.py"], ["tests", "other", "search", "fuzz", "packaging"]),
         (["engine/inside/zygote.cc"], ["tests", "other"]),

@@ -26,7 +26,7 @@
 #include <filesystem>
 #include <fstream>
 
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/outside/probe.h"
 #include "engine/profiles/loader.h"
 #include "engine/seal/landlock.h"
@@ -319,7 +319,7 @@ TEST_F(ShippedFilter, WhatReachesOutIsDenied) {
 
 // In a profile with files and sockets: calls that hand a page of the page cache to one of them.
 TEST(WidestFilter, NoPageOfAFileGoesToASocketOrAPipe) {
-  const core::Result<outside::Installation> installation = outside::Installation::Find();
+  const core::Result<installation::Installation> installation = installation::Installation::Find();
   ASSERT_TRUE(installation) << installation.error().ToString();
   const core::Result<core::Profile> profile =
       profiles::CombineProfiles({"filesystem", "network"}, installation->profiles);

@@ -5,8 +5,8 @@
 
 #include <filesystem>
 
-#include "engine/outside/profile_catalogue.h"
 #include "engine/outside/sandbox.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/support/support.h"
 
 namespace belljar::seal::worker_resources_test {
@@ -15,7 +15,7 @@ namespace {
 class WorkerResourcesTest : public ::testing::Test {
  protected:
   void Open(const std::string& profile, const std::vector<core::PathRule>& more = {}) {
-    core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+    core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
     ASSERT_TRUE(catalogue) << catalogue.error().ToString();
     outside::SandboxOptions options;
     core::Result<core::Profile> chosen = catalogue->Choose(profile);
@@ -184,7 +184,7 @@ TEST_F(WorkerResourcesTest, TiersCombine) {
 }
 
 TEST_F(WorkerResourcesTest, WithoutNamespacesThereIsNoSuchProfile) {
-  core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   ASSERT_TRUE(catalogue);
   for (const char* name : {"filesystem", "network"}) {
     outside::SandboxOptions options;

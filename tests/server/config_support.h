@@ -20,9 +20,9 @@ using Strings = std::vector<std::string>;
 inline constexpr char kSecret[] = "0123456789abcdef0123456789abcdef";
 inline constexpr char kOtherSecret[] = "fedcba9876543210fedcba9876543210";
 
-inline const outside::ProfileCatalogue& Catalogue() {
-  static const core::Result<outside::ProfileCatalogue> catalogue =
-      outside::ProfileCatalogue::Open();
+inline const profiles::ProfileCatalogue& Catalogue() {
+  static const core::Result<profiles::ProfileCatalogue> catalogue =
+      profiles::ProfileCatalogue::Open();
   if (!catalogue) abort();
   return *catalogue;
 }

@@ -42,7 +42,7 @@ class HeldReply final : public Reply {
 };
 
 std::unique_ptr<Server> OpenServer(const ServerConfig& config) {
-  const auto catalogue = outside::ProfileCatalogue::Open();
+  const auto catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) throw std::runtime_error(catalogue.error().ToString());
   auto sandboxes = tools::Sandboxes::Open(config.execution, *catalogue);
   if (!sandboxes) throw std::runtime_error(sandboxes.error().ToString());

@@ -38,7 +38,7 @@ Tools::Tools(const server::ExecutionConfig& config, const server::ContainerConfi
              const server::PackagesConfig& packages, const server::AnswersConfig& answers,
              const server::SessionsConfig& sessions, server::SessionRegistry::Clocks clocks)
     : sessions_(sessions, std::move(clocks)) {
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) throw std::runtime_error(catalogue.error().ToString());
   core::Result<std::unique_ptr<server::tools::Sandboxes>> sandboxes =
       server::tools::Sandboxes::Open(config, *catalogue, container, packages);

@@ -13,17 +13,17 @@
 #include <utility>
 
 #include "engine/core/fd.h"
-#include "engine/outside/installation.h"
-#include "engine/outside/spare_pool.h"
+#include "engine/installation/installation.h"
+#include "engine/pool/spare_pool.h"
 #include "engine/seal/seccomp.h"
 #include "tests/support/support.h"
 
 namespace belljar::tests {
 
-inline outside::SparePoolOptions PoolOptions() {
+inline pool::SparePoolOptions PoolOptions() {
   const core::Profile profile = BasicProfile();
-  outside::SparePoolOptions options;
-  options.zygote.installation = *outside::Installation::Find();
+  pool::SparePoolOptions options;
+  options.zygote.installation = *installation::Installation::Find();
   options.zygote.profile_document = profile.document;
   options.zygote.other_profiles = "{}";
   options.zygote.layout = {core::Bytes::Mebi(1), core::Bytes::Mebi(1)};
@@ -36,8 +36,8 @@ inline outside::SparePoolOptions PoolOptions() {
 }
 
 // Fails the test and returns null if the pool cannot be started.
-inline std::unique_ptr<outside::SparePool> StartPool(outside::SparePoolOptions options) {
-  auto pool = outside::SparePool::Start(std::move(options));
+inline std::unique_ptr<pool::SparePool> StartPool(pool::SparePoolOptions options) {
+  auto pool = pool::SparePool::Start(std::move(options));
   if (pool) return std::move(*pool);
   ADD_FAILURE() << pool.error().ToString();
   return nullptr;
@@ -47,7 +47,7 @@ inline std::unique_ptr<outside::SparePool> StartPool(outside::SparePoolOptions o
 // Requests apply to subsequent starts.
 class ScriptedZygote {
  public:
-  explicit ScriptedZygote(outside::SparePoolOptions& options) {
+  explicit ScriptedZygote(pool::SparePoolOptions& options) {
     const std::string script = folder_.Write(
         "zygote", "#!/bin/sh\necho >>" + File("starts") + "\n[ -e " + File("slow") +
                       " ] && sleep 1\n[ -e " + File("fail") +

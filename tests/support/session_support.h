@@ -22,12 +22,12 @@
 #include <vector>
 
 #include "engine/host/outcome.h"
-#include "engine/outside/installation.h"
-#include "engine/outside/observe.h"
+#include "engine/installation/installation.h"
 #include "engine/outside/probe.h"
 #include "engine/outside/sandbox.h"
-#include "engine/outside/session.h"
 #include "engine/profiles/loader.h"
+#include "engine/sessions/session.h"
+#include "engine/workers/observe.h"
 #include "tests/support/support.h"
 
 namespace belljar::tests {
@@ -136,7 +136,7 @@ inline constexpr char kAlone[] =
 
 // Everything of Python, and the modules that reach for the kernel.
 inline outside::SandboxOptions AttackSandbox(const std::string& source_directory) {
-  core::Result<outside::Installation> installation = outside::Installation::Find();
+  core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) abort();
   core::Result<core::Profile> profile =
       profiles::LoadProfile(source_directory + "/tests/jail/attack.toml", installation->profiles);
@@ -160,14 +160,14 @@ class SessionsTest : public testing::Test {
 
   virtual outside::SandboxOptions Options() { return FullPython(); }
 
-  outside::SessionOptions Limited(size_t checkpoints = 16) const {
-    outside::SessionOptions options;
+  sessions::SessionOptions Limited(size_t checkpoints = 16) const {
+    sessions::SessionOptions options;
     options.limits = sandbox_->profile().default_limits;
     options.checkpoints = checkpoints;
     return options;
   }
 
-  std::shared_ptr<outside::Session> OpenSession(const outside::SessionOptions& options) {
+  std::shared_ptr<sessions::Session> OpenSession(const sessions::SessionOptions& options) {
     std::set<pid_t> before;
     for (const ProcessEntry& each : Children()) before.insert(each.pid);
     auto session = sandbox_->OpenSession(options);
@@ -182,17 +182,17 @@ class SessionsTest : public testing::Test {
     AwaitIdle(**session);
     return std::move(*session);
   }
-  std::shared_ptr<outside::Session> OpenSession(size_t checkpoints = 16) {
+  std::shared_ptr<sessions::Session> OpenSession(size_t checkpoints = 16) {
     return OpenSession(Limited(checkpoints));
   }
 
-  pid_t InitOf(const outside::Session& session) const {
+  pid_t InitOf(const sessions::Session& session) const {
     const auto found = inits_.find(&session);
     return found == inits_.end() ? -1 : found->second;
   }
 
   // What a call leaves for later has been done.
-  static void AwaitIdle(const outside::Session& session) {
+  static void AwaitIdle(const sessions::Session& session) {
     EXPECT_TRUE(Eventually([&] { return !session.info().is_busy || !session.closed().empty(); }));
   }
 
@@ -207,7 +207,7 @@ class SessionsTest : public testing::Test {
     return request;
   }
 
-  host::Outcome Run(outside::Session& session, std::string source,
+  host::Outcome Run(sessions::Session& session, std::string source,
                     std::chrono::milliseconds timeout = kTimeout) {
     auto outcome = sandbox_->RunCell(session, Cell(std::move(source), timeout));
     if (!outcome) {
@@ -217,7 +217,7 @@ class SessionsTest : public testing::Test {
     return std::move(*outcome);
   }
 
-  std::string Value(outside::Session& session, std::string source) {
+  std::string Value(sessions::Session& session, std::string source) {
     const host::Outcome outcome = Run(session, std::move(source));
     if (outcome.error) return outcome.error->type + ": " + outcome.error->message;
     return outcome.result_json.value_or("none");
@@ -225,7 +225,7 @@ class SessionsTest : public testing::Test {
 
   // No more than its worker and its checkpoints; of a session without branches. Fewer: one of them
   // has died, or the session rests.
-  void ExpectNoUnexpectedProcesses(const outside::Session& session) {
+  void ExpectNoUnexpectedProcesses(const sessions::Session& session) {
     AwaitIdle(session);
     // The kernel takes apart what was killed.
     EXPECT_TRUE(Eventually([&] {
@@ -241,7 +241,7 @@ class SessionsTest : public testing::Test {
   }
 
   std::unique_ptr<outside::Sandbox> sandbox_;
-  std::map<const outside::Session*, pid_t> inits_;
+  std::map<const sessions::Session*, pid_t> inits_;
 };
 
 inline std::string EventsOf(const host::Outcome& outcome) {

@@ -14,7 +14,7 @@
 #include <sstream>
 #include <thread>
 
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::tests {
@@ -43,7 +43,7 @@ bool ThreadSanitized() {
 }
 
 core::Profile ShippedProfile(const std::string& name) {
-  core::Result<outside::Installation> installation = outside::Installation::Find();
+  core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) {
     fprintf(stderr, "%s\n", installation.error().ToString().c_str());
     abort();

@@ -84,7 +84,7 @@ struct Shown {
     sink.on_stderr = [this](std::string_view bytes) { err += bytes; };
   }
   std::string out, err;
-  outside::OutputSink sink;
+  run::OutputSink sink;
 };
 
 // One line of /proc/<pid>/stat.

@@ -43,7 +43,7 @@
 #include "engine/inside/hot_blocks.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
-#include "engine/outside/installation.h"
+#include "engine/installation/installation.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::tools::hot_blocks {
@@ -436,10 +436,10 @@ nlohmann::json Recorded(const Written& written, const Blocks& blocks,
 
 // The packages of `profile`, as a zygote gets them; theirs is the environment, too.
 void AddPackages(const core::Profile& profile, InterpreterOptions& options) {
-  const outside::Installation installation = OrFail(outside::Installation::Find());
+  const installation::Installation installation = OrFail(installation::Installation::Find());
   nlohmann::json folders = nlohmann::json::array();
   for (const core::PackageSet& set : profile.packages) {
-    const outside::PackageFolder folder = installation.FolderOfSet(set.name);
+    const installation::PackageFolder folder = installation.FolderOfSet(set.name);
     if (folder.path.empty()) Fail("the packages of " + set.name + " are not installed");
     folders.push_back({{"path", folder.path}, {"entries", folder.entries}});
     options.package_sets.push_back(set.name);

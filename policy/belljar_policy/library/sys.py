@@ -110,7 +110,7 @@ _MAX_RECURSION = 2**29
 
 def setrecursionlimit(limit: int, /) -> None:
     """sys.setrecursionlimit. Calls of Python functions nest as deeply as memory allows, those
-    through C as the stack does (outside/zygote_process.cc), past which the worker ends."""
+    through C as the stack does (workers/zygote_process.cc), past which the worker ends."""
     if type(limit) is not int:
         raise TypeError("an integer is required")
     if limit > _INT_MAX:

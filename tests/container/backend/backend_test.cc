@@ -58,22 +58,20 @@ class ContainerRuns : public ::testing::Test {
     backend_ = std::move(*started);
   }
 
-  core::Result<host::Outcome> Run(const std::string& source,
-                                  const outside::RunOptions& options = {}) {
+  core::Result<host::Outcome> Run(const std::string& source, const run::RunOptions& options = {}) {
     return backend_->Run(tests::MakeRequest(source), options);
   }
   // On a thread of its own.
   std::future<core::Result<host::Outcome>> RunBeside(const std::string& source,
-                                                     const outside::RunOptions& options = {}) {
+                                                     const run::RunOptions& options = {}) {
     return std::async(std::launch::async, [this, source, options] { return Run(source, options); });
   }
   // Its "begun" is there: the program runs.
   struct Begun {
     std::atomic<bool> begun = false;
-    outside::OutputSink sink{.on_stdout = [this](std::string_view) { begun = true; },
-                             .on_stderr = {}};
-    outside::RunOptions Options() const {
-      outside::RunOptions options;
+    run::OutputSink sink{.on_stdout = [this](std::string_view) { begun = true; }, .on_stderr = {}};
+    run::RunOptions Options() const {
+      run::RunOptions options;
       options.sink = &sink;
       return options;
     }
@@ -157,7 +155,7 @@ TEST_F(ContainerRuns, FunctionsAreCalledOnTheThreadOfTheRun) {
   host::Request request = tests::MakeRequest("[ask(n) for n in range(3)]");
   request.functions = {"ask"};
   std::vector<std::string> calls;
-  outside::RunOptions options;
+  run::RunOptions options;
   options.call = [&, here = std::this_thread::get_id()](std::string_view name,
                                                         std::string_view arguments) {
     EXPECT_EQ(std::this_thread::get_id(), here);
@@ -188,11 +186,11 @@ TEST_F(ContainerRuns, AllInUseIsAnError) {
   Open(0, 1);
   Begun begun;
   const core::UniqueFd cancel = MakeEvent();
-  outside::RunOptions first = begun.Options();
+  run::RunOptions first = begun.Options();
   first.cancel_fd = cancel.get();
   auto run = RunBeside(kSleep, first);
   ASSERT_TRUE(tests::Eventually([&] { return begun.begun.load(); }));
-  outside::RunOptions second;
+  run::RunOptions second;
   second.queue_timeout = milliseconds(50);
   const core::Result<host::Outcome> none = Run("1", second);
   ASSERT_FALSE(none);
@@ -206,7 +204,7 @@ TEST_F(ContainerRuns, OneThatIsLeftToAfterwardsIsRemovedThen) {
   Open(0);
   {
     host::DeferredTasks deferred;
-    outside::RunOptions options;
+    run::RunOptions options;
     options.deferred = &deferred;
     ASSERT_TRUE(Run("1", options));
     EXPECT_THAT(engine_->ids(), SizeIs(1));
@@ -220,7 +218,7 @@ TEST_F(ContainerRuns, CancelledWhileItsContainerComesUp) {
   Open(0);
   engine_->Hold();
   const core::UniqueFd cancel = MakeEvent();
-  outside::RunOptions options;
+  run::RunOptions options;
   options.cancel_fd = cancel.get();
   auto run = RunBeside("1", options);
   Raise(cancel);
@@ -237,7 +235,7 @@ TEST_F(ContainerRuns, CancelledWhileItRuns) {
   Open();
   Begun begun;
   const core::UniqueFd cancel = MakeEvent();
-  outside::RunOptions options = begun.Options();
+  run::RunOptions options = begun.Options();
   options.cancel_fd = cancel.get();
   auto run = RunBeside(kSleep, options);
   ASSERT_TRUE(tests::Eventually([&] { return begun.begun.load(); }));
@@ -260,7 +258,7 @@ TEST_F(ContainerRuns, ATimeoutIsOne) {
 TEST_F(ContainerRuns, ANoteOfASignalEndsTheWaitForAContainer) {
   Open(0);
   engine_->Hold();
-  outside::RunOptions options;
+  run::RunOptions options;
   options.interrupted = [] { return true; };
   const core::Result<host::Outcome> outcome = Run("1", options);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
@@ -272,7 +270,7 @@ TEST_F(ContainerRuns, ANoteOfASignalEndsTheWaitForAContainer) {
 TEST_F(ContainerRuns, ANoteOfASignalEndsARun) {
   Open();
   Begun begun;
-  outside::RunOptions options = begun.Options();
+  run::RunOptions options = begun.Options();
   options.interrupted = [&] { return begun.begun.load(); };
   const core::Result<host::Outcome> outcome = Run(kSleep, options);
   ASSERT_TRUE(outcome) << outcome.error().ToString();
@@ -588,9 +586,9 @@ TEST(ContainerOwner, OrphansAreThoseOfDeadOwners) {
 }
 
 TEST(ContainerOwner, AnInstanceIsOfAUserAndAnInstallation) {
-  outside::Installation one;
+  installation::Installation one;
   one.zygote = "/usr/libexec/belljar/belljar-zygote";
-  outside::Installation other = one;
+  installation::Installation other = one;
   other.zygote = "/opt/belljar/belljar-zygote";
   EXPECT_EQ(DefaultInstance(one), DefaultInstance(one));
   EXPECT_NE(DefaultInstance(one), DefaultInstance(other));

@@ -155,7 +155,7 @@ class Connection : public testing::Test {
   }
 
   host::Request request;
-  outside::RunOptions options;
+  run::RunOptions options;
   std::string answer = R"({"value":1})";
   std::vector<std::string> called;
   std::atomic<bool> over = false;
@@ -165,7 +165,7 @@ class Connection : public testing::Test {
 
 TEST_F(Connection, AnHonestRun) {
   std::string seen;
-  outside::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+  run::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
   options.sink = &sink;
   const core::Result<host::Outcome> outcome = Run([](FakeGuest& fake) {
     if (!fake.AwaitRequest()) return;
@@ -198,7 +198,7 @@ TEST_F(Connection, ATimeThatCannotBeIsNotBelieved) {
 // However far it has come by then, what it has said is kept.
 TEST_F(Connection, ASilentGuestIsTimedOut) {
   std::string seen;
-  outside::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+  run::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
   options.sink = &sink;
   request.limits.timeout = milliseconds(50);
   const core::Result<host::Outcome> outcome = Run(
@@ -274,7 +274,7 @@ TEST_F(Connection, WhatIsNoFrameIsAFault) {
 TEST_F(Connection, WhatIsLeftGoesToASinkOnlyWhereItIsWanted) {
   for (const bool wanted : {true, false}) {
     std::string seen;
-    outside::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+    run::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
     options.sink = &sink;
     options.sink_gets_the_rest = wanted;
     const core::Result<host::Outcome> outcome = Run([](FakeGuest& fake) {
@@ -349,7 +349,7 @@ TEST_F(Connection, AGuestThatDoesNotHearIsLeft) {
 TEST_F(Connection, CallsAreAnsweredAgainAndAgainAfterWhatCameBefore) {
   GiveFunction();
   std::string seen;
-  outside::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+  run::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
   options.sink = &sink;
   options.call = [&](std::string_view name, std::string_view arguments) {
     seen += "[" + std::string(name) + std::string(arguments) + "]";

@@ -32,7 +32,7 @@
 #include "engine/core/text.h"
 #include "engine/host/random.h"
 #include "engine/host/version.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/container/control_groups.h"
 #include "tests/container/probe_image.h"
 #include "tests/container/profile_image.h"
@@ -56,7 +56,7 @@ constexpr seconds kTimeout{120};
 const tests::ProfileImage& BasicImage() {
   static const tests::TemporaryFolder folder;
   static const tests::ProfileImage built = [] {
-    const outside::ProfileCatalogue catalogue = tests::Had(outside::ProfileCatalogue::Open());
+    const profiles::ProfileCatalogue catalogue = tests::Had(profiles::ProfileCatalogue::Open());
     return tests::WriteProfileImage(catalogue.installation(), tests::Had(catalogue.Choose("basic")),
                                     "basic", host::kBelljarVersion, folder.path() + "/image.tar");
   }();
@@ -135,7 +135,7 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
   }
 
   static host::Outcome Ran(outside::Sandbox& sandbox, const host::Request& request) {
-    outside::RunOptions options;
+    run::RunOptions options;
     options.queue_timeout = kTimeout;
     core::Result<host::Outcome> outcome = sandbox.Run(request, options);
     if (!outcome) throw std::runtime_error(outcome.error().ToString());
@@ -229,9 +229,9 @@ TEST_P(RealContainers, FunctionsOfTheCallersAreCalled) {
       kTimeout);
   request.functions = {"ask"};
   std::string seen;
-  outside::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
+  run::OutputSink sink{[&](std::string_view text) { seen += text; }, {}};
   size_t calls = 0;
-  outside::RunOptions options;
+  run::RunOptions options;
   options.queue_timeout = kTimeout;
   options.sink = &sink;
   options.call = [&](std::string_view, std::string_view arguments) {
@@ -254,7 +254,7 @@ TEST_P(RealContainers, ACallIsEndedWithItsRun) {
   std::unique_ptr<outside::Sandbox> sandbox = Open(1);
   host::Request request = tests::MakeRequest("print('before')\nask()\nprint('after')", seconds(10));
   request.functions = {"ask"};
-  outside::RunOptions options;
+  run::RunOptions options;
   options.queue_timeout = kTimeout;
   bool interrupted = false;
   options.interrupted = [&] { return interrupted; };

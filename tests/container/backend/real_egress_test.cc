@@ -17,7 +17,7 @@
 #include "engine/core/text.h"
 #include "engine/host/random.h"
 #include "engine/host/version.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/container/profile_image.h"
 #include "tests/container/real_places.h"
 #include "tests/egress/egress_hosts.h"
@@ -33,7 +33,7 @@ using ::testing::HasSubstr;
 constexpr seconds kEngineTimeout{120};
 constexpr size_t kMuch = 20 << 20;
 
-core::Profile NetworkProfile() { return *outside::ProfileCatalogue::Open()->Choose("network"); }
+core::Profile NetworkProfile() { return *profiles::ProfileCatalogue::Open()->Choose("network"); }
 
 // Written once in each process. Without the packages of the profile, which may not be here: the
 // library's own modules do.
@@ -42,7 +42,7 @@ const tests::ProfileImage& NetworkImage() {
   static const tests::ProfileImage built = [] {
     core::Profile profile = NetworkProfile();
     profile.packages.clear();
-    return tests::WriteProfileImage(outside::ProfileCatalogue::Open()->installation(), profile,
+    return tests::WriteProfileImage(profiles::ProfileCatalogue::Open()->installation(), profile,
                                     "network", host::kBelljarVersion, folder.path() + "/image.tar");
   }();
   return built;
@@ -123,7 +123,7 @@ class EgressOfContainer : public ::testing::TestWithParam<tests::Place> {
     if (!opened) throw std::runtime_error(opened.error().ToString());
     const std::string port = std::to_string(host_.port());
     for (size_t at; (at = source.find("PORT")) != source.npos;) source.replace(at, 4, port);
-    outside::RunOptions options;
+    run::RunOptions options;
     options.queue_timeout = kEngineTimeout;
     host::Request request = tests::MakeRequest(source, timeout);
     request.limits.open_files = NetworkProfile().maximum_limits.open_files;

@@ -55,8 +55,8 @@ class ContainerSessions : public ::testing::Test {
                                       tests::Had(ContainerBackend::Start(std::move(options))));
   }
 
-  std::shared_ptr<outside::Session> OpenSession() {
-    outside::SessionOptions options;
+  std::shared_ptr<sessions::Session> OpenSession() {
+    sessions::SessionOptions options;
     options.limits = sandbox_->profile().default_limits;
     return tests::Had(sandbox_->OpenSession(options));
   }
@@ -70,11 +70,11 @@ class ContainerSessions : public ::testing::Test {
     return request;
   }
 
-  host::Outcome Run(outside::Session& session, const host::Request& request,
-                    const outside::RunOptions& options = {}) {
+  host::Outcome Run(sessions::Session& session, const host::Request& request,
+                    const run::RunOptions& options = {}) {
     return tests::Had(sandbox_->RunCell(session, request, options));
   }
-  host::Outcome Run(outside::Session& session, const std::string& source) {
+  host::Outcome Run(sessions::Session& session, const std::string& source) {
     return Run(session, Cell(source));
   }
 
@@ -173,9 +173,9 @@ TEST_F(ContainerSessions, OutputIsBoundedAndStreamed) {
   const auto session = OpenSession();
   for (int i = 0; i < 2; ++i) {
     std::string seen;
-    const outside::OutputSink sink{.on_stdout = [&](std::string_view text) { seen += text; },
-                                   .on_stderr = {}};
-    outside::RunOptions options;
+    const run::OutputSink sink{.on_stdout = [&](std::string_view text) { seen += text; },
+                               .on_stderr = {}};
+    run::RunOptions options;
     options.sink = &sink;
     host::Request request = Cell("print('x' * 100000)");
     request.limits.output = core::Bytes::Kibi(4);
@@ -193,9 +193,8 @@ TEST_F(ContainerSessions, AnInterruptIsAKeyboardInterruptAndTheSessionStays) {
   (void)Run(*session, "x = 5");
   EXPECT_FALSE(session->Interrupt());
   std::atomic<bool> begun = false;
-  const outside::OutputSink sink{.on_stdout = [&](std::string_view) { begun = true; },
-                                 .on_stderr = {}};
-  outside::RunOptions options;
+  const run::OutputSink sink{.on_stdout = [&](std::string_view) { begun = true; }, .on_stderr = {}};
+  run::RunOptions options;
   options.sink = &sink;
   auto running = std::async(std::launch::async, [&] {
     return Run(*session, Cell("x = 6\nprint('begun', flush=True)\nwhile True: pass"), options);
@@ -212,10 +211,9 @@ TEST_F(ContainerSessions, ACancelledCellThatGoesOnIsKilledAfterItsGrace) {
   Open();
   const auto session = OpenSession();
   std::atomic<bool> begun = false;
-  const outside::OutputSink sink{.on_stdout = [&](std::string_view) { begun = true; },
-                                 .on_stderr = {}};
+  const run::OutputSink sink{.on_stdout = [&](std::string_view) { begun = true; }, .on_stderr = {}};
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  outside::RunOptions options;
+  run::RunOptions options;
   options.sink = &sink;
   options.cancel_fd = cancel.get();
   // C code, which runs no handler.
@@ -232,7 +230,7 @@ TEST_F(ContainerSessions, ACancelledCellThatGoesOnIsKilledAfterItsGrace) {
 TEST_F(ContainerSessions, FunctionsOfTheCallerWorkAndTheirTimeIsNotTheCells) {
   Open();
   const auto session = OpenSession();
-  outside::RunOptions options;
+  run::RunOptions options;
   const milliseconds limit = std::min<milliseconds>(tests::Within(seconds(1)), seconds(10));
   options.call = [&](std::string_view, std::string_view) {
     std::this_thread::sleep_for(limit);  // sleeps: two calls take twice the cell's time
@@ -258,9 +256,9 @@ TEST_F(ContainerSessions, QuestionsAreAnswered) {
   const std::string variables = tests::Had(session->Ask({}));
   EXPECT_THAT(variables, HasSubstr("\"number\""));
   const std::string completed =
-      tests::Had(session->Ask({outside::Question::Kind::kComplete, "numb", 4}));
+      tests::Had(session->Ask({run::Question::Kind::kComplete, "numb", 4}));
   EXPECT_THAT(completed, HasSubstr("number"));
-  EXPECT_TRUE(session->Ask({outside::Question::Kind::kInspect, "number", 3}));
+  EXPECT_TRUE(session->Ask({run::Question::Kind::kInspect, "number", 3}));
   EXPECT_EQ(Run(*session, "number").result_json, "42");
 }
 
@@ -278,7 +276,7 @@ TEST_F(ContainerSessions, FilesStayAndCanBeReachedBetweenCells) {
   EXPECT_THAT(Run(*session, "open('made.txt').read()").artifacts, IsEmpty());
 
   std::vector<std::string> paths;
-  for (const outside::SessionFile& file : tests::Had(session->Files())) paths.push_back(file.path);
+  for (const sessions::SessionFile& file : tests::Had(session->Files())) paths.push_back(file.path);
   EXPECT_THAT(paths, ElementsAre("given.txt", "made.txt"));
   EXPECT_EQ(tests::Had(session->ReadFile("made.txt")), "abab");
   const core::Result<std::string> missing = session->ReadFile("missing.txt");
@@ -321,9 +319,8 @@ TEST_F(ContainerSessions, ClosingRemovesTheContainerAlsoDuringACell) {
   const auto busy = OpenSession();
   EXPECT_THAT(engine_->ids(), SizeIs(2));
   std::atomic<bool> begun = false;
-  const outside::OutputSink sink{.on_stdout = [&](std::string_view) { begun = true; },
-                                 .on_stderr = {}};
-  outside::RunOptions options;
+  const run::OutputSink sink{.on_stdout = [&](std::string_view) { begun = true; }, .on_stderr = {}};
+  run::RunOptions options;
   options.sink = &sink;
   auto running = std::async(std::launch::async, [&] {
     return sandbox_->RunCell(*busy, Cell("print(1, flush=True)\nwhile True: pass"), options);
@@ -386,9 +383,9 @@ TEST_F(ContainerSessions, RunsGoOnBesideThem) {
 TEST_F(ContainerSessions, OneThatIsTooManyWaitsAsLongAsItMay) {
   Open("basic", "restricted", 1);
   const auto session = OpenSession();
-  outside::RunOptions run;
+  run::RunOptions run;
   run.queue_timeout = milliseconds(300);
-  outside::SessionOptions options;
+  sessions::SessionOptions options;
   options.limits = sandbox_->profile().default_limits;
   const auto second = sandbox_->OpenSession(options, run);
   ASSERT_FALSE(second);

@@ -8,7 +8,7 @@
 #include "container/image/archive.h"
 #include "container/image/elf_file.h"
 #include "engine/host/version.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/container/image_support.h"
 #include "tests/support/support.h"
 
@@ -25,7 +25,7 @@ constexpr uint64_t kLargestBasic = 60'000'000;
 class ImageRun : public ::testing::Test {
  protected:
   static void SetUpTestSuite() {
-    const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+    const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
     ASSERT_TRUE(catalogue) << catalogue.error().ToString();
     const core::Result<core::Profile> profile = catalogue->Choose("basic");
     ASSERT_TRUE(profile);
@@ -221,7 +221,7 @@ TEST_F(ImageRun, EachModuleOfTheProfileIsImportedInIt) {
   if (std::system("bwrap --version >/dev/null 2>&1") != 0)
     BELLJAR_SKIP_OR_FAIL("there is no bwrap");
   std::string source;
-  for (const std::string& name : outside::ModuleNames(shared_->profile))
+  for (const std::string& name : profiles::ModuleNames(shared_->profile))
     source += "import " + name + "\n";
   const Done done = RunPython(source + "print('all of them')");
   EXPECT_EQ(done.output, "all of them\n");
@@ -241,7 +241,7 @@ TEST_F(ImageRun, WithoutOneLibraryNothingStarts) {
 }
 
 TEST(ImageFilesOf, AProgramThatIsNotThereIsNamed) {
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   ASSERT_TRUE(catalogue);
   const core::Result<ImageFiles> files =
       CollectImageFiles({.installation = catalogue->installation(),
@@ -253,7 +253,7 @@ TEST(ImageFilesOf, AProgramThatIsNotThereIsNamed) {
 }
 
 TEST(ImageFilesOf, LinksThatLeadOutOfATreeAreLeftOutAndOthersBecomeFiles) {
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   ASSERT_TRUE(catalogue);
   const tests::TestFolder folder;
   const std::string data = folder.File("data");

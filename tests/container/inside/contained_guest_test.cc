@@ -19,7 +19,7 @@
 #include "container/image/image_files.h"
 #include "engine/core/text.h"
 #include "engine/host/random.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/container/profile_image.h"
 #include "tests/container/real_places.h"
 #include "tests/support/support.h"
@@ -46,7 +46,7 @@ const tests::ProfileImage& Image(const std::string& profile_name) {
   static std::map<std::string, tests::ProfileImage> built;
   static const tests::TemporaryFolder folder;
   if (const auto found = built.find(profile_name); found != built.end()) return found->second;
-  const outside::ProfileCatalogue catalogue = tests::Had(outside::ProfileCatalogue::Open());
+  const profiles::ProfileCatalogue catalogue = tests::Had(profiles::ProfileCatalogue::Open());
   return built[profile_name] = tests::WriteProfileImage(
              catalogue.installation(), tests::Had(catalogue.Choose(profile_name)), profile_name,
              kImageVersion, folder.path() + "/" + profile_name + ".tar");
@@ -108,13 +108,13 @@ class ContainedGuest : public ::testing::TestWithParam<tests::Place> {
   }
 
   static core::Profile Chosen(const std::string& name) {
-    return tests::Had(tests::Had(outside::ProfileCatalogue::Open()).Choose(name));
+    return tests::Had(tests::Had(profiles::ProfileCatalogue::Open()).Choose(name));
   }
 
   host::Outcome RunIn(const core::Profile& profile,
                       const std::function<void(host::Request&)>& change,
                       const std::string& language = "restricted",
-                      const outside::RunOptions& options = {}) {
+                      const run::RunOptions& options = {}) {
     const std::unique_ptr<backend::GuestConnection> guest = Started(profile, language);
     if (!ready_) throw std::runtime_error(ready_.error().ToString() + "; " + container_.errors());
     host::Request request;
@@ -222,8 +222,8 @@ TEST_P(ContainedGuest, OutputEndsAtItsLimitAndACancellationEndsARun) {
   EXPECT_EQ(outcome.stdout_stream.dropped_bytes, 30u * 100'001 - 1'000'003);
 
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
-  const outside::OutputSink sink{[&](std::string_view) { eventfd_write(cancel.get(), 1); }, {}};
-  outside::RunOptions options;
+  const run::OutputSink sink{[&](std::string_view) { eventfd_write(cancel.get(), 1); }, {}};
+  run::RunOptions options;
   options.sink = &sink;
   options.cancel_fd = cancel.get();
   const host::Outcome cancelled = RunIn(
@@ -271,7 +271,7 @@ TEST_P(ContainedGuest, AWorkspaceTakesFilesAndGivesThem) {
 
 TEST_P(ContainedGuest, AFigureComesBack) {
   const core::Profile profile = Chosen("data-science");
-  if (!outside::Installation::Find()->Missing(profile).empty()) {
+  if (!installation::Installation::Find()->Missing(profile).empty()) {
     BELLJAR_SKIP_OR_FAIL("the packages of data-science are not installed");
   }
   const host::Outcome outcome = RunIn(profile, [](host::Request& request) {

@@ -27,7 +27,7 @@
 #include "container/inside/egress_relay.h"
 #include "container/inside/guest.h"
 #include "container/wire/outcome_text.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/container/frames.h"
 #include "tests/container/spawned_guest.h"
 #include "tests/egress/egress_hosts.h"
@@ -82,7 +82,7 @@ void EnterContainer(bool leaves_namespaces) {
 }
 
 core::Profile NetworkProfile() {
-  core::Result<core::Profile> profile = outside::ProfileCatalogue::Open()->Choose("network");
+  core::Result<core::Profile> profile = profiles::ProfileCatalogue::Open()->Choose("network");
   EXPECT_TRUE(profile);
   return std::move(*profile);
 }
@@ -169,7 +169,7 @@ class EgressOfGuest : public testing::TestWithParam<bool> {
   tests::Host host{Serve};
   host::NetworkPolicy policy;
   host::Request request;
-  outside::RunOptions options;
+  run::RunOptions options;
   backend::GuestConnection::End end = backend::GuestConnection::End::kClosed;
   std::string expected_error;
 };
@@ -619,7 +619,7 @@ class HostileGuest : public testing::Test {
   tests::Host host{Serve};
   host::NetworkPolicy policy;
   host::Request request;
-  outside::RunOptions options;
+  run::RunOptions options;
   backend::GuestConnection::End end = backend::GuestConnection::End::kClosed;
 };
 

@@ -22,9 +22,9 @@
 #include "container/wire/request_text.h"
 #include "engine/core/process.h"
 #include "engine/core/socket.h"
-#include "engine/outside/installation.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/installation/installation.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/container/frames.h"
 #include "tests/container/spawned_guest.h"
 #include "tests/support/support.h"
@@ -37,7 +37,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 
 core::Profile ChosenProfile(const std::string& name) {
-  core::Result<core::Profile> profile = outside::ProfileCatalogue::Open()->Choose(name);
+  core::Result<core::Profile> profile = profiles::ProfileCatalogue::Open()->Choose(name);
   EXPECT_TRUE(profile);
   return std::move(*profile);
 }
@@ -93,12 +93,12 @@ class Guest : public testing::Test {
     outside::SandboxOptions options;
     options.profile = profile;
     options.other_profiles =
-        profiles::ModulesByProfile(outside::ProfileCatalogue::Open()->profiles(), profile.name);
+        profiles::ModulesByProfile(profiles::ProfileCatalogue::Open()->profiles(), profile.name);
     options.isolation = outside::IsolationMode::kStandard;
     options.language = language;
     options.spares = 1;
     const auto sandbox = tests::Open(std::move(options));
-    outside::RunOptions run;
+    run::RunOptions run;
     run.call = call_;
     core::Result<host::Outcome> local = sandbox->Run(request, run);
     EXPECT_TRUE(local);
@@ -108,7 +108,7 @@ class Guest : public testing::Test {
     EXPECT_TRUE(ready) << ready.error().ToString();
     if (!ready || !local) return {};
     std::string streamed;
-    const outside::OutputSink sink{[&](std::string_view text) { streamed += text; }, {}};
+    const run::OutputSink sink{[&](std::string_view text) { streamed += text; }, {}};
     run.sink = &sink;
     const core::Result<host::Outcome> outcome = connection.Run(request, run);
     EXPECT_TRUE(outcome) << outcome.error().ToString();
@@ -131,7 +131,7 @@ class Guest : public testing::Test {
         source, [&](host::Request& request) { request.source = source; }, profile, language);
   }
 
-  outside::FunctionCall call_;  // of the request's functions
+  run::FunctionCall call_;  // of the request's functions
 };
 
 TEST_F(Guest, AResult) {
@@ -355,7 +355,7 @@ TEST_F(Guest, FilesInAndOut) {
 TEST_F(Guest, APlot) {
   if (tests::Sanitized()) GTEST_SKIP() << "shadow memory is address space too";
   const core::Profile profile = ChosenProfile("data-science");
-  if (!outside::Installation::Find()->Missing(profile).empty()) {
+  if (!installation::Installation::Find()->Missing(profile).empty()) {
     BELLJAR_SKIP_OR_FAIL("the packages of data-science are not installed");
   }
   const host::Outcome outcome = ExpectSame(
@@ -373,8 +373,8 @@ TEST_F(Guest, ACancellationEndsTheRun) {
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
-  const outside::OutputSink sink{[&](std::string_view) { eventfd_write(cancel.get(), 1); }, {}};
-  outside::RunOptions run;
+  const run::OutputSink sink{[&](std::string_view) { eventfd_write(cancel.get(), 1); }, {}};
+  run::RunOptions run;
   run.sink = &sink;
   run.cancel_fd = cancel.get();
   const core::Result<host::Outcome> outcome =
@@ -397,7 +397,7 @@ TEST_F(Guest, ACancellationEndsACall) {
   host::Request request =
       tests::MakeRequest("print('before')\ntry:\n    ask()\nfinally:\n    print('after')");
   request.functions = {"ask"};
-  outside::RunOptions run;
+  run::RunOptions run;
   run.cancel_fd = cancel.get();
   run.call = [&](std::string_view, std::string_view) {
     eventfd_write(cancel.get(), 1);
@@ -443,12 +443,12 @@ TEST_F(Guest, ItEndsWithItsHostWhateverItDoes) {
         host::Request request = tests::MakeRequest("print('x', flush=True)\nwhile True: pass");
         request.limits.timeout = seconds(20);
         const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
-        const outside::OutputSink sink{[&](std::string_view) {
-                                         kill(guest.pid(), SIGSTOP);
-                                         eventfd_write(cancel.get(), 1);
-                                       },
-                                       {}};
-        outside::RunOptions run;
+        const run::OutputSink sink{[&](std::string_view) {
+                                     kill(guest.pid(), SIGSTOP);
+                                     eventfd_write(cancel.get(), 1);
+                                   },
+                                   {}};
+        run::RunOptions run;
         run.sink = &sink;
         run.cancel_fd = cancel.get();
         ASSERT_TRUE(connection.Run(request, run));
@@ -466,10 +466,10 @@ TEST_F(Guest, ItEndsWithItsHostInTheMiddleOfACall) {
   backend::GuestReader reader(tests::ExpectedHello());
   host::Request request = tests::MakeRequest("ask()");
   request.functions = {"ask"};
-  const outside::FunctionCall call = [](std::string_view, std::string_view) {
+  const run::FunctionCall call = [](std::string_view, std::string_view) {
     return std::string("{}");
   };
-  const outside::FunctionCalls calls(request, call);
+  const run::FunctionCalls calls(request, call);
   reader.Expect({.limits = request.limits, .has_workspace = false, .displays = core::Bytes{0}}, {},
                 &calls);
   ASSERT_TRUE(
@@ -522,8 +522,8 @@ TEST_F(Guest, KilledItLeavesNothingAndTheHostIsNotified) {
                                       Terms(tests::BasicProfile(), outside::Language::kRestricted));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const std::vector<pid_t> family = Family(guest.pid());
-  const outside::OutputSink sink{[&](std::string_view) { kill(guest.pid(), SIGKILL); }, {}};
-  outside::RunOptions run;
+  const run::OutputSink sink{[&](std::string_view) { kill(guest.pid(), SIGKILL); }, {}};
+  run::RunOptions run;
   run.sink = &sink;
   const core::Result<host::Outcome> outcome =
       connection.Run(tests::MakeRequest("print('before')\nwhile True: pass"), run);

@@ -15,7 +15,7 @@
 #include "container/packages/package_cache.h"
 #include "container/packages/package_profile.h"
 #include "engine/host/version.h"
-#include "engine/outside/profile_catalogue.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "tests/container/image_support.h"
 #include "tests/support/support.h"
 
@@ -85,7 +85,8 @@ PackageSource SourceAt(const std::string& address) {
 class PackageInstaller : public testing::Test {
  protected:
   static void SetUpTestSuite() {
-    installation_ = std::make_unique<outside::Installation>(*outside::Installation::Find());
+    installation_ =
+        std::make_unique<installation::Installation>(*installation::Installation::Find());
     index_process_ = std::make_unique<Index>();
     index_ =
         std::make_unique<PackageIndex>(*PackageIndex::Parse(SourceAt(index_process_->Address())));
@@ -126,11 +127,10 @@ class PackageInstaller : public testing::Test {
                                            const PackageIndex* index = nullptr) {
     if (!sandbox) sandbox = sandbox_.get();
     fs::create_directory(site);
-    const Installer installer(
-        *installation_, index ? *index : *index_, bounds,
-        [&](const host::Request& request, const outside::RunOptions& options) {
-          return sandbox->Run(request, options);
-        });
+    const Installer installer(*installation_, index ? *index : *index_, bounds,
+                              [&](const host::Request& request, const run::RunOptions& options) {
+                                return sandbox->Run(request, options);
+                              });
     return installer.Install(Question(packages), site, -1);
   }
 
@@ -146,12 +146,12 @@ class PackageInstaller : public testing::Test {
     return lock ? "" : lock.error().ToString();
   }
 
-  static std::unique_ptr<outside::Installation> installation_;
+  static std::unique_ptr<installation::Installation> installation_;
   static std::unique_ptr<Index> index_process_;
   static std::unique_ptr<PackageIndex> index_;
   static std::unique_ptr<outside::Sandbox> sandbox_;
 };
-std::unique_ptr<outside::Installation> PackageInstaller::installation_;
+std::unique_ptr<installation::Installation> PackageInstaller::installation_;
 std::unique_ptr<Index> PackageInstaller::index_process_;
 std::unique_ptr<PackageIndex> PackageInstaller::index_;
 std::unique_ptr<outside::Sandbox> PackageInstaller::sandbox_;
@@ -163,7 +163,7 @@ bool Has(const std::string& text, const std::string& part) { return text.find(pa
 host::Outcome RunWith(const PackageLock& lock, const std::string& site, const std::string& source,
                       outside::Language language = outside::Language::kRestricted) {
   const tests::TestFolder folder;
-  const core::Result<outside::Installation> installation = outside::Installation::Find();
+  const core::Result<installation::Installation> installation = installation::Installation::Find();
   const core::Result<PackageProfile> made =
       MakePackageProfile(tests::BasicProfile(), lock, folder.path(), installation->profiles);
   EXPECT_TRUE(made) << made.error().ToString();
@@ -391,11 +391,12 @@ class HostileInstaller : public testing::Test {
                                         const std::string& name = "packages.tar.z") {
     const tests::TestFolder folder;
     fs::create_directory(folder.File("site"));
-    const core::Result<outside::Installation> installation = outside::Installation::Find();
+    const core::Result<installation::Installation> installation =
+        installation::Installation::Find();
     const core::Result<PackageIndex> index =
         PackageIndex::Parse(SourceAt("http://127.0.0.1:1/simple"));
     const Installer installer(*installation, *index, {},
-                              [&](const host::Request& request, const outside::RunOptions&) {
+                              [&](const host::Request& request, const run::RunOptions&) {
                                 host::Outcome outcome;
                                 outcome.status = host::Status::kOk;
                                 outcome.limits = request.limits;
@@ -443,11 +444,12 @@ TEST_F(HostileInstaller, IsNotBelieved) {
 // The name that a container's outcome gives an error is its own to choose.
 TEST(InstallerEnd, OnlyACancellationIsOne) {
   const auto error_of = [](const host::Outcome& outcome) {
-    const core::Result<outside::Installation> installation = outside::Installation::Find();
+    const core::Result<installation::Installation> installation =
+        installation::Installation::Find();
     const core::Result<PackageIndex> index =
         PackageIndex::Parse(SourceAt("http://127.0.0.1:1/simple"));
     const Installer installer(*installation, *index, {},
-                              [&](const host::Request&, const outside::RunOptions&) {
+                              [&](const host::Request&, const run::RunOptions&) {
                                 return core::Result<host::Outcome>(outcome);
                               });
     const tests::TestFolder folder;

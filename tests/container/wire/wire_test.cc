@@ -18,9 +18,9 @@
 #include "engine/core/wire.h"
 #include "engine/host/digest.h"
 #include "engine/host/outcome_fields.h"
-#include "engine/outside/function_calls.h"
-#include "engine/outside/report.h"
-#include "engine/outside/workspace.h"
+#include "engine/run/function_calls.h"
+#include "engine/run/report.h"
+#include "engine/workspace/workspace.h"
 #include "tests/container/frames.h"
 
 namespace belljar::container::wire::wire_test {
@@ -256,14 +256,14 @@ TEST(HostReader, ARefusalFitsWhateverTheLimit) {
   host::Request request;
   request.functions = {std::string(core::kMaxFunctionName, 'f')};
   request.limits.result = core::Bytes{1};
-  const outside::FunctionCall call = [](std::string_view, std::string_view) {
+  const run::FunctionCall call = [](std::string_view, std::string_view) {
     return std::string(9, 'x');
   };
-  const outside::FunctionCalls calls(request, call);
+  const run::FunctionCalls calls(request, call);
   for (const char* arguments : {"{", R"({"args":[],"kwargs":{}})"}) {
     const std::string answer = calls.Answer(request.functions[0], arguments);
     EXPECT_NE(answer.find("ValueError"), std::string::npos);
-    EXPECT_LE(answer.size(), outside::FunctionCalls::MaxAnswer(request.limits));
+    EXPECT_LE(answer.size(), run::FunctionCalls::MaxAnswer(request.limits));
   }
 }
 
@@ -598,8 +598,8 @@ TEST(GuestReader, NestingIsThatOfAReport) {
     std::string text = OutcomeToText(outcome);
     return text.replace(text.find("\"result\":0"), 10, "\"result\":" + result);
   };
-  EXPECT_FALSE(Refuses(with_result(Nested(outside::kMaxReportDepth - 1))));
-  EXPECT_TRUE(Refuses(with_result(Nested(outside::kMaxReportDepth))));
+  EXPECT_FALSE(Refuses(with_result(Nested(run::kMaxReportDepth - 1))));
+  EXPECT_TRUE(Refuses(with_result(Nested(run::kMaxReportDepth))));
   EXPECT_TRUE(Refuses(with_result(Nested(1'000'000))));
   // More values than a result of its size can have.
   std::string many = "[";
@@ -652,7 +652,7 @@ TEST(GuestReader, ArtifactsAreHeldToTheProfile) {
   bounds = WideBounds();
   bounds.displays = core::Bytes{4};
   EXPECT_TRUE(Refuses(good.dump(), bounds)) << "displays larger than the profile's";
-  EXPECT_TRUE(Refuses(with(0, "size", outside::kMaxKept.count + 1)));
+  EXPECT_TRUE(Refuses(with(0, "size", workspace::kMaxKept.count + 1)));
   EXPECT_TRUE(Refuses(with(0, "size", INT64_MAX)));
   EXPECT_TRUE(Refuses(with(3, "size", 101)));
   EXPECT_TRUE(Refuses(with(3, "taken_along", false)));
@@ -673,13 +673,13 @@ TEST(GuestReader, ArtifactsAreHeldToTheProfile) {
   form["artifacts"].push_back(form["artifacts"][3]);
   EXPECT_TRUE(Refuses(form.dump())) << "two displays of one name";
   form = good;
-  for (size_t i = 0; i < outside::kMaxArtifactFiles; ++i)
+  for (size_t i = 0; i < workspace::kMaxArtifactFiles; ++i)
     form["artifacts"].push_back(good["artifacts"][1]);
   EXPECT_TRUE(Refuses(form.dump())) << "too many files";
   form = good;
   for (int i = 0; i < 2; ++i) {
     form["artifacts"].push_back(good["artifacts"][0]);
-    form["artifacts"].back()["size"] = outside::kMaxKept.count / 2;
+    form["artifacts"].back()["size"] = workspace::kMaxKept.count / 2;
   }
   EXPECT_TRUE(Refuses(form.dump())) << "together larger than may be kept";
 }
@@ -803,8 +803,8 @@ struct Calling {
     return reader;
   }
   host::Request request;
-  outside::FunctionCall call = [](std::string_view, std::string_view) { return std::string("{}"); };
-  outside::FunctionCalls calls{request, call};
+  run::FunctionCall call = [](std::string_view, std::string_view) { return std::string("{}"); };
+  run::FunctionCalls calls{request, call};
   backend::GuestReader reader;
 };
 

@@ -288,7 +288,7 @@ TEST(Combinations, OnlySoManyAreKept) {
 }
 
 TEST(Sandboxes, AnOperatorsMistakesAreNamedAtTheStart) {
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   ASSERT_TRUE(catalogue.ok());
   const auto error_of = [&](const std::function<void(ExecutionConfig&)>& change) {
     ExecutionConfig config;
@@ -349,7 +349,7 @@ TEST(Sandboxes, AnOperatorsSettingsHoldForEveryCall) {
 
 // An operator's own file: basic under another name, with less of everything.
 std::string WriteOwnProfile(const std::string& folder) {
-  const core::Result<outside::ProfileCatalogue> catalogue = outside::ProfileCatalogue::Open();
+  const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   std::ifstream shipped(catalogue->installation().profiles + "/basic.toml");
   std::string text((std::istreambuf_iterator<char>(shipped)), std::istreambuf_iterator<char>());
   const auto replace = [&](const std::string& from, const std::string& to) {

@@ -1,0 +1,370 @@
+#include "engine/run/execution.h"
+
+#include <poll.h>
+#include <signal.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+
+#include "engine/core/wire.h"
+#include "engine/run/report.h"
+#include "engine/workers/child_reaper.h"
+#include "engine/workers/observe.h"
+#include "engine/workspace/workspace.h"
+
+namespace belljar::run {
+namespace {
+
+constexpr std::chrono::milliseconds kStreamInterval{20};
+constexpr std::chrono::milliseconds kInterruptInterval{100};
+// In addition to the result itself: traceback, findings, variables.
+constexpr uint64_t kReportOverhead = 512 * 1024;
+
+uint64_t MaxReport(const host::Request& request) {
+  return request.limits.result.count + kReportOverhead;
+}
+
+const char* ModeName(const host::Request& request, const Question* question) {
+  if (!question) return request.mode == host::Request::Mode::kRun ? "run" : "validate";
+  switch (question->kind) {
+    case Question::Kind::kComplete: return "complete";
+    case Question::Kind::kInspect: return "inspect";
+    case Question::Kind::kVariables: break;
+  }
+  return "variables";
+}
+
+std::string Metadata(const host::Request& request, const Question* question,
+                     std::string_view language) {
+  nlohmann::json json = {
+      {"mode", ModeName(request, question)},
+      {"language", language},
+      {"filename", request.filename},
+      {"allowed_imports", nullptr},
+      {"max_source", request.limits.source.count},
+      {"max_result", request.limits.result.count},
+      {"max_report", MaxReport(request)},
+      {"analysis", request.wants_analysis},
+      {"comments", request.wants_comments},
+      {"exact_types", request.exact_types},
+  };
+  if (question && question->cursor) json["cursor"] = *question->cursor;
+  if (request.allowed_imports) json["allowed_imports"] = *request.allowed_imports;
+  if (!request.arguments.empty()) json["arguments"] = request.arguments;
+  if (!request.environment.empty()) json["environment"] = request.environment;
+  if (!request.functions.empty()) json["functions"] = request.functions;
+  return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// Names have been checked (Sandbox::Run), and the values are JSON already.
+std::string InputsText(const host::Request& request) {
+  if (request.inputs.empty()) return "";
+  std::string text;
+  for (const host::InputVariable& input : request.inputs) {
+    text += text.empty() ? "{\"" : ",\"";
+    text += input.name + "\":" + input.json;
+  }
+  return text + "}";
+}
+
+}  // namespace
+
+Execution::Execution(workers::Worker worker, const host::Request& request,
+                     const RunOptions& options, std::string_view language)
+    : worker_(std::move(worker)),
+      request_(request),
+      options_(options),
+      language_(language),
+      channel_(worker_.socket.get(), request, options.call, is_cell(), worker_.may_start_over),
+      interrupts_(options.interrupted) {}
+
+void Execution::StartClock() {
+  start_ = core::Clock::now();
+  deadline_ = start_ + request_.limits.timeout;
+  // A single thread cannot use CPU time faster than the clock runs.
+  cpu_check_ = start_ + request_.limits.cpu;
+  next_stream_ = start_ + kStreamInterval;
+}
+
+void Execution::ServeEgress(egress::EgressService& service, core::UniqueFd listener,
+                            std::optional<egress::AllowList> narrower) {
+  egress_.emplace(service, std::move(listener), std::move(narrower));
+}
+
+core::Result<host::Outcome> Execution::Run() {
+  if (is_cell()) {
+    worker_.capture.Clear();
+  } else if (core::Result<void> put =
+                 workspace::PutFiles(worker_.resources.workspace.get(), request_.files);
+             !put) {
+    return put.error();
+  }
+  StartClock();
+  if (core::Result<void> sent = SendRequest(); !sent) return sent.error();
+  core::Result<End> end = Watch();
+  if (!end) return end.error();
+  if (*end == End::kStartOver) {
+    return core::WithCause(
+        core::Cause::kStartOver,
+        core::MakeError("run with some modules only", "the program needs another one"));
+  }
+  return Collect(*end);
+}
+
+core::Result<void> Execution::SendRequest() {
+  const std::string metadata = Metadata(request_, question_, language_);
+  const std::string inputs = InputsText(request_);
+  core::RequestHeader header;
+  header.metadata_size = static_cast<uint32_t>(metadata.size());
+  header.inputs_size = inputs.size();
+  header.source_size = request_.source.size();
+  header.stdin_size = request_.standard_input ? request_.standard_input->size() + 1 : 0;
+  header.memory_limit = request_.limits.memory.count;
+  header.output_limit = request_.limits.output.count;
+  header.file_size_limit = request_.limits.file_size.count;
+  header.cpu_limit_seconds =
+      static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(request_.limits.cpu).count());
+  core::SessionOrder order;
+  if (question_) order.kind = core::SessionOrder::kAsk;
+  const std::string_view parts[] = {
+      is_cell() ? core::AsBytes(order) : std::string_view(),
+      core::AsBytes(header),
+      metadata,
+      inputs,
+      request_.source,
+      request_.standard_input ? std::string_view(*request_.standard_input) : std::string_view()};
+  core::Result<void> sent = core::SendAll(worker_.socket.get(), parts, deadline_);
+  if (!sent) return core::MakeError("send request", "the worker died: " + sent.error().ToString());
+  return sent;
+}
+
+core::Deadline Execution::NextCheck() const {
+  const core::Deadline next =
+      std::min({deadline_, cpu_check_, kill_at_, interrupt_at_, interrupts_.next()});
+  return options_.sink ? std::min(next, next_stream_) : next;
+}
+
+std::optional<Execution::End> Execution::ReceiveEvent() {
+  switch (channel_.Move()) {
+    case WorkerChannel::Message::kNothing: return std::nullopt;
+    case WorkerChannel::Message::kDone: return End::kReported;
+    case WorkerChannel::Message::kStartOver: return End::kStartOver;
+    case WorkerChannel::Message::kMalformed: return End::kMalformed;
+    // Treated as a death: Collect kills the worker.
+    case WorkerChannel::Message::kEnd: return End::kDied;
+    case WorkerChannel::Message::kCall: break;
+  }
+  Stream();  // output printed before the call comes before the call's effects
+  // The worker only waits for its answer. If an attacker has taken it over, it might not wait while
+  // the clock and the CPU time are not checked.
+  worker_.process.Pause();
+  const core::Deadline asked = core::Clock::now();
+  channel_.Answer();
+  if (is_cell()) {
+    const auto waited = core::Clock::now() - asked;
+    for (core::Deadline* each : {&start_, &deadline_, &cpu_check_}) *each += waited;
+  }
+  worker_.process.Resume();
+  // The function may have taken any amount of time, and may have been interrupted itself.
+  interrupts_.CheckSoon();
+  return std::nullopt;
+}
+
+// True: the worker is to be killed now.
+bool Execution::Cancel() {
+  if (!is_cell()) return true;
+  if (kill_at_ == core::Deadline::max()) {
+    interrupt_at_ = core::Clock::now();
+    kill_at_ = interrupt_at_ + options_.interrupt_grace;
+  }
+  return false;
+}
+
+core::Result<Execution::End> Execution::Watch() {
+  pollfd watched[] = {{worker_.socket.get(), POLLIN, 0},
+                      {worker_.process.ended_fd(), POLLIN, 0},
+                      {options_.cancel_fd, POLLIN, 0},
+                      {options_.interrupt_fd, POLLIN, 0},
+                      {options_.kill_fd, POLLIN, 0}};
+  for (;;) {
+    watched[0].events = channel_.events();
+    const int ready = poll(watched, std::size(watched), core::PollTimeout(NextCheck()));
+    if (ready < 0 && errno != EINTR) return core::SystemError("watch a worker");
+    if (ready < 0) interrupts_.CheckSoon();
+    if (ready > 0) {
+      if (watched[0].revents) {
+        if (const std::optional<End> end = ReceiveEvent()) return *end;
+      }
+      if (watched[4].revents) return End::kCancelled;
+      for (pollfd* const cancelled : {&watched[2], &watched[3]}) {
+        if (!cancelled->revents) continue;
+        if (Cancel()) return End::kCancelled;
+        cancelled->fd = -1;
+      }
+      if (watched[1].revents) return End::kDied;
+    }
+    const core::Deadline now = core::Clock::now();
+    // Repeated: an interrupt that comes before the program's own code has begun is ignored.
+    if (now >= interrupt_at_) {
+      worker_.process.Interrupt();
+      interrupt_at_ = now + kInterruptInterval;
+    }
+    if (now >= deadline_) return End::kTimeout;
+    if (now >= kill_at_ || (interrupts_.Interrupted() && Cancel())) return End::kCancelled;
+    if (now >= cpu_check_) {
+      const auto left = request_.limits.cpu - OfRun(worker_.process.CpuTime());
+      if (left <= left.zero()) return End::kCpuLimit;
+      cpu_check_ = now + std::max<std::chrono::microseconds>(left, std::chrono::milliseconds(1));
+    }
+    if (options_.sink && now >= next_stream_) {
+      Stream();
+      next_stream_ = now + kStreamInterval;
+    }
+  }
+}
+
+// The CPU time of the run itself.
+std::chrono::microseconds Execution::OfRun(std::chrono::microseconds cpu_time) const {
+  return std::max(cpu_time - worker_.cpu_before, std::chrono::microseconds(0));
+}
+
+void Execution::Stream() {
+  if (!options_.sink) return;
+  const uint64_t limit = request_.limits.output.count;
+  const std::string out = worker_.capture.StdoutSince(streamed_stdout_, limit);
+  streamed_stdout_ += out.size();
+  if (!out.empty() && options_.sink->on_stdout) options_.sink->on_stdout(out);
+  const std::string err = worker_.capture.StderrSince(streamed_stderr_, limit);
+  streamed_stderr_ += err.size();
+  if (!err.empty() && options_.sink->on_stderr) options_.sink->on_stderr(err);
+}
+
+core::Result<host::Outcome> Execution::Collect(End end) {
+  // The wall time excludes the kill.
+  const auto wall_time = core::Clock::now() - start_;
+  host::Outcome outcome;
+  CloseEgress(outcome);
+  outcome.limits = request_.limits;
+  outcome.isolation.layers = is_cell() ? worker_.layers : std::move(worker_.layers);
+  const bool reported = end == End::kReported && ReadReported(outcome);
+  outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
+  reported_ = reported;
+  if (reported) {
+    // The guest no longer runs: what the kernel has counted so far is final.
+    outcome.usage.cpu_time = OfRun(worker_.process.CpuTime());
+    outcome.usage.max_rss_bytes = workers::MaxRss(worker_.status_fd.get());
+    // The worker is killed when it is retired, off the caller's path.
+    CollectOutput(outcome);
+    CollectFiles(outcome);
+    return outcome;
+  }
+  worker_.process.Kill();
+  core::ExitReport exit = worker_.process.Wait();
+  // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
+  // of the guest. A decision that the host made before (a timeout, a cancellation) stands.
+  if (end == End::kDied && exit.reaper_ended) return workers::ParentEnded("run a program");
+  exit.cpu_time = OfRun(exit.cpu_time);
+  outcome.usage.cpu_time = exit.cpu_time;
+  outcome.usage.max_rss_bytes = exit.max_rss_bytes;
+  CollectOutput(outcome);
+  CollectFiles(outcome);
+  Explain(end, exit, outcome);
+  return outcome;
+}
+
+bool Execution::ReadReported(host::Outcome& outcome) const {
+  const std::string report = worker_.capture.Report(MaxReport(request_));
+  if (question_ && ReadAnswer(report, outcome)) return true;
+  return ReadReport(report, outcome, worker_.capture.Artifacts());
+}
+
+// Stops all traffic, whatever the worker still does.
+void Execution::CloseEgress(host::Outcome& outcome) {
+  if (!egress_) return;
+  egress::EgressRecord record = egress_->Close();
+  outcome.network = std::move(record.events);
+  outcome.network_left_out = record.left_out;
+}
+
+void Execution::CollectOutput(host::Outcome& outcome) {
+  if (options_.sink_gets_the_rest) Stream();
+  const uint64_t limit = request_.limits.output.count;
+  outcome.stdout_stream = {worker_.capture.StdoutSince(0, limit), worker_.capture.StdoutDropped()};
+  outcome.stderr_stream = {worker_.capture.StderrSince(0, limit), worker_.capture.StderrDropped()};
+  outcome.security_events = worker_.capture.DeniedSyscalls();
+}
+
+void Execution::CollectFiles(host::Outcome& outcome) {
+  const int workspace = is_cell() ? -1 : worker_.resources.workspace.get();
+  // Refused and validate-only code did not run.
+  const bool ran =
+      request_.mode == host::Request::Mode::kRun && outcome.status != host::Status::kRefused;
+  if (workspace >= 0 && ran && !workspace::IsEmptyWorkspace(workspace)) {
+    // Only the worker itself says that it is done. It is stopped, so that nothing changes what is
+    // read here.
+    worker_.process.Stop();
+    workspace::CollectArtifacts(workspace, request_, outcome);
+  }
+  host::MarkInline(outcome);
+}
+
+void Execution::Explain(End end, const core::ExitReport& exit, host::Outcome& outcome) {
+  const auto stopped = [&](host::Status status, const char* type, const std::string& after,
+                           const char* hint) {
+    host::SetStopped(outcome, status, type, "stopped " + after, hint);
+  };
+  const core::Limits& limits = request_.limits;
+  if (end == End::kTimeout) {
+    return stopped(host::Status::kTimeout, "Timeout",
+                   "after " + core::FormatDuration(limits.timeout) + " of wall time",
+                   "make the program do less, or raise the timeout");
+  }
+  const bool out_of_cpu =
+      end == End::kCpuLimit || exit.signal == SIGXCPU ||
+      (exit.known && end == End::kDied && exit.signal == SIGKILL && exit.cpu_time >= limits.cpu);
+  if (out_of_cpu) {
+    return stopped(host::Status::kCpuLimit, "CpuLimit",
+                   "after " + core::FormatDuration(limits.cpu) + " of CPU time",
+                   "make the program do less, or raise the CPU limit");
+  }
+  if (end == End::kCancelled)
+    return host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled");
+  if (worker_.capture.OutOfMemory()) {
+    return stopped(host::Status::kMemoryLimit, "MemoryLimit",
+                   "at " + limits.memory.ToString() + " of memory",
+                   "use less memory at a time, or raise the memory limit");
+  }
+  ExplainKill(end, exit, outcome);
+}
+
+void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome& outcome) {
+  if (exit.signal == SIGSYS) {
+    outcome.security_events.push_back(
+        {"seccomp", "killed", "a system call on the hostile list", 1});
+    return host::SetKilled(outcome, host::KillCause::kSystemCall,
+                           "killed for a hostile system call");
+  }
+  if (end == End::kReported) {
+    return host::SetKilled(outcome, host::KillCause::kUnreadable,
+                           "the worker's report was invalid");
+  }
+  if (end == End::kMalformed) {
+    return host::SetKilled(outcome, host::KillCause::kUnreadable,
+                           "the worker's channel sent a malformed message");
+  }
+  if (exit.exit_code >= 0) {
+    return host::SetKilled(outcome, host::KillCause::kExit,
+                           "the process exited with code " + std::to_string(exit.exit_code));
+  }
+  if (!exit.known) {
+    return host::SetKilled(outcome, host::KillCause::kUnknown, "ended for an unknown reason");
+  }
+  const bool is_sigkill = exit.signal == SIGKILL;
+  host::SetKilled(
+      outcome, is_sigkill ? host::KillCause::kSigkill : host::KillCause::kSignal,
+      "killed by " + host::SignalName(exit.signal),
+      exit.signal == SIGSEGV ? "often caused by recursion too deep for the C stack" : "");
+  if (!is_sigkill) outcome.kill_signal = exit.signal;
+}
+
+}  // namespace belljar::run

@@ -1,0 +1,45 @@
+// Parses the report of a worker: JSON that a hostile process may have written.
+#ifndef BELLJAR_ENGINE_RUN_REPORT_H_
+#define BELLJAR_ENGINE_RUN_REPORT_H_
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string_view>
+
+#include "engine/host/outcome_fields.h"
+
+namespace belljar::run {
+
+// Deeper nesting is refused before a tree is built.
+inline constexpr int kMaxReportDepth = 256;
+
+// The runner never writes more; the other bounds are in outcome_fields.h.
+inline constexpr size_t kMaxComments = 1000;
+inline constexpr size_t kMaxArtifacts = 64;
+inline constexpr size_t kMaxArtifactName = 64;
+inline constexpr size_t kMaxArtifactNote = 400;
+
+// Fills in the worker's part of the outcome: status, result, error, findings, analysis, comments,
+// variables. `artifacts`: the bytes that contain the report's artifacts. False, with `outcome`
+// unchanged, if the report does not have the form that runner.py writes.
+bool ReadReport(std::string_view report, host::Outcome& outcome, std::string_view artifacts = {});
+
+// The answer to a question, in a session: an object with status ok, which becomes the result. False
+// for anything else.
+bool ReadAnswer(std::string_view report, host::Outcome& outcome);
+
+// Likewise for a parsed object within the same depth. A host that ran the worker, and is itself
+// isolated (container/wire), may also declare what a worker cannot: that the run timed out or was
+// killed.
+enum class ReportBy { kWorker, kHost };
+bool ReadReportObject(const nlohmann::json& object, ReportBy by, host::Outcome& outcome,
+                      std::string_view artifacts = {});
+
+// For displayed artifacts: at most `max` letters, digits and "-_.", which cannot lead to another
+// directory.
+bool IsDisplayName(std::string_view name, size_t max = kMaxArtifactName);
+bool IsMediaType(std::string_view text);
+
+}  // namespace belljar::run
+
+#endif  // BELLJAR_ENGINE_RUN_REPORT_H_

@@ -1,0 +1,219 @@
+#include "engine/sessions/kept_session.h"
+
+#include <cerrno>
+#include <utility>
+
+#include "engine/workers/observe.h"
+
+namespace belljar::sessions {
+
+core::Result<std::shared_ptr<Session>> KeptSession::Open(std::unique_ptr<LivePython> python,
+                                                         NoCopies no_copies,
+                                                         const SessionOptions& options) {
+  constexpr char kOpen[] = "open a session";
+  core::Result<waiting::Event> interrupt = waiting::Event::Create(kOpen);
+  if (!interrupt) return interrupt.error();
+  core::Result<waiting::Event> kill = waiting::Event::Create(kOpen);
+  if (!kill) return kill.error();
+  return std::shared_ptr<Session>(new KeptSession(std::move(python), std::move(no_copies), options,
+                                                  std::move(*interrupt), std::move(*kill)));
+}
+
+KeptSession::KeptSession(std::unique_ptr<LivePython> python, NoCopies no_copies,
+                         const SessionOptions& options, waiting::Event interrupt,
+                         waiting::Event kill)
+    : Session(options),
+      no_copies_(std::move(no_copies)),
+      processes_(python->processes()),
+      has_workspace_(python->has_workspace()),
+      interrupt_(std::move(interrupt)),
+      kill_(std::move(kill)),
+      python_(std::move(python)) {}
+
+// --- turns and the end ---------------------------------------------------------------------------
+
+core::Result<KeptSession::Turn> KeptSession::TakeTurn(Patience patience,
+                                                      const run::RunOptions& run) {
+  std::unique_lock lock(mutex_);
+  if (!closed_.empty()) return ErrorOfClosed(closed_);
+  if (is_taken_) {
+    const core::Result<void> waited = AwaitTurn(lock, takers_, patience, run);
+    if (!waited) return waited.error();
+  }
+  is_taken_ = true;
+  last_used_ = core::Clock::now();
+  return Turn(shared_from_this());
+}
+
+void KeptSession::EndTurn() {
+  std::unique_lock lock(mutex_);
+  last_used_ = core::Clock::now();
+  if (!takers_.empty()) return takers_.Give({});
+  if (closed_.empty()) {
+    is_taken_ = false;
+    return;
+  }
+  lock.unlock();
+  python_.reset();
+}
+
+void KeptSession::Close(std::string why) {
+  {
+    const std::lock_guard lock(mutex_);
+    if (!closed_.empty()) return;
+    closed_ = std::move(why);
+    takers_.FailAll(ErrorOfClosed(closed_));
+    kill_.Raise();
+    // Whoever holds the turn ends it.
+    if (std::exchange(is_taken_, true)) return;
+  }
+  python_.reset();
+}
+
+std::string KeptSession::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+std::vector<pid_t> KeptSession::processes() const {
+  return closed().empty() ? processes_ : std::vector<pid_t>();
+}
+
+Session::Info KeptSession::info() const {
+  Info info;
+  {
+    const std::lock_guard lock(mutex_);
+    info = {cells_, is_taken_, 0, last_used_, opened_, 0};
+  }
+  for (const pid_t pid : processes()) info.memory_bytes += workers::ProportionalMemory(pid);
+  return info;
+}
+
+// --- cells ---------------------------------------------------------------------------------------
+
+core::Result<host::Outcome> KeptSession::Run(const host::Request& request,
+                                             const run::RunOptions& options, Patience patience) {
+  core::Result<Turn> turn = TakeTurn(patience, options);
+  if (!turn) return turn.error();
+  run::RunOptions own = options;
+  own.interrupt_fd = interrupt_.fd();
+  own.kill_fd = kill_.fd();
+  host::SessionReport report;
+  report.id = id();
+  {
+    const std::lock_guard lock(mutex_);
+    interrupt_.Lower();
+    is_running_ = true;
+    report.cell = ++cells_;
+  }
+  core::Result<host::Outcome> outcome = python_->Run(request, own);
+  const bool has_ended = python_->HasEnded();
+  {
+    const std::lock_guard lock(mutex_);
+    is_running_ = false;
+    if (!closed_.empty()) return ErrorOfClosed(closed_);
+    if (!outcome && !has_ended) --cells_;  // it did not run
+  }
+  const std::string reason = no_copies_.where + " a session cannot be copied";
+  if (has_ended) {
+    Close("cell " + std::to_string(report.cell) + " ended it (" +
+          (outcome ? std::string(host::StatusName(outcome->status)) : outcome.error().ToString()) +
+          "), and " + reason + ", so there was no checkpoint to go on from");
+    report.note = "the session has ended with this cell: " + reason +
+                  ", so there is no checkpoint to go on from";
+  } else if (report.cell == 1) {
+    report.note = "this session has no checkpoints, and a cell that is killed ends it: " + reason;
+  }
+  if (outcome) outcome->session = std::move(report);
+  return outcome;
+}
+
+bool KeptSession::Interrupt() {
+  const std::lock_guard lock(mutex_);
+  if (!is_running_) return false;
+  interrupt_.Raise();
+  return true;
+}
+
+// --- questions and files -------------------------------------------------------------------------
+
+template <typename T>
+core::Result<T> KeptSession::Use(Patience patience, const char* what,
+                                 const std::function<core::Result<T>()>& use) {
+  const core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  core::Result<T> result = use();
+  if (python_->HasEnded()) {
+    Close(std::string(what) + " ended it, and " + no_copies_.where + " a session cannot be copied");
+  }
+  return result;
+}
+
+core::Result<std::string> KeptSession::Ask(const run::Question& question, Patience patience) {
+  return Use<std::string>(patience, "a question about its names",
+                          [&] { return python_->Ask(question, kill_.fd()); });
+}
+
+core::Result<void> KeptSession::NeedWorkspace() const {
+  return has_workspace_ ? core::Result<void>() : NoWorkspace();
+}
+
+core::Result<std::vector<SessionFile>> KeptSession::Files(Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed.error();
+  return Use<std::vector<SessionFile>>(patience, "listing its files",
+                                       [&] { return python_->Files(kill_.fd()); });
+}
+
+core::Result<std::string> KeptSession::ReadFile(std::string_view path, Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed.error();
+  return Use<std::string>(patience, "reading a file",
+                          [&] { return python_->ReadFile(path, kill_.fd()); });
+}
+
+core::Result<void> KeptSession::WriteFiles(const std::vector<host::InputFile>& files,
+                                           Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed;
+  return Use<void>(patience, "writing a file",
+                   [&] { return python_->WriteFiles(files, kill_.fd()); });
+}
+
+core::Result<void> KeptSession::RemoveFile(std::string_view path, Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed;
+  return Use<void>(patience, "removing a file",
+                   [&] { return python_->RemoveFile(path, kill_.fd()); });
+}
+
+// --- what it cannot ------------------------------------------------------------------------------
+
+core::Error KeptSession::CannotBeCopied() const {
+  if (const std::string why = closed(); !why.empty()) return ErrorOfClosed(why);
+  return core::MakeError("copy a session",
+                         no_copies_.where +
+                             " a session cannot be copied, so it has no checkpoints "
+                             "and no branches; " +
+                             no_copies_.remedy);
+}
+
+core::Result<std::string> KeptSession::Checkpoint(std::string, Patience) {
+  return CannotBeCopied();
+}
+
+core::Result<void> KeptSession::RollBack(std::string_view, Patience) { return CannotBeCopied(); }
+
+core::Result<void> KeptSession::Undo(size_t, Patience) { return CannotBeCopied(); }
+
+core::Result<std::vector<std::shared_ptr<Session>>> KeptSession::Branch(size_t,
+                                                                        const BranchOptions&,
+                                                                        Patience) {
+  return CannotBeCopied();
+}
+
+core::Result<SessionDifference> KeptSession::Compare(Session&, Patience) {
+  return CannotBeCopied();
+}
+
+core::Result<SessionDifference> KeptSession::Compare(std::string_view, Patience) {
+  return CannotBeCopied();
+}
+
+}  // namespace belljar::sessions

@@ -1,0 +1,133 @@
+#include "engine/sessions/kept_worker.h"
+
+#include <chrono>
+#include <utility>
+
+#include "engine/core/socket.h"
+#include "engine/core/wire.h"
+#include "engine/run/execution.h"
+#include "engine/workspace/workspace.h"
+
+namespace belljar::sessions {
+namespace {
+
+// Takes a millisecond, unless the machine is busy.
+constexpr std::chrono::seconds kBeginTimeout{20};
+
+}  // namespace
+
+core::Result<std::unique_ptr<LivePython>> KeptWorker::Begin(workers::Worker worker,
+                                                            KeptWorkerTerms terms) {
+  std::unique_ptr<KeptWorker> kept(new KeptWorker(std::move(worker), std::move(terms)));
+  if (core::Result<void> begun = kept->Begin(); !begun) return begun.error();
+  return std::unique_ptr<LivePython>(std::move(kept));
+}
+
+core::Result<void> KeptWorker::Begin() {
+  constexpr char kBegin[] = "begin a session";
+  const core::Deadline deadline = core::Clock::now() + kBeginTimeout;
+  core::SessionOrder order;
+  order.kind = core::SessionOrder::kBegin;
+  order.memory_limit = terms_.limits.memory.count;
+  order.file_size_limit = terms_.limits.file_size.count;
+  const std::string_view parts[] = {core::AsBytes(order)};
+  const int socket = worker_.socket.get();
+  if (core::Result<void> sent = core::SendAll(socket, parts, deadline); !sent) return sent;
+  if (core::Result<void> ready = core::WaitReadable(socket, deadline); !ready) return ready;
+  core::WorkerSignal signal;
+  // Sent by our own code, in one piece.
+  if (core::Result<void> got = core::ReceiveExactly(socket, &signal, sizeof signal); !got) {
+    return core::MakeError(kBegin, "its process has ended: " + got.error().ToString());
+  }
+  if (signal.kind != core::WorkerSignal::kAwake) return core::MakeError(kBegin, "unknown signal");
+  worker_.process.Pause();
+  return {};
+}
+
+KeptWorker::KeptWorker(workers::Worker worker, KeptWorkerTerms terms)
+    : terms_(std::move(terms)), pid_(worker.process.pid()), worker_(std::move(worker)) {
+  worker_.use = workers::WorkerUse::kSession;
+}
+
+core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
+                                                const run::RunOptions& options,
+                                                const run::Question* question, bool& reported) {
+  if (HasEnded()) return core::MakeError(kUseSession, "its process was killed while it waited");
+  worker_.cpu_before = worker_.process.CpuTime();
+  worker_.process.Resume();
+  run::Execution execution(std::move(worker_), request, options, terms_.language);
+  if (question) execution.Ask(*question);
+  core::Result<host::Outcome> outcome = execution.Run();
+  worker_ = execution.TakeWorker();
+  reported = execution.reported();
+  worker_.process.Pause();
+  // Its state is unknown, or it was killed.
+  if (!reported) worker_.process.Stop();
+  return outcome;
+}
+
+core::Result<host::Outcome> KeptWorker::Run(const host::Request& request,
+                                            const run::RunOptions& options) {
+  if (!request.files.empty()) {
+    if (core::Result<void> put = PutFiles(request.files); !put) return put.error();
+  }
+  bool reported = false;
+  core::Result<host::Outcome> outcome = Execute(request, options, nullptr, reported);
+  if (!outcome) return outcome;
+  outcome->isolation.mode = terms_.mode;
+  outcome->isolation.language = terms_.language;
+  if (!reported || !terms_.workspace) return outcome;
+  workspace::CollectChanges(worker_.resources.workspace.get(), files_, *outcome);
+  host::MarkInline(*outcome);
+  if (core::Result<void> taken = TakeFiles(); !taken) {
+    outcome->artifacts_note += (outcome->artifacts_note.empty() ? "" : "; ") +
+                               std::string("later changes are not noticed: ") +
+                               taken.error().ToString();
+  }
+  return outcome;
+}
+
+core::Result<std::string> KeptWorker::Ask(const run::Question& question, int kill_fd) {
+  run::RunOptions options;
+  options.kill_fd = kill_fd;
+  bool reported = false;
+  core::Result<host::Outcome> outcome =
+      Execute(RequestOf(question, terms_.limits), options, &question, reported);
+  return outcome ? AnswerIn(*outcome, reported) : core::Result<std::string>(outcome.error());
+}
+
+// --- files ---------------------------------------------------------------------------------------
+
+core::Result<void> KeptWorker::PutFiles(const std::vector<host::InputFile>& files) {
+  core::Result<void> put = workspace::ReplaceFiles(worker_.resources.workspace.get(), files);
+  core::Result<void> taken = TakeFiles();
+  return put ? taken : put;
+}
+
+core::Result<void> KeptWorker::TakeFiles() {
+  core::Result<workspace::WorkspaceSnapshot> taken = workspace::WorkspaceSnapshot::Take(
+      worker_.resources.workspace.get(), files_, *terms_.workspace);
+  if (!taken) return taken.error();
+  files_ = std::move(*taken);
+  return {};
+}
+
+core::Result<std::vector<SessionFile>> KeptWorker::Files(int) { return FilesIn(files_); }
+
+core::Result<std::string> KeptWorker::ReadFile(std::string_view path, int) {
+  return ContentIn(files_, path);
+}
+
+core::Result<void> KeptWorker::WriteFiles(const std::vector<host::InputFile>& files, int) {
+  return PutFiles(files);
+}
+
+core::Result<void> KeptWorker::RemoveFile(std::string_view path, int) {
+  if (core::Result<void> checked = CheckRemoval(path); !checked) return checked;
+  core::Result<void> removed =
+      workspace::RemoveFile(worker_.resources.workspace.get(), std::string(path));
+  core::Result<void> taken = TakeFiles();
+  return removed ? taken : removed;
+}
+
+}  // namespace belljar::sessions

@@ -1,0 +1,40 @@
+// Worker: the host's handle on one sealed, waiting process: single-use, or of a session.
+#ifndef BELLJAR_ENGINE_WORKERS_WORKER_H_
+#define BELLJAR_ENGINE_WORKERS_WORKER_H_
+
+#include <chrono>
+#include <memory>
+#include <vector>
+
+#include "engine/core/fd.h"
+#include "engine/core/process.h"
+#include "engine/host/outcome.h"
+#include "engine/seal/self_report.h"
+#include "engine/seal/worker_resources.h"
+#include "engine/workers/capture_reader.h"
+#include "engine/workers/session_family.h"
+
+namespace belljar::workers {
+
+enum class WorkerUse { kRun, kSession };
+
+// Destroying it kills the process.
+struct Worker {
+  CaptureReader capture;
+  core::UniqueFd socket;
+  core::UniqueFd status_fd;               // its /proc/<pid>/status, opened while it waited
+  seal::WorkerResources resources;        // empty if the profile has none
+  seal::SelfReport self_report = 0;       // reported while it still ran only our code
+  std::vector<host::LayerState> layers;   // as observed on this process
+  std::shared_ptr<SessionFamily> family;  // for a session; otherwise null
+  core::Process process;
+  // kSession: it survives a request.
+  WorkerUse use = WorkerUse::kRun;
+  bool may_start_over = false;  // its zygote has omitted modules
+  // Used before this run: by a single run's process to start up, or in a session by earlier cells.
+  std::chrono::microseconds cpu_before{0};
+};
+
+}  // namespace belljar::workers
+
+#endif  // BELLJAR_ENGINE_WORKERS_WORKER_H_
