@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "engine/core/wire.h"
+#include "engine/seal/seal_step.h"
 
 namespace belljar::pool {
 
@@ -22,7 +23,7 @@ core::Result<void> Admission::TakeWorkerResources(core::Descriptors descriptors,
   const seal::SealPlan& plan = options_.zygote.plan;
   std::vector<core::UniqueFd*> places;
   if (plan.workspace) places.push_back(&worker.resources.workspace);
-  if (plan.egress && plan.namespaces) places.push_back(&worker.resources.egress);
+  if (plan.egress && !plan.without_namespaces) places.push_back(&worker.resources.egress);
   if (descriptors.size() != places.size()) {
     return core::MakeError("seal a worker", "its file systems differ from those requested");
   }

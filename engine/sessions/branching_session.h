@@ -146,7 +146,7 @@ class BranchingSession final : public Session {
 
   // Used by the holder of the turn.
   std::optional<workers::Worker> worker_;  // nullopt: it has died
-  bool is_at_base_ = false;  // worker_, or the session at rest, is in the state of base_
+  bool is_at_base_ = false;             // worker_, or the session at rest, is in the state of base_
   std::string parent_;                  // the checkpoint that the previous cell started from
   workspace::WorkspaceSnapshot files_;  // the files of worker_'s state
   SessionPages pages_;                  // of worker_
