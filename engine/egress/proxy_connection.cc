@@ -181,7 +181,7 @@ void ProxyConnection::TakeHttp() {
 
 // --- checking it ----------------------------------------------------------------------------
 
-void ProxyConnection::Handle(std::string host, uint16_t port) {
+void ProxyConnection::Handle(const std::string& host, uint16_t port) {
   host::NetworkEvent event;
   event.host = HostForRecord(host);
   event.port = port_ = port;
@@ -362,7 +362,7 @@ void ProxyConnection::Move(Way& way, Socket& from, Socket& to) {
 // --- refusing -------------------------------------------------------------------------------
 
 // For the record: the address, and why it ended early.
-void ProxyConnection::Describe(std::string detail) {
+void ProxyConnection::Describe(const std::string& detail) {
   if (!event_) return;
   std::string& known = run_->events[*event_].detail;
   known += (known.empty() ? "" : "; ") + detail;
@@ -376,7 +376,7 @@ void ProxyConnection::Refuse(const Denial& denial) {
 }
 
 // For input that cannot be parsed.
-void ProxyConnection::Reject(Protocol protocol, std::string answer, std::string detail) {
+void ProxyConnection::Reject(Protocol protocol, std::string_view answer, std::string detail) {
   host::NetworkEvent event;
   event.protocol = protocol == Protocol::kSocks5 ? "socks5" : "http";
   event.detail = std::move(detail);

@@ -69,7 +69,7 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
   void OnInput();
   void TakeHttp();
   void TakeSocks5();
-  void Handle(std::string host, uint16_t port);
+  void Handle(const std::string& host, uint16_t port);
   std::optional<Denial> Check(const HostName& host, uint16_t port) const;
   void Resolve(const HostName& host);
   void OnAddresses(const Addresses& addresses);
@@ -82,14 +82,14 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
   void Advance(Way& way);
 
   void Refuse(const Denial& denial);
-  void Reject(Protocol protocol, std::string answer, std::string detail);
+  void Reject(Protocol protocol, std::string_view answer, std::string detail);
   void Answer(std::string_view bytes);
   void Linger();
   void SetDeadline(Clock::time_point deadline);
   void Arm();
   void OnTimer();
   void OnDeadline();
-  void Describe(std::string detail);
+  void Describe(const std::string& detail);
 
   boost::asio::io_context& io_;
   const std::shared_ptr<RunNetwork> run_;

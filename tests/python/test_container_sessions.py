@@ -407,7 +407,7 @@ def test_mcp(place: Place, server: Server) -> None:
     session = answer["session"]["id"]
     assert server.call("execute_code", code="x + 2", session=session)[1]["result"] == 42
     refused = server.call("execute_code", code="1", session=session, use_container=False)[0]
-    assert "use_container is fixed when a session is opened, and this one is in a con" in refused
+    assert "use_container is fixed when a session is opened, and this one runs in a con" in refused
     for arguments in ({}, {"action": "roll_back", "checkpoint": "c1"}, {"action": "branch"}):
         text, _ = server.call("checkpoint", session=session, **arguments)
         assert f"under {place.runtime} a session cannot be copied" in text, text

@@ -173,9 +173,11 @@ prepare_tests() {
     [[ "$suite" != all && "$suite" != python ]] || install_clients
     configure release tests
     case "$suite" in
-      all | cpp) built=(belljar_release_tests belljar_python) ;;
-      release | soak) built=(belljar_tests belljar_python) ;;
-      python) built=(jail_runner "${USED[@]}") ;;
+      all) built=(belljar_release_tests belljar_python_tests belljar_python) ;;
+      cpp) built=(belljar_release_tests belljar_python) ;;
+      release) built=(belljar_tests belljar_python) ;;
+      soak) built=(belljar_tests belljar_python_tests belljar_python) ;;
+      python) built=(belljar_python_tests "${USED[@]}") ;;
     esac
   else
     configure release
