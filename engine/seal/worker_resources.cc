@@ -4,6 +4,7 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
+#include <linux/mount.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>

@@ -263,6 +263,7 @@ word_test() {
     die "$EXIT_USAGE" "unknown suite '$suite': all, cpp, python, release, tsan, other or core"
   if [[ "$suite" == other ]]; then
     prepare_build_dir
+    rm -rf -- "$BUILD/report"
     mkdir -p -- "$BUILD/report"
   else
     ran "building the tests" prepare_tests "$suite"

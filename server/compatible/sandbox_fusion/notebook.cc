@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <chrono>
+#include <exception>
 #include <map>
 #include <memory>
 #include <optional>
@@ -85,7 +86,11 @@ class Notebook::ClosesSession {
   }
   ClosesSession(const ClosesSession&) = delete;
   ~ClosesSession() {
-    (void)notebook_.Step(*notebook_.tools_.close_session, call_, {{"session", session_}});
+    try {
+      (void)notebook_.Step(*notebook_.tools_.close_session, call_, {{"session", session_}});
+    } catch (const std::exception&) {
+      return;  // out of memory: it is closed when it has been idle for long enough
+    }
   }
 
  private:
