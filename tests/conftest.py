@@ -4,11 +4,11 @@ tests CI may repeat."""
 import datetime
 import os
 import signal
-import tomllib
 
 import pytest
+from repeat_failed import quarantined
 
-from tests.machine import ROOT, EngineLater, engines_later
+from tests.machine import EngineLater, engines_later
 
 # The slowest files come first, so that no core waits for a slow file at the end. Check it with
 # `pytest --durations`.
@@ -62,20 +62,12 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
             file.write(f"{item.nodeid}\n")
 
 
-def quarantined() -> dict[str, str]:
-    """Name -> cause, of those whose time is not over."""
-    text = (ROOT / "tests/quarantine.toml").read_text(encoding="utf-8")
-    today = datetime.date.today()
-    entries = tomllib.loads(text).get("test", [])
-    return {each["name"]: each["cause"] for each in entries if each["until"] >= today}
-
-
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
     place = {f"tests/{name}": number for number, name in enumerate(LONGEST)}
     items.sort(key=lambda item: place.get(item.nodeid.partition("::")[0], len(place)))
     # Tests of integrations run in an environment without the plugin, as one test each of another.
     if os.environ.get("CI") == "true" and config.pluginmanager.hasplugin("rerunfailures"):
-        known = quarantined()
+        known = quarantined(datetime.date.today())
         for item in items:
             if item.nodeid.startswith(ATTACKS):
                 continue
