@@ -59,32 +59,12 @@ core::Result<std::shared_ptr<Session>> BranchingSession::Open(
 
 BranchingSession::BranchingSession(std::shared_ptr<const SessionHost> host,
                                    std::shared_ptr<Shared> shared, const SessionOptions& options)
-    : Session(options),
-      host_(std::move(host)),
-      shared_(std::move(shared)),
-      opened_(std::chrono::system_clock::now()),
-      last_used_(std::chrono::steady_clock::now()) {
+    : Session(options), host_(std::move(host)), shared_(std::move(shared)) {
   ++shared_->sessions;
 }
 
 BranchingSession::~BranchingSession() {
   if (closed_.empty()) Release();
-}
-
-// Requires mutex_.
-core::Error BranchingSession::ClosedError() const { return ErrorOfClosed(closed_); }
-
-core::Result<BranchingSession::Turn> BranchingSession::TakeTurn(Patience patience,
-                                                                const run::RunOptions& run) {
-  std::unique_lock lock(mutex_);
-  if (!closed_.empty()) return ClosedError();
-  if (is_taken_) {
-    const core::Result<void> waited = AwaitTurn(lock, takers_, patience, run);
-    if (!waited) return waited.error();
-  }
-  is_taken_ = true;
-  last_used_ = core::Clock::now();
-  return Turn(shared_from_this());
 }
 
 void BranchingSession::EndTurn() {
@@ -177,11 +157,6 @@ void BranchingSession::Rest() {
     rests = is_at_base_ && base_ && !base_->is_shared && !base_->process.process.HasEnded();
   }
   if (rests) Discard(std::exchange(worker_, std::nullopt));
-}
-
-std::string BranchingSession::closed() const {
-  const std::lock_guard lock(mutex_);
-  return closed_;
 }
 
 void BranchingSession::Close(std::string why) {

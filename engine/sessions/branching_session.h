@@ -86,7 +86,6 @@ class BranchingSession final : public Session {
                                 Patience patience) override;
   core::Result<void> RemoveFile(std::string_view path, Patience patience) override;
   void Close(std::string why) override;
-  std::string closed() const override;
   std::vector<pid_t> processes() const override;
   Info info() const override;
 
@@ -105,7 +104,6 @@ class BranchingSession final : public Session {
   BranchingSession(std::shared_ptr<const SessionHost> host, std::shared_ptr<Shared> shared,
                    const SessionOptions& options);
 
-  core::Result<Turn> TakeTurn(Patience patience, const run::RunOptions& run = {});
   void EndTurn() override;
   void RestLater();
   void Rest();
@@ -113,7 +111,6 @@ class BranchingSession final : public Session {
   void HoldNow(Turn turn);
   void HoldLater(core::Deadline at_the_latest);
   void At(core::Deadline due, std::function<void(BranchingSession&)> step);
-  core::Error ClosedError() const;
   void Release();
 
   core::Result<host::Outcome> RunCell(const host::Request& request, const run::RunOptions& options);
@@ -142,7 +139,6 @@ class BranchingSession final : public Session {
 
   const std::shared_ptr<const SessionHost> host_;
   const std::shared_ptr<Shared> shared_;
-  const std::chrono::system_clock::time_point opened_;
 
   // Used by the holder of the turn.
   std::optional<workers::Worker> worker_;  // nullopt: it has died
@@ -154,18 +150,14 @@ class BranchingSession final : public Session {
   // is rolled back to it.
   const Held* reseeded_ = nullptr;
 
-  mutable std::mutex mutex_;
+  // The rest requires mutex_.
+
   // The newest checkpoint from which worker_'s state derives.
   std::shared_ptr<Held> base_;
-  std::deque<std::shared_ptr<Held>> held_;  // ordered by creation or use, the latest last
-  std::deque<Dropped> dropped_;             // newest last; the oldest are forgotten
-  uint64_t cells_ = 0;
-  bool is_taken_ = false;
-  waiting::TakerQueue<Token> takers_;
-  std::string closed_;
+  std::deque<std::shared_ptr<Held>> held_;   // ordered by creation or use, the latest last
+  std::deque<Dropped> dropped_;              // newest last; the oldest are forgotten
   bool will_rest_ = false;                   // RestLater has been called, but not Rest
   std::optional<waiting::Event> interrupt_;  // of the running cell
-  std::chrono::steady_clock::time_point last_used_;
 };
 
 }  // namespace belljar::sessions

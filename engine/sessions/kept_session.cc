@@ -32,19 +32,6 @@ KeptSession::KeptSession(std::unique_ptr<LivePython> python, NoCopies no_copies,
 
 // --- turns and the end ---------------------------------------------------------------------------
 
-core::Result<KeptSession::Turn> KeptSession::TakeTurn(Patience patience,
-                                                      const run::RunOptions& run) {
-  std::unique_lock lock(mutex_);
-  if (!closed_.empty()) return ErrorOfClosed(closed_);
-  if (is_taken_) {
-    const core::Result<void> waited = AwaitTurn(lock, takers_, patience, run);
-    if (!waited) return waited.error();
-  }
-  is_taken_ = true;
-  last_used_ = core::Clock::now();
-  return Turn(shared_from_this());
-}
-
 void KeptSession::EndTurn() {
   std::unique_lock lock(mutex_);
   last_used_ = core::Clock::now();
@@ -62,17 +49,12 @@ void KeptSession::Close(std::string why) {
     const std::lock_guard lock(mutex_);
     if (!closed_.empty()) return;
     closed_ = std::move(why);
-    takers_.FailAll(ErrorOfClosed(closed_));
+    takers_.FailAll(ClosedError());
     kill_.Raise();
     // Whoever holds the turn ends it.
     if (std::exchange(is_taken_, true)) return;
   }
   python_.reset();
-}
-
-std::string KeptSession::closed() const {
-  const std::lock_guard lock(mutex_);
-  return closed_;
 }
 
 std::vector<pid_t> KeptSession::processes() const {
@@ -111,7 +93,7 @@ core::Result<host::Outcome> KeptSession::Run(const host::Request& request,
   {
     const std::lock_guard lock(mutex_);
     is_running_ = false;
-    if (!closed_.empty()) return ErrorOfClosed(closed_);
+    if (!closed_.empty()) return ClosedError();
     if (!outcome && !has_ended) --cells_;  // it did not run
   }
   const std::string reason = no_copies_.where + " a session cannot be copied";
@@ -186,7 +168,10 @@ core::Result<void> KeptSession::RemoveFile(std::string_view path, Patience patie
 // --- what it cannot ------------------------------------------------------------------------------
 
 core::Error KeptSession::CannotBeCopied() const {
-  if (const std::string why = closed(); !why.empty()) return ErrorOfClosed(why);
+  {
+    const std::lock_guard lock(mutex_);
+    if (!closed_.empty()) return ClosedError();
+  }
   return core::MakeError("copy a session",
                          no_copies_.where +
                              " a session cannot be copied, so it has no checkpoints "

@@ -47,7 +47,6 @@ class KeptSession final : public Session {
                                 Patience patience) override;
   core::Result<void> RemoveFile(std::string_view path, Patience patience) override;
   void Close(std::string why) override;
-  std::string closed() const override;
   std::vector<pid_t> processes() const override;
   Info info() const override;
 
@@ -66,7 +65,6 @@ class KeptSession final : public Session {
   KeptSession(std::unique_ptr<LivePython> python, NoCopies no_copies, const SessionOptions& options,
               waiting::Event interrupt, waiting::Event kill);
 
-  core::Result<Turn> TakeTurn(Patience patience, const run::RunOptions& run = {});
   void EndTurn() override;
   // Calls `use` with the turn, and closes the session if its Python ended in the process.
   template <typename T>
@@ -76,7 +74,6 @@ class KeptSession final : public Session {
   core::Error CannotBeCopied() const;
 
   const NoCopies no_copies_;
-  const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();
   const std::vector<pid_t> processes_;
   const bool has_workspace_;
   const waiting::Event interrupt_;  // of the running cell
@@ -84,13 +81,7 @@ class KeptSession final : public Session {
 
   std::unique_ptr<LivePython> python_;  // used by the holder of the turn
 
-  mutable std::mutex mutex_;
-  uint64_t cells_ = 0;
-  bool is_taken_ = false;
-  bool is_running_ = false;  // a cell
-  waiting::TakerQueue<Token> takers_;
-  std::string closed_;
-  std::chrono::steady_clock::time_point last_used_ = std::chrono::steady_clock::now();
+  bool is_running_ = false;  // a cell; requires mutex_
 };
 
 }  // namespace belljar::sessions

@@ -20,8 +20,25 @@ constexpr char kSandboxClosed[] = "its sandbox was closed";
 Session::Session(const SessionOptions& options)
     : options_(options), id_(core::Hex(host::RandomBytes())) {}
 
-core::Result<void> Session::AwaitTurn(std::unique_lock<std::mutex>& lock,
-                                      waiting::TakerQueue<Token>& takers, const Patience& patience,
+std::string Session::closed() const {
+  const std::lock_guard lock(mutex_);
+  return closed_;
+}
+
+core::Result<Session::Turn> Session::TakeTurn(const Patience& patience,
+                                              const run::RunOptions& run) {
+  std::unique_lock lock(mutex_);
+  if (!closed_.empty()) return ClosedError();
+  if (is_taken_) {
+    const core::Result<void> waited = AwaitTurn(lock, patience, run);
+    if (!waited) return waited.error();
+  }
+  is_taken_ = true;
+  last_used_ = core::Clock::now();
+  return Turn(shared_from_this());
+}
+
+core::Result<void> Session::AwaitTurn(std::unique_lock<std::mutex>& lock, const Patience& patience,
                                       const run::RunOptions& run) {
   if (!patience.waits) {
     return core::WithCause(core::Cause::kNoTurn,
@@ -31,15 +48,15 @@ core::Result<void> Session::AwaitTurn(std::unique_lock<std::mutex>& lock,
   const int cancel_fd = run.cancel_fd >= 0 ? run.cancel_fd : patience.cancel_fd;
   const waiting::Wait wait{core::Clock::now() + patience.at_most, cancel_fd,
                            run.interrupted ? &interrupts : nullptr};
-  const core::Result<Token> token = takers.Take(
+  const core::Result<Token> token = takers_.Take(
       lock, wait, kUseSession, [] { return "it was busy with other calls throughout"; });
   if (token) return {};
   const bool is_late = token.error().error_number == ETIMEDOUT;
   return is_late ? core::WithCause(core::Cause::kNoTurn, token.error()) : token.error();
 }
 
-core::Error Session::ErrorOfClosed(const std::string& why) {
-  return core::SystemErrorOf(ENOENT, kUseSession, "it is closed: " + why);
+core::Error Session::ClosedError() const {
+  return core::SystemErrorOf(ENOENT, kUseSession, "it is closed: " + closed_);
 }
 
 core::Error NoWorkspace() {

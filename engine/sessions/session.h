@@ -159,7 +159,7 @@ class Session : public std::enable_shared_from_this<Session> {
   // Ends it. The running cell is cancelled. Later calls fail with `why`.
   virtual void Close(std::string why) = 0;
   // Why it was closed; empty: it is open.
-  virtual std::string closed() const = 0;
+  std::string closed() const;
 
   // The processes of the session and of its branches, on this machine.
   virtual std::vector<pid_t> processes() const = 0;
@@ -195,13 +195,22 @@ class Session : public std::enable_shared_from_this<Session> {
 
   explicit Session(const SessionOptions& options);
 
-  // Waits in the queue of a busy session. `lock` is on the session's mutex.
-  static core::Result<void> AwaitTurn(std::unique_lock<std::mutex>& lock,
-                                      waiting::TakerQueue<Token>& takers, const Patience& patience,
-                                      const run::RunOptions& run);
-  static core::Error ErrorOfClosed(const std::string& why);
+  core::Result<Turn> TakeTurn(const Patience& patience, const run::RunOptions& run = {});
+  core::Error ClosedError() const;  // requires mutex_
+
+  const std::chrono::system_clock::time_point opened_ = std::chrono::system_clock::now();
+
+  mutable std::mutex mutex_;
+  uint64_t cells_ = 0;
+  bool is_taken_ = false;
+  waiting::TakerQueue<Token> takers_;
+  std::string closed_;
+  std::chrono::steady_clock::time_point last_used_ = std::chrono::steady_clock::now();
 
  private:
+  // Waits in the queue of a busy session. `lock` is on mutex_.
+  core::Result<void> AwaitTurn(std::unique_lock<std::mutex>& lock, const Patience& patience,
+                               const run::RunOptions& run);
   virtual void EndTurn() = 0;
 
   const SessionOptions options_;
