@@ -73,6 +73,8 @@ def test_where_it_is_not_known_everything_is_needed():
     [
         ([], ["tests"]),
         (["README.md", "docs/cli.md"], ["docs"]),
+        (["docs/cli.md", ".ci/passed"], ["docs"]),
+        (["cli/run_command.cc", ".ci/passed"], ["tests", "packaging"]),
         (["README.md", "examples/fibonacci.py"], ["tests"]),
         (["cli/run_command.cc"], ["tests", "packaging"]),
         (["engine/sessions/session.cc"], ["tests", "tsan"]),
