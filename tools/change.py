@@ -2,12 +2,12 @@
 """Print what CI runs for a change, one word per line, according to the files that it touches.
 
     tools/change.py [BASE]
-    tools/change.py --left-out WORD…
+    tools/change.py --left-out tests|programs WORD…
 
 `tests/landing.toml` is the table. Words: `docs` alone, if only pages changed; otherwise `tests` and
 the extras of the files. Everything is needed where the table or the build changed, and where it is
 not known what changed. Default for BASE: default_base().
---left-out prints the Python tests that only other words need.
+--left-out prints the Python tests, or the C++ test programs, that only other words need.
 """
 
 import argparse
@@ -80,19 +80,20 @@ def needed(files: list[str] | None, table: dict[str, Any]) -> list[str]:
     return ["tests", *touched]
 
 
-def left_out(words: list[str], table: dict[str, Any]) -> list[str]:
+def left_out(kind: str, words: list[str], table: dict[str, Any]) -> list[str]:
     extras = table["extras"].items()
-    return [test for word, each in extras if word not in words for test in each.get("tests", ())]
+    return [name for word, each in extras if word not in words for name in each.get(kind, ())]
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("base", nargs="?", help="the revision to compare with")
-    parser.add_argument("--left-out", nargs="*", metavar="WORD")
+    parser.add_argument("--left-out", nargs="+", metavar=("tests|programs", "WORD"))
     options = parser.parse_args()
     table = read_table()
-    if options.left_out is not None:
-        print("\n".join(left_out(options.left_out, table)))
+    if options.left_out:
+        kind, *words = options.left_out
+        print("\n".join(left_out(kind, words, table)))
         return 0
     base = options.base or default_base()
     words = needed(files_since(base) if base else None, table)

@@ -1,5 +1,6 @@
 """tools/change.py: what CI runs for a change, in a repository of its own and by the real table."""
 
+import re
 import subprocess
 from pathlib import Path
 
@@ -74,13 +75,23 @@ def test_where_it_is_not_known_everything_is_needed():
         ([], ["tests"]),
         (["README.md", "docs/cli.md"], ["docs"]),
         (["docs/cli.md", ".ci/passed"], ["docs"]),
-        (["cli/run_command.cc", ".ci/passed"], ["tests", "packaging"]),
+        (["cli/repl/repl.cc", ".ci/passed"], ["tests", "server"]),
         (["README.md", "examples/fibonacci.py"], ["tests"]),
-        (["cli/run_command.cc"], ["tests", "packaging"]),
-        (["engine/sessions/session.cc"], ["tests", "tsan"]),
-        (["server/http/http_server.cc"], ["tests", "tsan", "fuzz"]),
-        (["policy/belljar_policy/guards.py"], ["tests", "other", "search", "fuzz", "packaging"]),
-        (["engine/inside/zygote.cc"], ["tests", "other"]),
+        (["cli/validate/check.cc"], ["tests", "server", "tsan", "packaging"]),
+        (
+            ["engine/sessions/session.cc"],
+            ["tests", "engine", "containers", "server", "language", "tsan"],
+        ),
+        (["server/http/http_server.cc"], ["tests", "server", "tsan", "fuzz"]),
+        (["server/tools/containers.cc"], ["tests", "containers", "server", "tsan", "fuzz"]),
+        (
+            ["policy/belljar_policy/guards.py"],
+            ["tests", "engine", "language", "other", "search", "fuzz"],
+        ),
+        (
+            ["engine/inside/zygote.cc"],
+            ["tests", "engine", "containers", "server", "language", "other"],
+        ),
         (["pyproject.toml"], ["tests", "packaging"]),
         (["python/belljar/ray.py"], ["tests", "packaging", "ray"]),
         (["tests/landing.toml"], ["tests", *EXTRAS]),
@@ -93,9 +104,19 @@ def test_the_files_say_what_is_needed(files, words):
 
 
 def test_tests_are_left_out_unless_they_are_needed():
-    assert change.left_out(EXTRAS, TABLE) == []
-    assert "tests/search" in change.left_out(["tests", "ray"], TABLE)
-    assert "tests/integrations/test_ray.py" not in change.left_out(["tests", "ray"], TABLE)
+    assert change.left_out("tests", EXTRAS, TABLE) == []
+    assert "tests/search" in change.left_out("tests", ["tests", "ray"], TABLE)
+    assert "tests/integrations/test_ray.py" not in change.left_out("tests", ["ray"], TABLE)
+    assert change.left_out("programs", EXTRAS, TABLE) == []
+    assert "engine_tests" in change.left_out("programs", ["tests", "server"], TABLE)
+
+
+def test_every_test_program_belongs_to_a_word():
+    text = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")
+    programs = re.findall(r"belljar_add_tests\((\w+_tests) ", text)
+    assert sorted(change.left_out("programs", [], TABLE)) == sorted(
+        program for program in programs if not program.endswith("_release_tests")
+    )
 
 
 def test_every_pattern_is_of_a_file_and_every_word_is_known():

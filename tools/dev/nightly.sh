@@ -68,24 +68,24 @@ nightly_load() { # TIMES
 readonly NIGHTLY=(lint test release tsan others fuzz search soak odr chart wheels arm64 load)
 
 # In a separate process: if it has to stop, the other parts continue.
-nightly_part() ( # PART SECONDS SEED
+nightly_part() ( # PART SECONDS SEED TIMES
   case "$1" in
     release | tsan) "$ROOT/dev" test "$1" ;;
     others) nightly_others ;;
     fuzz) "$ROOT/dev" fuzz --seconds "$2" ;;
     search) nightly_search "$2" "$3" ;;
-    load) nightly_load 20 ;;
+    load) nightly_load "$4" ;;
     *) "$ROOT/dev" "$1" ;;
   esac
 )
 
 word_nightly() {
-  local seconds=3600 seed=0 parts=() part status=0 began result ended=()
+  local seconds=3600 seed=0 times=20 parts=() part status=0 began result ended=()
   while (($#)); do
     case "$1" in
-      --seconds | --seed)
+      --seconds | --seed | --times)
         [[ "${2:-}" =~ ^[0-9]{1,9}$ ]] || die "$EXIT_USAGE" "$1 takes a whole number"
-        if [[ "$1" == --seconds ]]; then seconds=$2; else seed=$2; fi
+        printf -v "${1#--}" %s "$2"
         shift
         ;;
       *)
@@ -99,7 +99,7 @@ word_nightly() {
   ((${#parts[@]})) || parts=("${NIGHTLY[@]}")
   for part in "${parts[@]}"; do
     began=$SECONDS result=passed
-    nightly_part "$part" "$seconds" "$seed" || status=1 result=FAILED
+    nightly_part "$part" "$seconds" "$seed" "$times" || status=1 result=FAILED
     ended+=("$part: $result, $(((SECONDS - began) / 60)) minutes")
   done
   for part in "${ended[@]}"; do say "$part"; done

@@ -4,23 +4,42 @@
 # Most tests spend their time waiting: for a process to start, a limit to be reached, a client.
 AT_A_TIME=$((2 * JOBS))
 
+# left_out tests|programs: those that a change in CI does not need (CI_NEEDS: words of
+# tests/landing.toml), one per line
+left_out() {
+  # shellcheck disable=SC2086  # split into words
+  [[ -z "${CI_NEEDS:-}" ]] || "$PYTHON" -I "$ROOT/tools/change.py" --left-out "$1" $CI_NEEDS
+}
+
+# The targets of the C++ test programs that are needed, one per line; there may be none.
+test_programs() {
+  if [[ -z "${CI_NEEDS:-}" ]]; then
+    printf 'belljar_tests\n'
+  else
+    comm -23 <("$PYTHON" -I "$ROOT/tools/change.py" --left-out programs | sort) <(left_out programs | sort)
+  fi
+}
+
 # run_ctest PRESET LABEL [ARGS...]: 1 if a test failed; reports are in build/report. All tests run
 # file by file, with a report of each; a selection by ARGS one by one. In CI a test that fails runs
 # once more, alone (tools/repeat_failed.py); never one of attacks.
 run_ctest() {
-  local preset=$1 label=$2 status=0
+  local preset=$1 label=$2 status=0 others="soak|single" program none=error
   shift 2
+  while read -r program; do
+    [[ -z "$program" ]] || others+="|^$program\$" none=ignore
+  done < <(left_out programs)
   say "C++ tests ($preset)"
   if (($#)); then
     call_ctest "$preset" "$preset" "" --no-tests=ignore -L "$label" -LE "soak|file" "$@" || status=1
   elif [[ "${CI:-}" == true ]]; then
-    call_ctest "$preset" "$preset-attacks" xml --no-tests=ignore -L "$label" -L attacks -LE "soak|single" ||
+    call_ctest "$preset" "$preset-attacks" xml --no-tests=ignore -L "$label" -L attacks -LE "$others" ||
       status=1
-    call_ctest "$preset" "$preset" xml --no-tests=error -L "$label" -LE "soak|single|attacks" ||
+    call_ctest "$preset" "$preset" xml --no-tests="$none" -L "$label" -LE "$others|attacks" ||
       "$PYTHON" -I "$ROOT/tools/repeat_failed.py" --tree "$BUILD/$preset" \
         "$BUILD/report/ctest-$preset.xml" || status=1
   else
-    call_ctest "$preset" "$preset" xml --no-tests=error -L "$label" -LE "soak|single" || status=1
+    call_ctest "$preset" "$preset" xml --no-tests="$none" -L "$label" -LE "$others" || status=1
   fi
   return "$status"
 }
@@ -139,7 +158,7 @@ without_engines() {
 }
 
 # In CI, which has engines: all tests without them, so that none takes one for granted, and then, with
-# engines, those that asked for one.
+# engines, those that asked for one, if the change needs them.
 run_pytest_twice() {
   local later="$BUILD/report/engines-later.txt" status=0
   : >"$later"
@@ -149,6 +168,7 @@ run_pytest_twice() {
     return 1
   fi
   say "$(wc -l <"$later") tests that use container engines"
+  [[ " ${CI_NEEDS:-containers} " == *" containers "* ]] || return "$status"
   run_pytest "$@" --junitxml "$BUILD/report/pytest-engines.xml" "@$later" || status=1
   return "$status"
 }
@@ -193,8 +213,13 @@ prepare_tests() {
   mkdir -p -- "$BUILD/report"
 }
 
-build_asan() { build_targets asan tests belljar_tests; }
-build_tsan() { build_targets tsan tests belljar_tests; }
+build_tests() { # PRESET
+  local programs
+  mapfile -t programs < <(test_programs)
+  ((${#programs[@]} == 0)) || build_targets "$1" tests "${programs[@]}"
+}
+build_asan() { build_tests asan; }
+build_tsan() { build_tests tsan; }
 
 # The tests of the host's threads.
 run_tsan() {
@@ -205,6 +230,10 @@ run_tsan() {
 # With sanitizers, and what they hide: the label release.
 run_cpp() {
   local status=0
+  if [[ -z "$(test_programs)" ]]; then
+    say "no C++ tests: this change does not need them"
+    return
+  fi
   build_asan
   run_ctest asan . "$@" || status=1
   run_ctest release release "$@" || status=1
@@ -233,8 +262,7 @@ ran() {
   return "$status"
 }
 
-# All in Python; in CI, without what this change does not need (CI_NEEDS: words of
-# tests/landing.toml).
+# All in Python; in CI, without what this change does not need.
 run_all_in_python() { # ARGS...
   local test
   if [[ "${CI:-}" != true ]]; then
@@ -242,9 +270,8 @@ run_all_in_python() { # ARGS...
     return
   fi
   while read -r test; do
-    set -- --ignore "$ROOT/$test" "$@"
-  done < <([[ -z "${CI_NEEDS:-}" ]] ||
-    "$PYTHON" -I "$ROOT/tools/change.py" --left-out $CI_NEEDS | grep .)
+    [[ -z "$test" ]] || set -- --ignore "$ROOT/$test" "$@"
+  done < <(left_out tests)
   run_pytest_twice "$@"
 }
 
