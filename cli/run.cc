@@ -23,7 +23,6 @@
 #include "engine/core/text.h"
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
-#include "engine/outside/run_once.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/loader.h"
 #include "engine/profiles/unnamed_profile.h"
@@ -306,8 +305,7 @@ host::Outcome Refusal(const Job& job) {
                                    .traceback = "",
                                    .hint = job.refused->hint};
   outcome.limits = job.request.limits;
-  outcome.isolation.mode =
-      job.sandbox.isolation == outside::IsolationMode::kStrict ? "strict" : "standard";
+  outcome.isolation.mode = outside::ModeName(job.sandbox.isolation);
   outcome.isolation.language = outside::LanguageName(job.sandbox.language);
   return outcome;
 }
@@ -373,10 +371,10 @@ int RunJob(const RunArguments& arguments, Job job) {
   run::RunOptions options;
   options.cancel_fd = interruption.fd();
   if (arguments.is_live()) options.sink = &output.sink();
-  const auto run = job.receipt_key ? outside::RunOnlyOnce : outside::RunOnce;
-  core::Result<host::Outcome> outcome = job.container
-                                            ? RunInContainer(job, options)
-                                            : run(std::move(job.sandbox), job.request, options);
+  core::Result<host::Outcome> outcome =
+      job.container ? RunInContainer(job, options)
+                    : outside::RunOnce(std::move(job.sandbox), job.request, options,
+                                       job.receipt_key.has_value());
   if (outcome && outcome->container) outcome->container->packages = job.installed;
   const core::Result<void> written = output.Finish();
   if (interruption.signal() != 0) {

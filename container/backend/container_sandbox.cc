@@ -12,9 +12,8 @@ namespace belljar::container::backend {
 namespace {
 
 GuestTerms TermsOf(const outside::SandboxOptions& sandbox, egress::EgressService* egress_service) {
-  return GuestTerms::Of(
-      sandbox.profile, sandbox.isolation == outside::IsolationMode::kStrict ? "strict" : "standard",
-      outside::LanguageName(outside::LanguageOf(sandbox)), egress_service);
+  return GuestTerms::Of(sandbox.profile, outside::ModeName(sandbox.isolation),
+                        outside::LanguageName(outside::LanguageOf(sandbox)), egress_service);
 }
 
 core::Result<std::string> InstanceOf(const outside::SandboxOptions& sandbox,

@@ -43,8 +43,8 @@ wire::Hello Greeting(const GuestOptions& options) {
           host::kBelljarVersion,
           host::kPythonVersion,
           options.profile,
-          options.isolation == outside::IsolationMode::kStrict ? "strict" : "standard",
-          options.language == outside::Language::kFull ? "full" : "restricted"};
+          outside::ModeName(options.isolation),
+          outside::LanguageName(options.language)};
 }
 
 // Strict isolation needs a private root, and containers may not mount one.

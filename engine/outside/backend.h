@@ -3,10 +3,8 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_BACKEND_H_
 #define BELLJAR_ENGINE_OUTSIDE_BACKEND_H_
 
-#include <functional>
 #include <memory>
 
-#include "engine/core/fd.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
 #include "engine/host/outcome.h"
@@ -21,11 +19,6 @@ struct SessionOptions;
 
 namespace belljar::outside {
 
-// Takes over the connections to a worker's egress proxy for one run, instead of this process's own
-// proxy. Called before the guest runs; if it fails, the run fails. An empty `listener` means that
-// the workers are in this process's network namespace, and its listener is already there.
-using EgressHandler = std::function<core::Result<void>(core::UniqueFd listener)>;
-
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -33,6 +26,9 @@ class Backend {
   // them against the profile.
   virtual core::Result<host::Outcome> Run(const host::Request& request,
                                           const run::RunOptions& options) = 0;
+
+  // Whether Run would not wait for a zygote that is still loading.
+  virtual bool RunsEarly(const host::Request&) const { return false; }
 
   // Opens a session (session.h), whose limits are final. It is closed with the backend, by which
   // time none of its calls may be running. Uses only those parts of `run` that concern waiting for

@@ -4,6 +4,7 @@
 #include <memory>
 #include <utility>
 
+#include "engine/outside/pool_options.h"
 #include "engine/run/execution.h"
 #include "engine/sessions/kept_session.h"
 #include "engine/sessions/kept_worker.h"
@@ -14,6 +15,28 @@ namespace {
 constexpr char kOpen[] = "open a session";
 
 }  // namespace
+
+core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
+    const SandboxOptions& options) {
+  if (!options.profile.egress || options.egress_handler)
+    return std::unique_ptr<egress::EgressService>();
+  core::Result<egress::EgressRules> rules = egress::EgressRules::Make(options.network);
+  if (!rules) return rules.error();
+  return egress::EgressService::Start(std::move(*rules));
+}
+
+core::Result<std::unique_ptr<Backend>> LocalBackend::Start(const SandboxOptions& options,
+                                                           workers::ZygoteKind kind) {
+  core::Result<pool::SparePoolOptions> pool = PoolOptionsFor(options, std::move(kind));
+  if (!pool) return pool.error();
+  core::Result<std::unique_ptr<egress::EgressService>> egress_service = StartEgressService(options);
+  if (!egress_service) return egress_service.error();
+  core::Result<std::unique_ptr<pool::SparePool>> started = pool::SparePool::Start(std::move(*pool));
+  if (!started) return started.error();
+  return std::unique_ptr<Backend>(std::make_unique<LocalBackend>(
+      std::move(*started), ModeName(options.isolation), LanguageName(LanguageOf(options)),
+      std::move(*egress_service), options.egress_handler));
+}
 
 LocalBackend::LocalBackend(std::unique_ptr<pool::SparePool> pool, std::string mode,
                            std::string language,
@@ -65,7 +88,7 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
   // Layers needed to limit the copies of a session.
   const bool can_copy = !zygote.plan.without_namespaces && !zygote.plan.without_rlimits &&
                         !zygote.plan.without_seccomp;
-  if (zygote.single_run || !can_copy) return OpenKept(options, run);
+  if (zygote.kind.single_run || !can_copy) return OpenKept(options, run);
   core::Result<std::shared_ptr<const sessions::SessionHost>> host = HostSessions();
   if (!host) return host.error();
   core::Result<workers::Worker> worker =

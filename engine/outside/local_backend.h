@@ -1,4 +1,4 @@
-// LocalBackend: runs each request in a fresh sealed worker on this machine.
+// LocalBackend: runs each request in a fresh sealed worker of one zygote on this machine.
 #ifndef BELLJAR_ENGINE_OUTSIDE_LOCAL_BACKEND_H_
 #define BELLJAR_ENGINE_OUTSIDE_LOCAL_BACKEND_H_
 
@@ -9,18 +9,23 @@
 
 #include "engine/egress/egress_proxy.h"
 #include "engine/outside/backend.h"
+#include "engine/outside/sandbox_options.h"
 #include "engine/pool/spare_pool.h"
 #include "engine/run/run_options.h"
 #include "engine/sessions/branching_session.h"
 #include "engine/sessions/session.h"
 #include "engine/waiting/background_tasks.h"
+#include "engine/workers/zygote_process.h"
 
 namespace belljar::outside {
 
 class LocalBackend : public Backend {
  public:
+  // Returns before the first worker is ready. Precondition: the options have an installation.
+  static core::Result<std::unique_ptr<Backend>> Start(const SandboxOptions& options,
+                                                      workers::ZygoteKind kind);
   // `mode` and `language` ("strict", "restricted", …) are copied into every outcome. For a profile
-  // with an egress proxy, either `egress_service` or `keeper` is set; otherwise neither.
+  // with an egress proxy, either `egress_service` or `egress_handler` is set; otherwise neither.
   LocalBackend(std::unique_ptr<pool::SparePool> pool, std::string mode, std::string language,
                std::unique_ptr<egress::EgressService> egress_service, EgressHandler egress_handler);
   ~LocalBackend() override;

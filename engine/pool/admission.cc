@@ -57,8 +57,8 @@ core::Result<void> Admission::Admit(workers::Worker& worker, core::Deadline dead
   if (!status) return status.error();
   worker.status_fd = std::move(*status);
   if (core::Result<void> observed = Observe(worker); !observed) return observed;
-  if (options_.zygote.single_run) worker.cpu_before = worker.process.CpuTime();
-  worker.may_start_over = options_.zygote.named_modules.has_value();
+  if (options_.zygote.kind.single_run) worker.cpu_before = worker.process.CpuTime();
+  worker.may_start_over = options_.zygote.kind.modules.has_value();
   return {};
 }
 

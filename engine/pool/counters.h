@@ -14,7 +14,7 @@ struct Counters {
   uint64_t workers_spawned = 0;  // or containers started
   size_t waiting = 0;            // workers that are ready, whichever program comes next
   pid_t zygote_pid = -1;         // -1: none, or not on this machine
-  pid_t light_zygote_pid = -1;   // of a second zygote, see light_backend.h
+  pid_t light_zygote_pid = -1;   // of a second zygote (outside/start_plan.h)
 };
 
 }  // namespace belljar::pool

@@ -20,7 +20,7 @@ constexpr char kStart[] = "start a pool of workers";
 SparePool::SparePool(SparePoolOptions options, waiting::Event wake)
     : options_(std::move(options)),
       admission_(options_),
-      shelves_(options_.spares, options_.zygote.single_run, std::move(wake)) {}
+      shelves_(options_.spares, options_.zygote.kind.single_run, std::move(wake)) {}
 
 core::Result<std::unique_ptr<SparePool>> SparePool::Start(SparePoolOptions options) {
   core::Result<waiting::Event> wake = waiting::Event::Create(kStart);
@@ -68,7 +68,7 @@ void SparePool::Keep() {
 // The zygote of a single run is restarted until there has been a worker, and never while one
 // exists.
 bool SparePool::IsComplete() const {
-  if (!options_.zygote.single_run) return false;
+  if (!options_.zygote.kind.single_run) return false;
   return shelves_.has_delivered() || !pending_.empty();
 }
 
@@ -161,7 +161,7 @@ std::optional<workers::WorkerUse> SparePool::NextMissing() const {
 
 void SparePool::RequestMissing() {
   if (!zygote_ || !refill_backoff_.IsOver(core::Clock::now())) return;
-  if (options_.zygote.single_run) {
+  if (options_.zygote.kind.single_run) {
     if (core::Result<void> become = BecomeOnly(); !become) WorkerFailed(become.error());
     return;
   }
@@ -211,7 +211,7 @@ void SparePool::DropZygote() {
 
 bool SparePool::WantsWorkers() const {
   if (!zygote_) return false;
-  return options_.zygote.single_run || (zygote_->CanRequest() && NextMissing());
+  return options_.zygote.kind.single_run || (zygote_->CanRequest() && NextMissing());
 }
 
 // When the next action on a zygote is due. A due rotation does not count while a new zygote starts,

@@ -13,7 +13,7 @@
 // Callers only meet the shelves (shelves.h), where the keeper puts each worker once it has passed
 // admission (admission.h). The zygote that serves has the requests that it owes (serving_zygote.h).
 //
-// With zygote.single_run there is only one worker, which was the zygote. Failures before it is
+// With zygote.kind.single_run there is only one worker, which was the zygote. Failures before it is
 // ready are retried; once it has been taken, nothing more is started.
 #ifndef BELLJAR_ENGINE_POOL_SPARE_POOL_H_
 #define BELLJAR_ENGINE_POOL_SPARE_POOL_H_

@@ -47,7 +47,7 @@ class Execution {
   // answer, if its status is ok; otherwise the outcome says why there is none.
   void Ask(const Question& question) { question_ = &question; }
 
-  // The error kStartOver: see SandboxOptions::named_modules.
+  // The error kStartOver: its worker needs a module that its zygote has omitted.
   core::Result<host::Outcome> Run();
 
   // After Run. The caller kills it if it is still alive.

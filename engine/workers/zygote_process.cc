@@ -175,7 +175,7 @@ std::string ProfilePackages(const ZygoteOptions& options) {
 
 // JSON: null for all.
 std::string NamedModules(const ZygoteOptions& options) {
-  return options.named_modules ? nlohmann::json(*options.named_modules).dump() : "null";
+  return options.kind.modules ? nlohmann::json(*options.kind.modules).dump() : "null";
 }
 
 core::Result<std::string> StartMessage(const ZygoteOptions& options) {
@@ -189,7 +189,7 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
                           {"profile_packages", ProfilePackages(options)},
                           {"missing_modules", MissingModules(options)},
                           {"huge_pages", options.huge_pages},
-                          {"single_run", options.single_run},
+                          {"single_run", options.kind.single_run},
                           {"named_modules", NamedModules(options)},
                           {"capture_output", options.layout.output.count},
                           {"capture_report", options.layout.report.count},
@@ -223,7 +223,7 @@ core::Result<void> SendStart(const ZygoteOptions& options, int control) {
 uint64_t NamespaceFlags(const ZygoteOptions& options) {
   if (options.plan.without_namespaces) return 0;
   return seal::ZygoteNamespaceFlags() |
-         (options.single_run ? seal::WorkerNamespaceFlags(false, false) : 0);
+         (options.kind.single_run ? seal::WorkerNamespaceFlags(false, false) : 0);
 }
 
 // The kernel function in which a process waits (wchan in proc(5)), and the number of its system
@@ -293,7 +293,7 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
     return core::SystemErrorOf(EAGAIN, "hold a zygote", "no descriptor or thread is available");
   ZygoteProcess zygote(std::move(process), std::move(pair->first), std::move(errors),
                        std::move(reaper));
-  if (!options.single_run) RaisePinLimit(pid);
+  if (!options.kind.single_run) RaisePinLimit(pid);
   if (!options.plan.without_namespaces) {
     if (core::Result<void> done = seal::WriteIdMaps(pid); !done) return done.error();
   }

@@ -23,7 +23,16 @@
 
 namespace belljar::workers {
 
+// What it does and what it has loaded.
+struct ZygoteKind {
+  bool single_run = false;  // becomes its only worker (BecomeWorker); else workers are its clones
+  // Top-level names of the profile's modules that it loads, with what these import. A worker that
+  // needs another one says so (core::WorkerSignal::kStartOver). nullopt: it loads all.
+  std::optional<std::vector<std::string>> modules;
+};
+
 struct ZygoteOptions {
+  ZygoteKind kind;
   installation::Installation installation;
   std::string profile_document;                       // JSON
   std::string other_profiles;                         // JSON: profile name -> module names
@@ -33,8 +42,6 @@ struct ZygoteOptions {
   std::vector<installation::MissingPackages>
       missing;              // sets that it names but that are not installed
   bool huge_pages = false;  // for the interpreter's heap
-  bool single_run = false;  // becomes its only worker: BecomeWorker
-  std::optional<std::vector<std::string>> named_modules;  // see SandboxOptions
   seal::SealPlan plan;
   core::CaptureLayout layout;
 };

@@ -6,7 +6,7 @@ A module that it has left out cannot be loaded later: the seal maps no native co
 of what is loaded while a program runs would count as the program's. So a program that asks for one
 in spite of its text (a name that it has put together, a library that imports another one in one of
 its functions) is stopped where it asks, before anything notices, and the host starts it over in a
-zygote that has loaded all (engine/outside/run_once.h).
+zygote that has them all (engine/outside/start_plan.h).
 """
 
 from __future__ import annotations

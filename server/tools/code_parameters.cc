@@ -60,8 +60,7 @@ host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfi
   host::Outcome outcome;
   host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled before it was run");
   outcome.limits = request.limits;
-  outcome.isolation.mode =
-      sandboxes.isolation() == outside::IsolationMode::kStrict ? "strict" : "standard";
+  outcome.isolation.mode = outside::ModeName(sandboxes.isolation());
   outcome.isolation.language = outside::LanguageName(sandboxes.LanguageOf(profile));
   return outcome;
 }

@@ -168,10 +168,9 @@ Json Layers(const Sandboxes& sandboxes) {
 }
 
 Json IsolationJson(const Sandboxes& sandboxes) {
-  return {
-      {"mode", sandboxes.isolation() == outside::IsolationMode::kStrict ? "strict" : "standard"},
-      {"language", outside::LanguageName(sandboxes.LanguageOf(sandboxes.default_profile()))},
-      {"layers", Layers(sandboxes)}};
+  return {{"mode", outside::ModeName(sandboxes.isolation())},
+          {"language", outside::LanguageName(sandboxes.LanguageOf(sandboxes.default_profile()))},
+          {"layers", Layers(sandboxes)}};
 }
 
 Json LanguageNotes(const Sandboxes& sandboxes) {

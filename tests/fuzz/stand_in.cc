@@ -58,7 +58,7 @@ core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(const Sa
 
 std::vector<std::string> RequiredLayers(const SandboxOptions&) { return {"seccomp"}; }
 
-Sandbox::Sandbox(SandboxOptions options, std::unique_ptr<Backend> backend)
+Sandbox::Sandbox(std::shared_ptr<const SandboxOptions> options, std::unique_ptr<Backend> backend)
     : options_(std::move(options)), backend_(std::move(backend)) {}
 Sandbox::~Sandbox() = default;
 
@@ -67,10 +67,9 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
 }
 
 std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<Backend> backend) {
-  return std::unique_ptr<Sandbox>(new Sandbox(std::move(options), std::move(backend)));
+  return std::unique_ptr<Sandbox>(
+      new Sandbox(std::make_shared<const SandboxOptions>(std::move(options)), std::move(backend)));
 }
-
-bool Sandbox::RunsEarly(const host::Request&) const { return false; }
 
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request,
                                          const run::RunOptions& options) {

@@ -1,13 +1,13 @@
 // A run in a sandbox of its own, whose zygote loads what the program names.
-#include "engine/outside/run_once.h"
-
 #include <gtest/gtest.h>
 
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "engine/profiles/profile_catalogue.h"
+#include "engine/outside/local_backend.h"
+#include "engine/outside/sandbox.h"
+#include "engine/outside/start_plan.h"
 #include "tests/support/support.h"
 
 namespace belljar::outside::run_once_test {
@@ -30,9 +30,9 @@ core::Result<host::Outcome> RunWithAll(SandboxOptions options, const host::Reque
 // The outcome of a run that has loaded these modules, without another attempt.
 core::Result<host::Outcome> RunWith(StringList named, SandboxOptions options,
                                     const host::Request& request) {
-  options.single_run = true;
-  options.named_modules = std::move(named);
-  return tests::Open(std::move(options))->Run(request);
+  options.installation = tests::Had(installation::GivenOrFound(options.installation));
+  const workers::ZygoteKind kind{.single_run = true, .modules = std::move(named)};
+  return tests::Had(LocalBackend::Start(options, kind))->Run(request, {});
 }
 
 bool StartsOver(const core::Result<host::Outcome>& outcome) {

@@ -179,7 +179,7 @@ _PLAIN_PACKAGES = {
 
 
 def words_of(source: str) -> list[str]:
-    """As engine/outside/run_once.h takes them: the profile's names are chosen later."""
+    """As engine/outside/start_plan.h takes them: the profile's names are chosen later."""
     return re.findall(r"\w+", source, re.ASCII)
 
 

@@ -1,4 +1,4 @@
-#include "server/core/resource_piece.h"
+#include "server/mcp/resource_piece.h"
 
 #include <algorithm>
 #include <charconv>
@@ -7,7 +7,7 @@
 
 #include "engine/core/text.h"
 
-namespace belljar::server {
+namespace belljar::server::mcp {
 namespace {
 
 constexpr const char* kRead = "read a piece of a resource";
@@ -72,4 +72,4 @@ Resource PieceOf(const Resource& whole, const ResourcePiece& piece, const std::s
   return part;
 }
 
-}  // namespace belljar::server
+}  // namespace belljar::server::mcp

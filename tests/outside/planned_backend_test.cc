@@ -1,17 +1,18 @@
-// LightBackend: which of the two zygotes runs a program.
-#include "engine/outside/light_backend.h"
+// PlannedBackend: which zygote runs a program.
+#include "engine/outside/planned_backend.h"
 
 #include <gtest/gtest.h>
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include "engine/sessions/session.h"
 #include "tests/support/support.h"
 
-namespace belljar::outside::light_backend_test {
+namespace belljar::outside::planned_backend_test {
 namespace {
 
 // Prints its name, and needs another module if it is told so.
@@ -59,16 +60,19 @@ class Light : public testing::Test {
   void Begin(core::Profile profile = Packages()) {
     auto complete = std::make_unique<FakeBackend>("complete");
     complete_ = complete.get();
-    backend_ = std::make_unique<LightBackend>(std::move(complete), std::move(profile),
-                                              [this]() -> core::Result<std::unique_ptr<Backend>> {
-                                                ++starts_;
-                                                if (!can_start_)
-                                                  return core::MakeError("start", "no thread");
-                                                auto light = std::make_unique<FakeBackend>("light");
-                                                light_ = light.get();
-                                                light_->ready = light_ready_;
-                                                return std::unique_ptr<Backend>(std::move(light));
-                                              });
+    backend_ = std::make_unique<PlannedBackend>(
+        std::move(complete), profile, PlannedBackend::Offers{.light = true},
+        [this](WorkerSource source, std::string_view) { return Start(source); });
+  }
+
+  core::Result<std::unique_ptr<Backend>> Start(WorkerSource source) {
+    EXPECT_EQ(source, WorkerSource::kLightSpare);
+    ++starts_;
+    if (!can_start_) return core::MakeError("start", "no thread");
+    auto light = std::make_unique<FakeBackend>("light");
+    light_ = light.get();
+    light_->ready = light_ready_;
+    return std::unique_ptr<Backend>(std::move(light));
   }
 
   // The name of the one that ran it.
@@ -78,7 +82,7 @@ class Light : public testing::Test {
   }
   std::string RanBy(const char* source) { return RanBy(tests::MakeRequest(source)); }
 
-  std::unique_ptr<LightBackend> backend_;
+  std::unique_ptr<PlannedBackend> backend_;
   FakeBackend* complete_ = nullptr;
   FakeBackend* light_ = nullptr;
   Backend::Counters light_ready_{
@@ -179,4 +183,4 @@ TEST_F(Light, CountersAreOfBoth) {
 }
 
 }  // namespace
-}  // namespace belljar::outside::light_backend_test
+}  // namespace belljar::outside::planned_backend_test
