@@ -27,7 +27,7 @@
 namespace belljar::outside {
 
 // Always among the modules that a zygote loads: the whole standard library
-// (belljar_policy/preload.py).
+// (policy/belljar_policy/preload.py).
 inline constexpr char kWholeLibrary[] = "*";
 
 // Whether running the request twice would go unnoticed.
