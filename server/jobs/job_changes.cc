@@ -226,12 +226,16 @@ core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
   return *ended ? Interruption::kInterrupted : Interruption::kNone;
 }
 
-core::Result<void> ReleaseJob(Database& database, const JobKey& key, int64_t server) {
-  BELLJAR_DONE(
+core::Result<bool> ReleaseJob(Database& database, const JobKey& key, const Expected& expected) {
+  BELLJAR_ROWS(
+      released,
       database.Run("UPDATE jobs SET state = 0, started = NULL, server = 0, attempts = attempts - 1"
-                   " WHERE owner = ?1 AND number = ?2 AND state = 1 AND server = ?3",
-                   {key.owner, key.number, server}));
-  return {};
+                   " WHERE owner = ?1 AND number = ?2 AND state = 1 AND server = ?3"
+                   " AND attempts = ?4 AND cancel = 0 RETURNING id",
+                   {key.owner, key.number, expected.server, expected.attempts}));
+  if (!released.empty()) return true;
+  return EndJob(database, key, expected,
+                {.state = JobState::kCancelled, .result = {}, .failure = {}});
 }
 
 core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::string& owner,
