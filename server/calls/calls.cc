@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/host/deferred_tasks.h"
-#include "server/calls/observed_execution.h"
 
 namespace belljar::server {
 namespace {

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/host/json_reader.h"
-#include "server/calls/observed_execution.h"
+#include "server/calls/observer.h"
 
 namespace belljar::server::jobs {
 namespace {

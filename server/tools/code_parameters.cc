@@ -5,7 +5,6 @@
 #include <memory>
 #include <utility>
 
-#include "server/calls/observed_execution.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {

@@ -7,7 +7,6 @@
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/workspace/workspace.h"
-#include "server/calls/observed_execution.h"
 #include "server/tools/artifact_contents.h"
 #include "server/tools/call_limits.h"
 #include "server/tools/code_parameters.h"

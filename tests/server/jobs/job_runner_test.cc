@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/host/deferred_tasks.h"
-#include "server/calls/observed_execution.h"
+#include "server/calls/observer.h"
 #include "server/jobs/sqlite_job_store.h"
 #include "tests/server/jobs/store_support.h"
 
