@@ -3,11 +3,10 @@
 
     python3 tools/call_walk.py build/release/belljar [stdio|rest|cell|container]
 
-Starts a server, makes a few calls so that nothing is new, then has the kernel run one more call
-instruction by instruction (ptrace), with the line numbers that the tree `release` has. A header
-counts if it has no .cc file. "then" marks files used only once the client has its answer; over
-HTTP some of that work, and periodic timers, run meanwhile. `container` needs an image
-(docs/containers.md).
+Makes a few calls so that nothing is new, then has the kernel run one more, an instruction at a
+time (ptrace, x86-64). A header counts if it has no .cc file. "then" marks files used only once the
+client has its answer; over HTTP some of that work, and timers, run meanwhile. `container` needs an
+image.
 """
 
 import ctypes
@@ -29,31 +28,20 @@ UTILITY = re.compile(
     r"engine/(core|http1|waiting)/|server/json_rpc/"
     r"|engine/host/(base64|digest|\w*fields|json_reader|random|suggest)\."
 )
-PROGRAM = "print(6 * 7)\n6 * 7"
-POSTED = {
-    "rest": ("/v1/executions", {"code": PROGRAM}),
-    "cell": ("/run_jupyter", {"cells": [PROGRAM]}),
+RUN = {"code": "print(6 * 7)\n6 * 7"}
+# Settings, the path to post to over HTTP, and what is sent.
+CALLS = {
+    "stdio": ({}, "", RUN),
+    "rest": ({}, "/v1/executions", RUN),
+    "cell": ({"BELLJAR_FRONTS_SANDBOX_FUSION": "basic"}, "/run_jupyter", {"cells": [RUN["code"]]}),
+    "container": ({"BELLJAR_CONTAINER_ENABLED": "true"}, "", RUN | {"use_container": True}),
 }
-SETTINGS = {
-    "cell": {"BELLJAR_FRONTS_SANDBOX_FUSION": "basic"},
-    "container": {"BELLJAR_CONTAINER_ENABLED": "true"},
-}
-SEIZE, INTERRUPT, STEP, GET_REGISTERS, TRACE_CLONE, WAIT_ALL = 0x4206, 0x4207, 9, 0x4204, 8, 1 << 30
-PROGRAM_COUNTER = 16 if os.uname().machine == "x86_64" else 32
+PEEK, STEP, SEIZE, INTERRUPT = 3, 9, 0x4206, 0x4207
+TRACE_CLONE, WAIT_ALL, PROGRAM_COUNTER = 8, 1 << 30, 8 * 16
 QUIET = 0.1  # seconds without an instruction after which a call is over; timers are slower
 
-libc = ctypes.PyDLL(None, use_errno=True)
+libc = ctypes.CDLL(None)
 libc.ptrace.argtypes, libc.ptrace.restype = [ctypes.c_long] * 4, ctypes.c_long
-
-
-def ptrace(request: int, thread: int, address: int = 0, data: int = 0) -> None:
-    if libc.ptrace(request, thread, address, data) < 0:
-        raise OSError(ctypes.get_errno(), f"ptrace {request:#x}")
-
-
-def message(method: str, params: dict) -> bytes:
-    rpc = {"jsonrpc": "2.0", "id": 1, "method": method, "params": params}
-    return json.dumps(rpc).encode() + b"\n"
 
 
 def answer(client: socket.socket, wait: float = 60) -> bytes:
@@ -66,37 +54,29 @@ def answer(client: socket.socket, wait: float = 60) -> bytes:
 
 def start(program: str, kind: str) -> tuple[subprocess.Popen, socket.socket, bytes]:
     """A server, a connection of a client, and what the client sends for a call."""
-    command, environment = [program, "serve"], os.environ | SETTINGS.get(kind, {})
-    if kind not in POSTED:
+    settings, path, arguments = CALLS[kind]
+    command, environment = [program, "serve"], os.environ | settings
+    if not path:
         client, inside = socket.socketpair()
         server = subprocess.Popen(command, stdin=inside, stdout=inside, env=environment)
-        info = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}}
-        client.sendall(message("initialize", info))
-        answer(client)
-        arguments = {"code": PROGRAM} | ({"use_container": True} if kind == "container" else {})
         call = {"name": "execute_code", "arguments": arguments}
-        return server, client, message("tools/call", call)
+        rpc = {"jsonrpc": "2.0", "id": 1, "method": "tools/call", "params": call}
+        return server, client, json.dumps(rpc).encode() + b"\n"
     with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
-    server = subprocess.Popen([*command, "--http", f"127.0.0.1:{port}"], env=environment)
+        place = free.getsockname()
+    address, body = f"127.0.0.1:{place[1]}", json.dumps(arguments)
+    server = subprocess.Popen([*command, "--http", address], env=environment)
     with socket.socket() as probe:
-        while server.poll() is None and probe.connect_ex(("127.0.0.1", port)):
+        while server.poll() is None and probe.connect_ex(place):
             time.sleep(0.1)
-    path, body = POSTED[kind][0], json.dumps(POSTED[kind][1])
-    head = f"POST {path} HTTP/1.1\r\nHost: 127.0.0.1:{port}\r\nContent-Type: application/json\r\n"
+    head = f"POST {path} HTTP/1.1\r\nHost: {address}\r\nContent-Type: application/json\r\n"
     text = f"{head}Content-Length: {len(body)}\r\n\r\n{body}"
-    return server, socket.create_connection(("127.0.0.1", port)), text.encode()
+    return server, socket.create_connection(place), text.encode()
 
 
 def step(client: socket.socket, has_answer: bool) -> dict[int, bool]:
-    """Steps all threads until the client has its answer and they are quiet.
-
-    Returns the addresses of their instructions, and whether there was an answer by then.
-    """
+    """Steps all threads until they are quiet and there is an answer: address -> was there one?"""
     seen: dict[int, bool] = {}
-    registers = (ctypes.c_ulonglong * 64)()
-    size = ctypes.sizeof(registers)
-    vector = (ctypes.c_ulonglong * 2)(ctypes.addressof(registers), size)
     steps, quiet_since = 0, time.monotonic()
     while True:
         thread, status = os.waitpid(-1, os.WNOHANG | WAIT_ALL)
@@ -111,10 +91,8 @@ def step(client: socket.socket, has_answer: bool) -> dict[int, bool]:
         number, event = os.WSTOPSIG(status), status >> 16
         is_step = number == signal.SIGTRAP and not event
         if is_step:
-            vector[1] = size
-            ptrace(GET_REGISTERS, thread, 1, ctypes.addressof(vector))
-            seen.setdefault(registers[PROGRAM_COUNTER], has_answer)
-        ptrace(STEP, thread, 0, 0 if is_step or event else number)
+            seen.setdefault(libc.ptrace(PEEK, thread, PROGRAM_COUNTER, 0), has_answer)
+        libc.ptrace(STEP, thread, 0, 0 if is_step or event else number)
 
 
 def source_of(place: str) -> str:
@@ -138,18 +116,16 @@ def main(program: str, kind: str = "stdio") -> None:
         time.sleep(0.3)
     base = int(Path(f"/proc/{server.pid}/maps").read_text().partition("-")[0], 16)
     threads = [int(thread) for thread in os.listdir(f"/proc/{server.pid}/task")]
-    for thread in threads:
-        ptrace(SEIZE, thread, 0, TRACE_CLONE)
-    for thread in threads:
-        ptrace(INTERRUPT, thread)
+    for request, option in ((SEIZE, TRACE_CLONE), (INTERRUPT, 0)):
+        if any(libc.ptrace(request, thread, 0, option) for thread in threads):
+            sys.exit("this process may not trace its child")
     step(client, True)
     client.sendall(call)
     seen = {address - base: late for address, late in step(client, False).items() if address > base}
     if "42" not in answer(client, 0).decode():
         sys.exit("the call has failed")
     server.kill()
-    command = ["addr2line", "-e", program]
-    addresses = "\n".join(map(hex, seen))
+    command, addresses = ["addr2line", "-e", program], "\n".join(map(hex, seen))
     places = subprocess.run(command, input=addresses, capture_output=True, text=True, check=True)
     files: dict[str, bool] = {}
     for place, late in zip(places.stdout.splitlines(), seen.values(), strict=True):
