@@ -226,16 +226,26 @@ core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
   return *ended ? Interruption::kInterrupted : Interruption::kNone;
 }
 
-core::Result<bool> ReleaseJob(Database& database, const JobKey& key, const Expected& expected) {
-  BELLJAR_ROWS(
-      released,
+core::Result<void> ReleaseJob(Database& database, const JobKey& key, int64_t server) {
+  BELLJAR_DONE(
       database.Run("UPDATE jobs SET state = 0, started = NULL, server = 0, attempts = attempts - 1"
-                   " WHERE owner = ?1 AND number = ?2 AND state = 1 AND server = ?3"
-                   " AND attempts = ?4 AND cancel = 0 RETURNING id",
-                   {key.owner, key.number, expected.server, expected.attempts}));
-  if (!released.empty()) return true;
-  return EndJob(database, key, expected,
-                {.state = JobState::kCancelled, .result = {}, .failure = {}});
+                   " WHERE owner = ?1 AND number = ?2 AND state = 1 AND server = ?3",
+                   {key.owner, key.number, server}));
+  return {};
+}
+
+core::Result<bool> ReturnJob(Database& database, const JobKey& key, const Expected& expected) {
+  BELLJAR_ROWS(rows, database.Run("SELECT cancel FROM jobs WHERE owner = ?1 AND number = ?2"
+                                  " AND state = 1 AND server = ?3 AND attempts = ?4",
+                                  {key.owner, key.number, expected.server, expected.attempts}));
+  if (rows.empty()) return false;
+  if (rows.front().Int(0) != 0) {
+    return EndJob(database, key, expected,
+                  {.state = JobState::kCancelled, .result = {}, .failure = {}});
+  }
+  const core::Result<void> released = ReleaseJob(database, key, expected.server);
+  if (!released) return released.error();
+  return true;
 }
 
 core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::string& owner,

@@ -202,10 +202,8 @@ core::Result<Renewal> SqlJobStore::Renew() {
          for (const SqlRow& row : *running) {
            if (!held_.contains({row.Text(2), server_, row.Int(4)})) {
              // Claimed by a transaction whose connection was lost during the commit.
-             const core::Result<bool> released = ReleaseJob(
-                 database, KeyOf(row),
-                 {.state = JobState::kRunning, .server = server_, .attempts = row.Int(4)});
-             if (!released) return released.error();
+             core::Result<void> released = ReleaseJob(database, KeyOf(row), server_);
+             if (!released) return released;
            } else if (row.Int(3) != 0) {
              renewal.cancelled.push_back(row.Text(2));
            }
@@ -218,8 +216,8 @@ core::Result<Renewal> SqlJobStore::Renew() {
 }
 
 core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
-  const bool is_release = end.state == JobState::kQueued;
-  if ((!is_release && !HasEnded(end.state)) || end.state == JobState::kExpired ||
+  const bool is_return = end.state == JobState::kQueued;
+  if ((!is_return && !HasEnded(end.state)) || end.state == JobState::kExpired ||
       !IsStorable(end.result) || !IsStorable(end.failure)) {
     return core::SystemErrorOf(EINVAL, "finish job " + claimed.id,
                                "its end is not a final state with text that can be stored");
@@ -231,10 +229,10 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
   const core::Result<void> written = writer_->Write(
       {.locks = {.submits = false, .all_owners = false, .owners = {claimed.owner}},
        .run = [&](Database& database, bool again) -> core::Result<void> {
-         if (is_release) {
-           const core::Result<bool> released = ReleaseJob(database, key, expected);
-           if (!released) return released.error();
-           finished = *released || again;  // the previous transaction may have done it
+         if (is_return) {
+           const core::Result<bool> returned = ReturnJob(database, key, expected);
+           if (!returned) return returned.error();
+           finished = *returned || again;  // the previous transaction may have done it
            return {};
          }
          if (end.state == JobState::kInterrupted) {
