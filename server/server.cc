@@ -10,7 +10,6 @@
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
 #include "server/audit/audited_tool.h"
-#include "server/calls/observed_execution.h"
 #include "server/compatible/judge0/judge0.h"
 #include "server/compatible/piston/piston.h"
 #include "server/compatible/sandbox_fusion/sandbox_fusion.h"

@@ -32,7 +32,6 @@
 #include "server/jobs/job_store.h"
 #include "server/live_limits.h"
 #include "server/mcp/service.h"
-#include "server/operations/call_observers.h"
 #include "server/operations/log.h"
 #include "server/operations/metrics.h"
 #include "server/rest/audit_service.h"
@@ -118,7 +117,7 @@ class Server {
   const std::unique_ptr<audit::AuditObserver> audit_observer_;
   operations::Metrics metrics_;
   const std::unique_ptr<events::EventService> events_;
-  operations::CallObservers observers_;
+  CallObservers observers_;
   const std::unique_ptr<tools::Sandboxes> sandboxes_;
   ResourceStore resources_;
   SessionRegistry sessions_;

@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "engine/core/text.h"
+#include "engine/installation/package_folder.h"
 
 namespace belljar::container::packages {
 namespace {
@@ -68,7 +69,7 @@ std::optional<std::vector<std::string>> ParseExtras(std::string_view text) {
   std::vector<std::string> extras;
   for (const std::string_view extra : SplitAtCommas(text)) {
     if (!IsName(extra) || extras.size() == kMaxExtras) return std::nullopt;
-    extras.push_back(NormalizedPackageName(extra));
+    extras.push_back(installation::NormalizedPackageName(extra));
   }
   SortEachOnce(extras);
   return extras;
@@ -106,7 +107,7 @@ core::Result<PackageRequirement> ParseRequirement(const std::string& text) {
   if (!IsName(name)) return Refusal(text, kForm);
   rest = Trimmed(rest.substr(name.size()));
   PackageRequirement requirement{
-      .name = NormalizedPackageName(name), .extras = {}, .specifiers = {}};
+      .name = installation::NormalizedPackageName(name), .extras = {}, .specifiers = {}};
   if (rest.starts_with('[')) {
     const size_t end = rest.find(']');
     if (end == rest.npos) return Refusal(text, kForm);
@@ -131,18 +132,6 @@ std::string Joined(const std::vector<std::string>& texts) {
 
 std::string PackageRequirement::ToString() const {
   return name + (extras.empty() ? "" : "[" + Joined(extras) + "]") + Joined(specifiers);
-}
-
-std::string NormalizedPackageName(std::string_view name) {
-  std::string normalized;
-  for (const char c : name) {
-    if (!IsSeparator(c)) {
-      normalized += static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
-    } else if (!normalized.ends_with('-')) {
-      normalized += '-';
-    }
-  }
-  return normalized;
 }
 
 core::Result<std::vector<PackageRequirement>> ParseRequirements(
@@ -174,8 +163,9 @@ core::Result<std::vector<PackageRequirement>> ParseRequirements(
 
 bool IsAllowedPackage(std::string_view name, const std::vector<std::string>& patterns) {
   return std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
-    if (!pattern.ends_with('*')) return NormalizedPackageName(pattern) == name;
-    return name.starts_with(NormalizedPackageName(pattern.substr(0, pattern.size() - 1)));
+    if (!pattern.ends_with('*')) return installation::NormalizedPackageName(pattern) == name;
+    return name.starts_with(
+        installation::NormalizedPackageName(pattern.substr(0, pattern.size() - 1)));
   });
 }
 

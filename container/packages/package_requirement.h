@@ -30,9 +30,6 @@ struct PackageRequirement {
   bool operator==(const PackageRequirement&) const = default;
 };
 
-// Runs of '-', '_' and '.' become one '-', in lower case: an index treats such names as equal.
-std::string NormalizedPackageName(std::string_view name);
-
 // Sorted by name, so that equal requests have the same form. An error is the caller's: it quotes
 // the text and says what is allowed.
 core::Result<std::vector<PackageRequirement>> ParseRequirements(

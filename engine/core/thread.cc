@@ -1,5 +1,7 @@
 #include "engine/core/thread.h"
 
+#include <cerrno>
+
 namespace belljar::core {
 
 BlockedSignals::BlockedSignals() {
@@ -11,10 +13,16 @@ BlockedSignals::BlockedSignals() {
 
 BlockedSignals::~BlockedSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
+std::string ProcessAdvice(int error_number) {
+  if (error_number != EAGAIN) return "";
+  return "raise the limit of processes and threads: ulimit -u of a user, TasksMax of a systemd "
+         "service, the pids limit of a container";
+}
+
 Error NoThread(int error_number, std::string operation) {
+  const std::string advice = ProcessAdvice(error_number);
   return SystemErrorOf(error_number, std::move(operation),
-                       "no thread could be started; raise the limit of processes (ulimit -u) or, "
-                       "in a container, of pids");
+                       "no thread could be started" + (advice.empty() ? "" : "; " + advice));
 }
 
 }  // namespace belljar::core

@@ -32,6 +32,10 @@ class BlockedSignals {
   sigset_t before_;
 };
 
+// What to do where the kernel refuses a thread or a process with that errno. Empty: nothing that an
+// operator could change.
+std::string ProcessAdvice(int error_number);
+
 // Why no thread could be started, and what to do.
 Error NoThread(int error_number, std::string operation);
 

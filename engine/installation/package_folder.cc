@@ -1,11 +1,9 @@
 #include "engine/installation/package_folder.h"
 
 #include <algorithm>
-#include <cctype>
 #include <filesystem>
 #include <map>
 #include <set>
-#include <string_view>
 
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
@@ -25,17 +23,6 @@ struct Distribution {
   InstalledPackage package;
   std::string folder;  // "scikit_learn-1.4.2.dist-info"
 };
-
-// The normalised form of a name (PyPA, "Names and normalization").
-std::string Normalized(std::string_view name) {
-  std::string normal;
-  for (const char c : name) {
-    const bool separates = c == '-' || c == '_' || c == '.';
-    if (separates && normal.ends_with('-')) continue;
-    normal += separates ? '-' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
-  }
-  return normal;
-}
 
 std::vector<Distribution> DistributionsIn(const std::string& folder) {
   std::vector<Distribution> found;
@@ -110,6 +97,17 @@ bool AddEntriesOf(const std::string& folder, const Distribution& distribution,
 
 }  // namespace
 
+std::string NormalizedPackageName(std::string_view name) {
+  std::string normalized;
+  for (const char c : name) {
+    const bool separates = c == '-' || c == '_' || c == '.';
+    if (separates && normalized.ends_with('-')) continue;
+    // Independent of the locale.
+    normalized += separates ? '-' : static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
+  }
+  return normalized;
+}
+
 std::vector<InstalledPackage> PackagesIn(const std::string& folder) {
   std::vector<InstalledPackage> packages;
   for (Distribution& each : DistributionsIn(folder)) {
@@ -134,13 +132,13 @@ ChosenPackages ChoosePackages(const std::string& folder,
                               const std::vector<InstalledPackage>& pins) {
   std::map<std::string, Distribution> installed;
   for (Distribution& each : DistributionsIn(folder)) {
-    installed.insert_or_assign(Normalized(each.package.name), std::move(each));
+    installed.insert_or_assign(NormalizedPackageName(each.package.name), std::move(each));
   }
   ChosenPackages chosen;
   std::set<std::string> entries;
   bool is_whole = !pins.empty();
   for (const InstalledPackage& pin : pins) {
-    const auto found = installed.find(Normalized(pin.name));
+    const auto found = installed.find(NormalizedPackageName(pin.name));
     if (found == installed.end()) {
       is_whole = false;
     } else if (found->second.package.version != pin.version) {

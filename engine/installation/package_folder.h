@@ -4,6 +4,7 @@
 #define BELLJAR_ENGINE_INSTALLATION_PACKAGE_FOLDER_H_
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/result.h"
@@ -20,6 +21,10 @@ struct PackageFolder {
   std::string path;                  // resolved; empty: none
   std::vector<std::string> entries;  // below it; empty: all of it
 };
+
+// Runs of '-', '_' and '.' become one '-', in lower case: an index treats such names as equal
+// (PyPA, "Names and normalization").
+std::string NormalizedPackageName(std::string_view name);
 
 // The packages installed in such a folder, unordered.
 std::vector<InstalledPackage> PackagesIn(const std::string& folder);

@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "engine/core/socket.h"
+#include "engine/core/thread.h"
 
 namespace belljar::workers {
 namespace {
@@ -254,7 +255,8 @@ core::Result<std::shared_ptr<ChildReaper>> ChildReaper::Start() {
                        parent->channel_.get(), &pidfd);
   const int refused = errno;
   pthread_sigmask(SIG_SETMASK, &before, nullptr);
-  if (parent->pid_ < 0) return core::SystemErrorOf(refused, "clone a parent for zygotes");
+  if (parent->pid_ < 0)
+    return core::SystemErrorOf(refused, "clone a parent for zygotes", core::ProcessAdvice(refused));
   parent->ended_.Reset(pidfd);
   return parent;
 }

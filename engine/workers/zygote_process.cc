@@ -21,6 +21,7 @@
 #include <nlohmann/json.hpp>
 
 #include "engine/core/limits.h"
+#include "engine/core/thread.h"
 #include "engine/core/wire.h"
 #include "engine/seal/namespaces.h"
 
@@ -244,7 +245,7 @@ std::string Advice(int error_number) {
     return "this machine does not allow user namespaces here; \"belljar doctor\" shows details, "
            "and --isolation standard runs without them";
   }
-  return "";
+  return core::ProcessAdvice(error_number);
 }
 
 }  // namespace
@@ -284,8 +285,9 @@ core::Result<ZygoteProcess> ZygoteProcess::Launch(const ZygoteOptions& options, 
   if (pid < 0) {
     const int refused = errno;
     if (reaper && refused == ECHILD) return ParentEnded("clone a zygote");
-    return core::SystemErrorOf(refused, "clone a zygote",
-                               options.plan.without_namespaces ? "" : Advice(refused));
+    return core::SystemErrorOf(
+        refused, "clone a zygote",
+        options.plan.without_namespaces ? core::ProcessAdvice(refused) : Advice(refused));
   }
   if (pid == 0) become_zygote();
   core::Process process(pid, core::UniqueFd(pidfd), reaper);
@@ -372,8 +374,9 @@ core::Result<core::Process> ZygoteProcess::ReceiveWorker() {
   }
   memcpy(&reply, message->bytes.data(), sizeof reply);
   if (reply.error_number != 0) {
-    return core::WithCause(core::Cause::kRefusedByKernel,
-                           core::SystemErrorOf(reply.error_number, kClone));
+    return core::WithCause(
+        core::Cause::kRefusedByKernel,
+        core::SystemErrorOf(reply.error_number, kClone, core::ProcessAdvice(reply.error_number)));
   }
   if (message->descriptors.size() != 1)
     return core::MakeError("spawn worker",

@@ -5,7 +5,6 @@
 #include <utility>
 
 #include "engine/host/deferred_tasks.h"
-#include "server/calls/observed_execution.h"
 
 namespace belljar::server {
 namespace {
@@ -27,10 +26,15 @@ core::Result<ToolResult> CallTool(Tool& tool, const ToolCall& call) {
 struct Calls::Started {
   Started(CallObserver* observer, Tool& the_tool, ToolCall the_call)
       : tool(the_tool), call(std::move(the_call)), execution(observer, tool, call) {}
+  // The queue has dropped it.
+  ~Started() {
+    if (waits) execution.Refuse(CallQueue::Refusal::Reason::kClosing);
+  }
   Tool& tool;
   ToolCall call;
   ObservedExecution execution;
   std::optional<Pending> pending;
+  bool waits = false;  // submitted, and neither refused nor run
 };
 
 std::optional<CallQueue::Refusal> Calls::Start(Tool& tool, ToolCall call, OnEnd on_end) {
@@ -41,11 +45,13 @@ std::optional<CallQueue::Refusal> Calls::Start(Tool& tool, ToolCall call, OnEnd 
   const auto started = std::make_shared<Started>(observer_, tool, std::move(call));
   if (started->call.cancellation) started->pending.emplace(*this, started->call.cancellation);
   started->execution.Submit();
+  started->waits = true;  // before another thread can take it
   const Caller& caller = started->call.caller;
   const auto refusal =
       queue_.Submit(caller.name, caller.concurrency,
                     [this, started, on_end = std::move(on_end)] { Execute(*started, on_end); });
   if (refusal) {
+    started->waits = false;
     started->execution.Refuse(refusal->reason);
     if (on_refusal_) on_refusal_(caller, *refusal);
   }
@@ -60,6 +66,7 @@ void Calls::Run(Tool& tool, ToolCall call, const OnEnd& on_end) {
 }
 
 void Calls::Execute(Started& started, const OnEnd& on_end) {
+  started.waits = false;
   host::DeferredTasks deferred;  // run when this function returns, after the answer
   started.call.deferred = &deferred;
   started.call.execution = &started.execution;

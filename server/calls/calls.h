@@ -42,7 +42,7 @@ class Calls {
       : queue_(queue), on_refusal_(std::move(on_refusal)), observer_(observer) {}
 
   // In the queue if the tool uses a worker, otherwise synchronously. `on_end` is not called if the
-  // queue refuses the call.
+  // queue refuses the call, or drops it when it stops; observers are told in both cases.
   std::optional<CallQueue::Refusal> Start(Tool& tool, ToolCall call, OnEnd on_end);
   // On this thread, which holds a place in the queue if the tool uses a worker. Deferred work is
   // done when this returns.

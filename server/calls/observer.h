@@ -1,15 +1,28 @@
-// CallObserver: receives a record of each finished call from the tools, and the steps of a call
-// that runs code until then; implemented by metrics, the log, the audit log and events.
+// What observers of calls are told, and by whom: metrics, the log, the audit log and events are
+// told of the steps of each call that runs code, and get a record of each finished call of a tool
+// that used a worker.
+//
+//   ObservedExecution execution(observer, tool, call);
+//   execution.Submit();                       // before the queue, so that nothing can come earlier
+//   if (refusal) execution.Refuse("queue_full");
+//   execution.Start();                        // on the thread of the call
+//   execution.End(result, deferred);          // after the tool has returned
 #ifndef BELLJAR_SERVER_CALLS_OBSERVER_H_
 #define BELLJAR_SERVER_CALLS_OBSERVER_H_
 
-#include <chrono>
+#include <algorithm>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <vector>
 
+#include "engine/core/result.h"
+#include "engine/host/deferred_tasks.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
+#include "server/calls/call_queue.h"
+#include "server/calls/tool.h"
 
 namespace belljar::server {
 
@@ -66,6 +79,77 @@ class CallObserver {
     (void)text;
   }
 };
+
+// Forwards to several observers, in the given order.
+class CallObservers : public CallObserver {
+ public:
+  // Borrowed; they must outlive this object.
+  explicit CallObservers(std::vector<CallObserver*> observers) : observers_(std::move(observers)) {}
+
+  void Called(const CallRecord& record) override {
+    for (CallObserver* observer : observers_) observer->Called(record);
+  }
+  void SessionChanged(const SessionRecord& record) override {
+    for (CallObserver* observer : observers_) observer->SessionChanged(record);
+  }
+  void Submitted(const ExecutionRecord& record) override {
+    for (CallObserver* observer : observers_) observer->Submitted(record);
+  }
+  void Started(const ExecutionRecord& record) override {
+    for (CallObserver* observer : observers_) observer->Started(record);
+  }
+  void Refused(const ExecutionRecord& record) override {
+    for (CallObserver* observer : observers_) observer->Refused(record);
+  }
+  bool WantsOutput(std::string_view caller) const override {
+    return std::any_of(observers_.begin(), observers_.end(),
+                       [&](const CallObserver* observer) { return observer->WantsOutput(caller); });
+  }
+  void Printed(const ExecutionRecord& record, std::string_view text) override {
+    for (CallObserver* observer : observers_) observer->Printed(record, text);
+  }
+
+ private:
+  const std::vector<CallObserver*> observers_;
+};
+
+// One call of a tool that runs code, from its submission to its end, as reported to observers. For
+// calls of other tools it has no id, and nothing is reported. Used by one thread at a time.
+class ObservedExecution {
+ public:
+  // `observer`, which may be null, and `tool` must outlive it.
+  ObservedExecution(CallObserver* observer, const Tool& tool, const ToolCall& call);
+  ObservedExecution(const ObservedExecution&) = delete;
+
+  // Unguessable; empty for other tools.
+  const std::string& id() const { return id_; }
+
+  void Submit();
+  void Refuse(std::string_view reason);
+  void Refuse(CallQueue::Refusal::Reason reason);
+  void Start();
+  // Whether an observer wants its output.
+  bool WantsOutput() const;
+  void Print(std::string_view text);
+  // Whether a CallRecord has reported to an observer how it ended.
+  void SetRecorded() { recorded_ = true; }
+  // Once the deferred work that is already in `deferred` is done, a call without a CallRecord
+  // counts as refused. This object must outlive `deferred`.
+  void End(const core::Result<ToolResult>& result, host::DeferredTasks& deferred);
+
+ private:
+  ExecutionRecord Record() const;
+
+  CallObserver* const observer_;  // null: nothing is reported
+  const Tool& tool_;
+  const std::string caller_;
+  const std::string traceparent_;
+  const std::string id_;
+  bool recorded_ = false;
+};
+
+// "queue_full", "token_full", "closing": for logs and events.
+std::string_view NameOf(CallQueue::Refusal::Reason reason);
 
 }  // namespace belljar::server
 

@@ -234,6 +234,20 @@ core::Result<void> ReleaseJob(Database& database, const JobKey& key, int64_t ser
   return {};
 }
 
+core::Result<bool> ReturnJob(Database& database, const JobKey& key, const Expected& expected) {
+  BELLJAR_ROWS(rows, database.Run("SELECT cancel FROM jobs WHERE owner = ?1 AND number = ?2"
+                                  " AND state = 1 AND server = ?3 AND attempts = ?4",
+                                  {key.owner, key.number, expected.server, expected.attempts}));
+  if (rows.empty()) return false;
+  if (rows.front().Int(0) != 0) {
+    return EndJob(database, key, expected,
+                  {.state = JobState::kCancelled, .result = {}, .failure = {}});
+  }
+  const core::Result<void> released = ReleaseJob(database, key, expected.server);
+  if (!released) return released.error();
+  return true;
+}
+
 core::Result<std::vector<KeptJob>> OldestEnded(Database& database, const std::string& owner,
                                                std::optional<int64_t> age, size_t max) {
   BELLJAR_ROWS(rows, age ? database.Run("SELECT number, id, request_bytes + result_bytes FROM jobs"

@@ -52,6 +52,9 @@ core::Result<Interruption> InterruptJob(Database& database, const JobKey& key,
 
 // It was marked as running, but was not started.
 core::Result<void> ReleaseJob(Database& database, const JobKey& key, int64_t server);
+// The same, unless its owner has asked for its end: then it is cancelled. False: the job was not as
+// expected. Requires the owner's lock.
+core::Result<bool> ReturnJob(Database& database, const JobKey& key, const Expected& expected);
 
 struct KeptJob {
   JobKey key;

@@ -4,7 +4,7 @@
 #include <vector>
 
 #include "engine/host/json_reader.h"
-#include "server/calls/observed_execution.h"
+#include "server/calls/observer.h"
 
 namespace belljar::server::jobs {
 namespace {
@@ -100,10 +100,15 @@ bool JobRunner::RunNext() {
   if (claimed->empty()) return false;
   const Job& job = claimed->front();
   const auto cancellation = std::make_shared<server::Cancellation>();
+  bool is_stopping = false;
   {
     std::lock_guard lock(mutex_);
-    running_[job.id] = {cancellation, !claiming_};
-    if (!claiming_) cancellation->Cancel();
+    is_stopping = !claiming_;
+    if (!is_stopping) running_[job.id] = {cancellation, false};
+  }
+  if (is_stopping) {
+    Release(job);
+    return false;
   }
   JobEnd end = Run(job, cancellation);
   bool is_interrupted = false;
@@ -122,6 +127,15 @@ void JobRunner::Finish(Job job, JobEnd end) {
   Report(finished.error());
   std::lock_guard lock(mutex_);
   unfinished_.emplace_back(std::move(job), std::move(end));
+}
+
+void JobRunner::Release(const Job& job) {
+  Finish(job, {.state = JobState::kQueued, .result = {}, .failure = {}});
+  // Its owner may have cancelled it after it was claimed.
+  const core::Result<std::optional<Job>> released = store_.Find(job.owner, job.id);
+  if (released && *released && (*released)->state == JobState::kCancelled) {
+    NotifyRefused({{job.owner, job.id}}, "cancelled");
+  }
 }
 
 void JobRunner::FinishKept() {

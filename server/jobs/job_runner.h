@@ -90,6 +90,8 @@ class JobRunner {
   // Keeps results that the store does not accept now: otherwise the job would count as running as
   // long as this server runs.
   void Finish(Job job, JobEnd end);
+  // Puts a job back that was claimed while this server began to stop.
+  void Release(const Job& job);
   void FinishKept();
   void Report(const core::Error& error) const;
 

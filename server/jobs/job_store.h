@@ -97,7 +97,8 @@ struct Submitted {
 
 struct JobEnd {
   // kSucceeded, kFailed or kCancelled; or kInterrupted, when a server stops: a job that allows it
-  // is queued again.
+  // is queued again. kQueued, by a server that claims no more: it was claimed, but not started. It
+  // is queued as before, or cancelled if its owner has asked for that meanwhile.
   JobState state = JobState::kSucceeded;
   std::string result;   // JSON
   std::string failure;  // as text

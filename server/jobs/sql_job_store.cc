@@ -216,8 +216,9 @@ core::Result<Renewal> SqlJobStore::Renew() {
 }
 
 core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
-  if (!HasEnded(end.state) || end.state == JobState::kExpired || !IsStorable(end.result) ||
-      !IsStorable(end.failure)) {
+  const bool is_return = end.state == JobState::kQueued;
+  if ((!is_return && !HasEnded(end.state)) || end.state == JobState::kExpired ||
+      !IsStorable(end.result) || !IsStorable(end.failure)) {
     return core::SystemErrorOf(EINVAL, "finish job " + claimed.id,
                                "its end is not a final state with text that can be stored");
   }
@@ -228,6 +229,12 @@ core::Result<bool> SqlJobStore::Finish(const Job& claimed, const JobEnd& end) {
   const core::Result<void> written = writer_->Write(
       {.locks = {.submits = false, .all_owners = false, .owners = {claimed.owner}},
        .run = [&](Database& database, bool again) -> core::Result<void> {
+         if (is_return) {
+           const core::Result<bool> returned = ReturnJob(database, key, expected);
+           if (!returned) return returned.error();
+           finished = *returned || again;  // the previous transaction may have done it
+           return {};
+         }
          if (end.state == JobState::kInterrupted) {
            const core::Result<Interruption> interrupted =
                InterruptJob(database, key, expected, limits_.attempts, end.failure);

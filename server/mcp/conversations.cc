@@ -20,32 +20,6 @@ bool HasForm(const std::string& name) {
 
 }  // namespace
 
-bool RunningRequests::Begin(const std::string& conversation, const std::string& id,
-                            std::shared_ptr<Cancellation> cancellation) {
-  if (conversation.empty()) return true;
-  const std::lock_guard lock(mutex_);
-  return requests_.try_emplace({conversation, id}, std::move(cancellation)).second;
-}
-
-void RunningRequests::Finish(const std::string& conversation, const std::string& id) {
-  const std::lock_guard lock(mutex_);
-  requests_.erase({conversation, id});
-}
-
-void RunningRequests::Cancel(const std::string& conversation, const std::string& id) {
-  const std::lock_guard lock(mutex_);
-  const auto found = requests_.find({conversation, id});
-  if (found != requests_.end()) found->second->Cancel();
-}
-
-void RunningRequests::CancelConversation(const std::string& conversation) {
-  const std::lock_guard lock(mutex_);
-  for (auto request = requests_.lower_bound({conversation, ""});
-       request != requests_.end() && request->first.first == conversation; ++request) {
-    request->second->Cancel();
-  }
-}
-
 std::string Conversations::NewName() {
   return std::string(kPrefix) + core::Hex(host::RandomBytes());
 }

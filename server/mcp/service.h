@@ -5,12 +5,16 @@
 #define BELLJAR_SERVER_MCP_SERVICE_H_
 
 #include <atomic>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "server/calls/calls.h"
 #include "server/calls/tool.h"
+#include "server/core/cancellation.h"
 #include "server/core/exchange.h"
 #include "server/core/resource_store.h"
 #include "server/json_rpc/message.h"
@@ -19,6 +23,27 @@
 #include "server/mcp/results.h"
 
 namespace belljar::server::mcp {
+
+// The calls in progress, by conversation and request id, so that a later message can cancel them.
+// Any thread, concurrently.
+class RunningRequests {
+ public:
+  // False: a call with this id is already running in this conversation. Calls outside a
+  // conversation (empty name) cannot be distinguished by id, and are not kept.
+  bool Begin(const std::string& conversation, const std::string& id,
+             std::shared_ptr<Cancellation> cancellation);
+  void Finish(const std::string& conversation, const std::string& id);
+
+  // Does nothing if there is no such call: it may just have finished.
+  void Cancel(const std::string& conversation, const std::string& id);
+  void CancelConversation(const std::string& conversation);
+
+ private:
+  using Key = std::pair<std::string, std::string>;
+
+  std::mutex mutex_;
+  std::map<Key, std::shared_ptr<Cancellation>> requests_;
+};
 
 class McpService final : public MessageHandler {
  public:

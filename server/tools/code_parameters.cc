@@ -5,11 +5,15 @@
 #include <memory>
 #include <utility>
 
-#include "server/calls/observed_execution.h"
+#include "engine/core/text.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {
 namespace {
+
+constexpr const char* kDetail = "detail";
+constexpr const char* kLean = "lean";
+constexpr const char* kFull = "full";
 
 // The maximum source size over all profiles: the profile of a call is known only later.
 uint64_t MaxSource(const Sandboxes& sandboxes) {
@@ -146,6 +150,26 @@ Parameter ContainerParameter(const Sandboxes& sandboxes, std::string description
           .default_value = false,
           .is_unlisted = !sandboxes.containers().state().enabled,
           .choices = {}};
+}
+
+Parameter DetailParameter(const AnswersConfig& config, std::string description) {
+  return {.name = kDetail,
+          .type = Parameter::Type::kText,
+          .description = std::move(description),
+          .default_value = config.detail,
+          .max_bytes = 16,
+          .choices = {kLean, kFull}};
+}
+
+bool WantsFull(const AnswersConfig& config, const Arguments& arguments,
+               std::vector<std::string>& problems) {
+  const std::string* const given = arguments.Text(kDetail);
+  const std::string& detail = given ? *given : config.detail;
+  if (detail != kLean && detail != kFull) {
+    problems.push_back(std::string(kDetail) + " is " + core::Quoted(detail) + "; send \"" + kLean +
+                       "\" or \"" + kFull + "\"");
+  }
+  return detail == kFull;
 }
 
 bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,

@@ -1,5 +1,5 @@
-// Common parts of the tools that take code: the parameters `code` and `profile`, and the steps
-// before and after a worker runs.
+// Common parts of the tools that take code: the parameters `code`, `profile` and `detail`, and the
+// steps before and after a worker runs.
 #ifndef BELLJAR_SERVER_TOOLS_CODE_PARAMETERS_H_
 #define BELLJAR_SERVER_TOOLS_CODE_PARAMETERS_H_
 
@@ -13,6 +13,7 @@
 #include "engine/host/request.h"
 #include "server/calls/observer.h"
 #include "server/calls/tool.h"
+#include "server/core/config.h"
 #include "server/tools/arguments.h"
 #include "server/tools/opened_session.h"
 #include "server/tools/sandboxes.h"
@@ -24,6 +25,12 @@ Parameter ProfileParameter(const Sandboxes& sandboxes);
 
 // use_container, listed if the operator has enabled containers.
 Parameter ContainerParameter(const Sandboxes& sandboxes, std::string description);
+
+// `detail`: whether an answer is lean or has everything.
+Parameter DetailParameter(const AnswersConfig& config, std::string description);
+// Appends to `problems` if the argument is neither "lean" nor "full".
+bool WantsFull(const AnswersConfig& config, const Arguments& arguments,
+               std::vector<std::string>& problems);
 
 // Whether a session is to run in a container; false, with a problem added, if that is not possible.
 bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,

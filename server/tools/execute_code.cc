@@ -7,11 +7,9 @@
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/workspace/workspace.h"
-#include "server/calls/observed_execution.h"
 #include "server/tools/artifact_contents.h"
 #include "server/tools/call_limits.h"
 #include "server/tools/code_parameters.h"
-#include "server/tools/detail.h"
 #include "server/tools/failures.h"
 #include "server/tools/output_forwarder.h"
 #include "server/tools/output_schemas.h"
@@ -276,26 +274,8 @@ ExecuteCode::ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers,
 ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCall& call,
                                        std::vector<std::string>& problems) const {
   Plan plan;
-  const std::string* const session = arguments.Text("session");
-  plan.opens_session = session && *session == kNewSession;
-  plan.patience = TakePatience(arguments);
-  if (session && !sessions_) {
-    problems.push_back(
-        "session: this server has no sessions; an operator enables them with sessions.enabled");
-    return plan;
-  }
-  if (plan.opens_session && arguments.Texts("packages")) {
-    problems.push_back("packages: a session has only those of its profile; omit one of the two");
-    return plan;
-  }
-  if (session && !plan.opens_session) {
-    core::Result<SessionUse> found = SessionUse::Find(*sessions_, *session, call);
-    if (!found) {
-      problems.push_back(found.error().ToString());
-      return plan;
-    }
-    plan.session.emplace(std::move(*found));
-    PrepareCell(arguments, call.caller, plan, problems);
+  if (const std::string* const session = arguments.Text("session")) {
+    PrepareSession(*session, arguments, call, plan, problems);
   } else {
     PrepareTerms(arguments, call.caller, plan, problems);
   }
@@ -303,7 +283,32 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCal
   return plan;
 }
 
-// Profile, limits, modules and hosts as given by the arguments.
+// Profile, limits, modules and hosts, given by the arguments if the session is new.
+void ExecuteCode::PrepareSession(const std::string& session, const Arguments& arguments,
+                                 const ToolCall& call, Plan& plan,
+                                 std::vector<std::string>& problems) const {
+  if (!sessions_) {
+    problems.push_back(
+        "session: this server has no sessions; an operator enables them with sessions.enabled");
+    return;
+  }
+  plan.patience = TakePatience(arguments);
+  if (session == kNewSession) {
+    plan.opens_session = true;
+    if (!arguments.Texts("packages")) return PrepareTerms(arguments, call.caller, plan, problems);
+    problems.push_back("packages: a session has only those of its profile; omit one of the two");
+    return;
+  }
+  core::Result<SessionUse> found = SessionUse::Find(*sessions_, session, call);
+  if (!found) {
+    problems.push_back(found.error().ToString());
+    return;
+  }
+  plan.session.emplace(std::move(*found));
+  PrepareCell(arguments, call.caller, plan, problems);
+}
+
+// The same as given by the arguments.
 void ExecuteCode::PrepareTerms(const Arguments& arguments, const Caller& caller, Plan& plan,
                                std::vector<std::string>& problems) const {
   plan.profile = ChooseProfile(sandboxes_, arguments, caller, problems);
@@ -319,7 +324,7 @@ void ExecuteCode::PrepareTerms(const Arguments& arguments, const Caller& caller,
       TakeDomains(arguments, sandboxes_, caller, plan.profile->profile, problems);
 }
 
-// The same, as fixed for the session.
+// The same, as fixed for an open session.
 void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, Plan& plan,
                               std::vector<std::string>& problems) const {
   const SessionTerms& terms = (*plan.session)->terms();
@@ -451,8 +456,9 @@ core::Result<ToolResult> ExecuteCode::RunAndAnswer(Plan& plan, const ToolCall& c
     if (call.on_output) call.on_output(text);
     if (is_watched) call.execution->Print(text);
   };
-  OutputForwarder forwarder(on_output);
-  core::Result<host::Outcome> ran = RunPlan(plan, streams ? &forwarder.sink() : nullptr, call);
+  std::optional<OutputForwarder> forwarder;
+  if (streams) forwarder.emplace(on_output);
+  core::Result<host::Outcome> ran = RunPlan(plan, forwarder ? &forwarder->sink() : nullptr, call);
   if (!ran) {
     ToolResult result = Failure(plan, ran.error(), call.caller);
     const bool has_run = !plan.session || !IsCallersFault(ran.error(), **plan.session);

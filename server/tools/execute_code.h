@@ -47,6 +47,8 @@ class ExecuteCode final : public Tool {
   // Appends to `problems` if the arguments are invalid; the plan must not be used then.
   Plan Prepare(const Arguments& arguments, const ToolCall& call,
                std::vector<std::string>& problems) const;
+  void PrepareSession(const std::string& session, const Arguments& arguments, const ToolCall& call,
+                      Plan& plan, std::vector<std::string>& problems) const;
   void PrepareTerms(const Arguments& arguments, const Caller& caller, Plan& plan,
                     std::vector<std::string>& problems) const;
   void PrepareCell(const Arguments& arguments, const Caller& caller, Plan& plan,

@@ -9,7 +9,6 @@
 #include "engine/outside/machine.h"
 #include "engine/profiles/profile_facts.h"
 #include "server/tools/code_parameters.h"
-#include "server/tools/detail.h"
 #include "server/tools/output_schemas.h"
 #include "server/tools/tiers.h"
 

@@ -299,8 +299,9 @@ core::Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
 
 core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, const Caller& caller) {
   core::Result<const EnabledProfile*> unnamed = ChooseUnnamed(caller);
+  if (!unnamed || enabled_.size() == 1) return unnamed;
   // An operator's own profile file cannot be combined.
-  if (!unnamed || !Contains(catalogue_.Names(), (*unnamed)->profile.name)) return unnamed;
+  if (!Contains(catalogue_.Names(), (*unnamed)->profile.name)) return unnamed;
   const core::Profile& base = (*unnamed)->profile;
   const profiles::ImportedNames imports = profiles::FindImports(needs.source);
   std::string name = base.name;

@@ -5,7 +5,6 @@
 #include "engine/core/text.h"
 #include "engine/host/answer.h"
 #include "server/tools/code_parameters.h"
-#include "server/tools/detail.h"
 #include "server/tools/failures.h"
 #include "server/tools/output_schemas.h"
 

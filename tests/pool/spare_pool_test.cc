@@ -242,5 +242,26 @@ TEST(Takers, AnInterruptionEndsTheWait) {
   EXPECT_EQ(requested, 3);
 }
 
+// --- limits of the machine ----------------------------------------------------------------------
+
+TEST(SparePool, WhereTheKernelRefusesAProcessTheErrorSaysWhatToRaise) {
+  SparePoolOptions options = tests::PoolOptions();
+  options.spares = 1;
+  const auto pool = tests::StartPool(std::move(options));
+  ASSERT_TRUE(pool);
+  ASSERT_TRUE(pool->WaitForSpare(Soon()));
+  const rlimit only_itself{1, 1};
+  const pid_t zygote = pool->counters().zygote_pid;
+  ASSERT_EQ(prlimit(zygote, RLIMIT_NPROC, &only_itself, nullptr), 0);
+  ASSERT_TRUE(pool->Take(Soon()));  // positive control: it was cloned before
+  // One more may have been requested before the limit.
+  core::Result<workers::Worker> worker = pool->Take(Soon());
+  for (int more = 0; worker && more < 3; ++more) worker = pool->Take(Soon());
+  ASSERT_FALSE(worker);
+  EXPECT_EQ(worker.error().error_number, EAGAIN) << worker.error().ToString();
+  EXPECT_NE(worker.error().ToString().find("ulimit -u"), std::string::npos)
+      << worker.error().ToString();
+}
+
 }  // namespace
 }  // namespace belljar::pool::spare_pool_test

@@ -8,7 +8,7 @@
 #include <stdexcept>
 
 #include "server/calls/calls.h"
-#include "server/calls/observed_execution.h"
+#include "server/calls/observer.h"
 #include "tests/server/call_records.h"
 
 namespace belljar::server::events::call_events_test {

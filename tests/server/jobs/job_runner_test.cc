@@ -14,7 +14,7 @@
 #include <vector>
 
 #include "engine/host/deferred_tasks.h"
-#include "server/calls/observed_execution.h"
+#include "server/calls/observer.h"
 #include "server/jobs/sqlite_job_store.h"
 #include "tests/server/jobs/store_support.h"
 
@@ -66,15 +66,19 @@ class Witness : public CallObserver {
   std::string seen_;
 };
 
-// A store in which something happens while nothing is found.
+// A store in which something happens while nothing is found, or when a job has been claimed.
 class StoreWithPause final : public JobStore {
  public:
   explicit StoreWithPause(std::unique_ptr<JobStore> store) : store_(std::move(store)) {}
 
-  std::function<void()> on_nothing;  // once
+  std::function<void()> on_nothing;                // once
+  std::function<void(const Job& job)> on_claimed;  // once
 
   core::Result<std::vector<Job>> Claim(size_t max) override {
     core::Result<std::vector<Job>> claimed = store_->Claim(max);
+    if (claimed && !claimed->empty() && on_claimed) {
+      std::exchange(on_claimed, nullptr)(claimed->front());
+    }
     if (claimed && claimed->empty() && on_nothing) std::exchange(on_nothing, nullptr)();
     return claimed;
   }
@@ -186,6 +190,44 @@ TEST_F(JobRunnerTest, NoWakeIsLost) {
   Run(1);
   runner_->Wake();
   EXPECT_TRUE(HasEnded(Ended("ann", submitted.get_future().get()).state));
+}
+
+// The server stops between the claim and the start of a job.
+TEST_F(JobRunnerTest, AJobThatIsClaimedWhileTheServerStopsStaysQueuedForTheNext) {
+  Run();
+  store_->on_claimed = [&](const Job&) { runner_->InterruptAll(); };
+  const std::string id = Submit("ann");
+  runner_->Wake();
+  ASSERT_TRUE(queue_.Drain(std::chrono::steady_clock::now() + seconds(20)));
+  const Job job = Had(store_->Find("ann", id)).value();
+  EXPECT_EQ(JobStateName(job.state), "queued") << job.failure;
+  EXPECT_EQ(job.attempts, 0u);
+  EXPECT_EQ(witness_.Seen(), "");
+  runner_.reset();
+
+  CallQueue queue({.running = 1, .waiting = 8});
+  Calls calls(queue, {}, &witness_);
+  JobRunner::Options options;
+  options.tools = {{"execution", &tool_}};
+  options.callers = [](const std::string&) { return Caller(); };
+  JobRunner next(*store_, calls, std::move(options));
+  ASSERT_TRUE(next.Start());
+  next.Wake();
+  EXPECT_EQ(JobStateName(Ended("ann", id).state), "succeeded");
+  queue.Stop();
+}
+
+TEST_F(JobRunnerTest, AJobThatIsCancelledBetweenItsClaimAndTheStopIsCancelled) {
+  Run();
+  store_->on_claimed = [&](const Job& job) {
+    runner_->InterruptAll();
+    EXPECT_TRUE(Had(store_->Cancel(job.owner, job.id)).runs_here);
+  };
+  const std::string id = Submit("ann");
+  runner_->Wake();
+  ASSERT_TRUE(queue_.Drain(std::chrono::steady_clock::now() + seconds(20)));
+  EXPECT_EQ(JobStateName(Had(store_->Find("ann", id))->state), "cancelled");
+  EXPECT_EQ(witness_.Seen(), "refused ann " + id + " cancelled\n");
 }
 
 }  // namespace

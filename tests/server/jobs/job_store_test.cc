@@ -455,6 +455,26 @@ TEST_P(JobStoreTest, AnEndBelongsToItsAttempt) {
   EXPECT_TRUE(Succeed(*store, second));
 }
 
+TEST_P(JobStoreTest, AJobThatWasClaimedButNotStartedIsQueuedAsBefore) {
+  const auto store = Open(), other = Open();
+  const std::string id = Submit(*store);
+  const Job unstarted = ClaimOne(*store);
+  EXPECT_TRUE(Had(store->Finish(unstarted, {.state = JobState::kQueued})));
+  EXPECT_EQ(StateOf(*store, id), JobState::kQueued);
+  EXPECT_EQ(Found(*store, id).attempts, 0U);
+  EXPECT_FALSE(Had(store->Finish(unstarted, {.state = JobState::kQueued}))) << "it is not its job";
+  const Job first = ClaimOne(*other);
+  EXPECT_EQ(first.attempts, 1U);
+  EXPECT_FALSE(Had(store->Finish(unstarted, {.state = JobState::kQueued})));
+  EXPECT_TRUE(Succeed(*other, first));
+
+  const std::string cancelled = Submit(*store);
+  const Job claimed = ClaimOne(*store);
+  ASSERT_EQ(Had(store->Cancel("ann", cancelled)).outcome, JobCancellation::Outcome::kRequested);
+  EXPECT_TRUE(Had(store->Finish(claimed, {.state = JobState::kQueued})));
+  EXPECT_EQ(StateOf(*store, cancelled), JobState::kCancelled);
+}
+
 TEST_P(JobStoreTest, AJobThatEndsServersIsNotStartedForEver) {
   limits_.attempts = 3;
   const auto store = Open();

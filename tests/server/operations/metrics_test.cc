@@ -16,7 +16,7 @@
 #include <vector>
 
 #include "engine/core/fd.h"
-#include "server/operations/call_observers.h"
+#include "server/calls/observer.h"
 #include "tests/server/call_records.h"
 
 namespace belljar::server::operations::metrics_test {

@@ -1,4 +1,4 @@
-#include "server/calls/observed_execution.h"
+#include "server/calls/observer.h"
 
 #include <cerrno>
 #include <utility>
