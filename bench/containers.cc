@@ -15,16 +15,15 @@
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <thread>
-#include <utility>
-#include <vector>
 
+#include "bench/measure.h"
 #include "bench/report.h"
+#include "bench/timing.h"
 #include "container/backend/container_owner.h"
 #include "container/backend/container_sandbox.h"
 #include "engine/core/fd.h"
@@ -44,21 +43,6 @@ constexpr double kWarmGoal = 1.0 / 20;
 // After a container's start, because the engine continues to work for a moment.
 constexpr milliseconds kSettling{700};
 
-[[noreturn]] void Fail(const std::string& what) {
-  fprintf(stderr, "belljar-bench-containers: %s\n", what.c_str());
-  exit(1);
-}
-
-template <typename T>
-T Need(core::Result<T> result) {
-  if (!result) Fail(result.error().ToString());
-  return std::move(*result);
-}
-
-double Milliseconds(core::Clock::duration time) {
-  return std::chrono::duration<double, std::milli>(time).count();
-}
-
 outside::SandboxOptions Standard(const core::Profile& profile) {
   outside::SandboxOptions options;
   options.profile = profile;
@@ -68,21 +52,11 @@ outside::SandboxOptions Standard(const core::Profile& profile) {
 }
 
 double TimeOf(outside::Sandbox& sandbox) {
-  host::Request request;
-  request.source = "1 + 1";
-  request.limits = sandbox.profile().default_limits;
-  const auto start = core::Clock::now();
-  const core::Result<host::Outcome> outcome = sandbox.Run(request);
-  const double time = Milliseconds(core::Clock::now() - start);
-  if (!outcome) Fail(outcome.error().ToString());
-  if (!outcome->success()) Fail("a run failed: " + host::OutcomeToJson(*outcome));
-  return time;
+  return TimeRun(sandbox, WithDefaults(sandbox.profile(), "1 + 1")).total;
 }
 
 double TimeWithSpare(outside::Sandbox& sandbox) {
-  if (core::Result<void> waits = sandbox.WaitForSpare(core::Clock::now() + seconds(60)); !waits) {
-    Fail(waits.error().ToString());
-  }
+  OrExit(sandbox.WaitForSpare(core::Clock::now() + seconds(60)));
   std::this_thread::sleep_for(kSettling);
   return TimeOf(sandbox);
 }
@@ -137,8 +111,8 @@ Series TimesOfDockerRun() {
   Series times;
   if (!Shell(kMakeImage)) return times;
   for (int run = 0; run < kColdRuns; ++run) {
-    const auto start = core::Clock::now();
-    if (Shell(kRunImage)) times.Add(Milliseconds(core::Clock::now() - start));
+    const Clock::time_point start = Clock::now();
+    if (Shell(kRunImage)) times.Add(MillisecondsSince(start));
   }
   (void)Shell(kRemoveImage);
   return times;
@@ -182,12 +156,12 @@ void Measure(const Place& place, const core::Profile& profile, outside::Sandbox&
   {
     options.spares = 0;
     std::unique_ptr<outside::Sandbox> sandbox =
-        Need(container::backend::OpenContainerSandbox(Standard(profile), options));
+        OrExit(container::backend::OpenContainerSandbox(Standard(profile), options));
     for (int run = 0; run < kColdRuns; ++run) cold.Add(TimeOf(*sandbox));
   }
   options.spares = 1;
   std::unique_ptr<outside::Sandbox> sandbox =
-      Need(container::backend::OpenContainerSandbox(Standard(profile), options));
+      OrExit(container::backend::OpenContainerSandbox(Standard(profile), options));
   for (int run = 0; run < kWarmRuns; ++run) {
     warm.Add(TimeWithSpare(*sandbox));
     without.Add(TimeWithSpare(local));
@@ -196,7 +170,7 @@ void Measure(const Place& place, const core::Profile& profile, outside::Sandbox&
   (void)sandbox->WaitForSpare(core::Clock::now() + seconds(60));
   std::this_thread::sleep_for(kSettling);
   for (const container::engines::ListedContainer& each :
-       Need(choice->engine->List(container::backend::kInstanceLabel, kInstance))) {
+       OrExit(choice->engine->List(container::backend::kInstanceLabel, kInstance))) {
     memory.Add(MemoryOf(each.id));
   }
   report.rows.push_back({name + "cold", "ms", cold});
@@ -210,8 +184,8 @@ void Measure(const Place& place, const core::Profile& profile, outside::Sandbox&
 int Main(int count, char** arguments) {
   WarnWhenBusy();
   NameSocketForDocker();
-  const core::Profile profile = Need(Need(profiles::ProfileCatalogue::Open()).Choose("basic"));
-  std::unique_ptr<outside::Sandbox> local = Need(outside::Sandbox::Open(Standard(profile)));
+  const core::Profile profile = OrExit(OrExit(profiles::ProfileCatalogue::Open()).Choose("basic"));
+  std::unique_ptr<outside::Sandbox> local = OrExit(outside::Sandbox::Open(Standard(profile)));
   BenchReport report;
   report.machine = MachineName("");
   for (const Place& place : {Place{"docker", "runc"}, Place{"docker", "runsc"},
@@ -220,7 +194,7 @@ int Main(int count, char** arguments) {
                                           place.runtime == std::string_view(arguments[2]));
     if (is_wanted) Measure(place, profile, *local, report);
   }
-  PrintTable(report);
+  Print(report, false);
   return 0;
 }
 

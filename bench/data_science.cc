@@ -3,9 +3,6 @@
 // The cost of the profile data-science: a run of a few lines that use numpy and pandas, compared
 // with a cold interpreter that imports them and a plain fork of one that has them loaded; a plot; a
 // batch on all cores; and the memory of a waiting worker.
-#include <cstdio>
-#include <cstdlib>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -13,13 +10,12 @@
 #include "bench/measure.h"
 #include "bench/options.h"
 #include "bench/report.h"
+#include "bench/timing.h"
 #include "engine/core/text.h"
 #include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr size_t kSpares = 4;
 constexpr int kBatch = 100;
@@ -30,15 +26,6 @@ constexpr char kPlot[] =
     "import matplotlib.pyplot as plt\nplt.plot([1, 4, 9])\nplt.title('squares')\nresult = 1";
 
 constexpr int kSlowEvery = 20;  // rounds
-
-template <typename T>
-T OrExit(core::Result<T> result) {
-  if (!result) {
-    fprintf(stderr, "belljar-bench-data-science: %s\n", result.error().ToString().c_str());
-    exit(5);
-  }
-  return std::move(*result);
-}
 
 struct Rows {
   Row small{"fork + exit + wait of a small C process", "ms", {}};
@@ -71,10 +58,7 @@ class Bench {
         plot_(WithDefaults(profile_, kPlot)),
         small_({ProgramBeside("belljar-bench-floor-c")}),
         python_(PythonFloor()),
-        sandbox_(OpenOrExit(profile_, kSpares)) {
-    const char* chosen = getenv("BELLJAR_PYTHON");
-    interpreter_ = chosen ? chosen : "/usr/bin/python3";
-  }
+        sandbox_(OpenOrExit(profile_, kSpares)) {}
 
   BenchReport Run() {
     for (int round = 0; round < options_.rounds; ++round) {
@@ -87,9 +71,7 @@ class Bench {
  private:
   std::string PackagesOrExit(const installation::Installation& installation) const {
     for (const installation::MissingPackages& missing : installation.Missing(profile_)) {
-      fprintf(stderr, "belljar-bench-data-science: no packages here; install them: %s\n",
-              missing.command.c_str());
-      exit(5);
+      Exit("no packages here; install them: " + missing.command);
     }
     return installation.FolderOfSet(profile_.packages.front().name).path;
   }
@@ -169,7 +151,7 @@ class Bench {
   Floor small_;
   Floor python_;
   std::unique_ptr<outside::Sandbox> sandbox_;
-  std::string interpreter_;
+  const std::string interpreter_ = Interpreter();
   Rows rows_;
 };
 
@@ -182,7 +164,6 @@ int main(int argc, char** argv) {
   const belljar::profiles::ProfileCatalogue catalogue =
       OrExit(belljar::profiles::ProfileCatalogue::Open());
   WarnWhenBusy();
-  const BenchReport report = Bench(options, catalogue).Run();
-  options.json ? PrintJson(report) : PrintTable(report);
+  Print(Bench(options, catalogue).Run(), options.json);
   return 0;
 }

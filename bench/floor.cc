@@ -5,13 +5,11 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <chrono>
 #include <cstdint>
-#include <cstdio>
-#include <cstdlib>
 #include <nlohmann/json.hpp>
 
 #include "bench/options.h"
+#include "bench/timing.h"
 #include "engine/core/text.h"
 
 extern char** environ;
@@ -26,23 +24,18 @@ std::vector<char*> Arguments(const std::vector<std::string>& command) {
   return arguments;
 }
 
-[[noreturn]] void Give(const std::string& what) {
-  fprintf(stderr, "belljar-bench: %s\n", what.c_str());
-  exit(5);
-}
-
 }  // namespace
 
 Floor::Floor(const std::vector<std::string>& command) {
   int in[2], out[2];
-  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) Give("no pipe");
+  if (pipe2(in, O_CLOEXEC) != 0 || pipe2(out, O_CLOEXEC) != 0) Exit("no pipe");
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_adddup2(&actions, in[0], 0);
   posix_spawn_file_actions_adddup2(&actions, out[1], 1);
   if (posix_spawn(&pid_, command[0].c_str(), &actions, nullptr, Arguments(command).data(),
                   environ) != 0) {
-    Give("cannot start " + command[0]);
+    Exit("cannot start " + command[0]);
   }
   posix_spawn_file_actions_destroy(&actions);
   close(in[0]);
@@ -60,7 +53,7 @@ double Floor::Sample(char kind) {
   uint64_t nanoseconds = 0;
   if (write(requests_.get(), &kind, 1) != 1 ||
       read(samples_.get(), &nanoseconds, sizeof nanoseconds) != sizeof nanoseconds) {
-    Give("a floor program has died");
+    Exit("a floor program has died");
   }
   return nanoseconds == 0 ? -1 : static_cast<double>(nanoseconds) / 1e6;
 }
@@ -87,15 +80,14 @@ double TimeCommand(const std::vector<std::string>& command) {
   posix_spawn_file_actions_addopen(&actions, 0, "/dev/null", O_RDONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 1, "/dev/null", O_WRONLY, 0);
   posix_spawn_file_actions_addopen(&actions, 2, "/dev/null", O_WRONLY, 0);
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   pid_t pid;
   const int failed =
       posix_spawnp(&pid, command[0].c_str(), &actions, nullptr, Arguments(command).data(), environ);
   posix_spawn_file_actions_destroy(&actions);
   int status = 1;
   if (failed != 0 || waitpid(pid, &status, 0) != pid || status != 0) return -1;
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
+  return MillisecondsSince(start);
 }
 
 }  // namespace belljar::bench

@@ -15,7 +15,6 @@
 
 #include <chrono>
 #include <cstdint>
-#include <cstdio>
 #include <vector>
 
 #include "engine/seal/landlock.h"

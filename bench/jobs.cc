@@ -14,16 +14,13 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <memory>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <vector>
 
+#include "bench/timing.h"
 #include "engine/core/fd.h"
 #include "server/jobs/postgres_job_store.h"
 #include "server/jobs/sqlite_job_store.h"
@@ -32,21 +29,9 @@ namespace belljar::bench {
 namespace {
 
 namespace jobs = server::jobs;
-using Clock = std::chrono::steady_clock;
 
 const std::string kRequest = R"({"code":")" + std::string(1000, 'x') + R"("})";
 const std::string kResult = R"({"stdout":")" + std::string(500, 'y') + R"("})";
-
-[[noreturn]] void Fail(const std::string& what) {
-  fprintf(stderr, "belljar-bench-jobs: %s\n", what.c_str());
-  exit(1);
-}
-
-template <typename T>
-T Need(core::Result<T> result) {
-  if (!result) Fail(result.error().ToString());
-  return std::move(*result);
-}
 
 double Microseconds(Clock::duration time) {
   return std::chrono::duration<double, std::micro>(time).count();
@@ -68,7 +53,7 @@ void PrintFloor(const std::string& folder) {
   std::vector<double> times;
   for (int i = 0; i < 200; ++i) {
     const auto start = Clock::now();
-    if (!core::WriteBytes(file.get(), page) || fdatasync(file.get()) != 0) Fail("cannot write");
+    if (!core::WriteBytes(file.get(), page) || fdatasync(file.get()) != 0) Exit("cannot write");
     times.push_back(Microseconds(Clock::now() - start));
   }
   unlink(path.c_str());
@@ -76,45 +61,39 @@ void PrintFloor(const std::string& folder) {
   printf("%-28s %10.0f us (p90 %.0f)\n", "floor: write, fdatasync", times[100], times[180]);
 }
 
-void RunThreads(int count, const std::function<void(int)>& body) {
-  std::vector<std::thread> threads;
-  for (int i = 0; i < count; ++i) threads.emplace_back(body, i);
-  for (std::thread& thread : threads) thread.join();
-}
-
 void Finish(jobs::JobStore& store, const jobs::Job& job) {
-  if (!Need(store.Finish(job, {.state = jobs::JobState::kSucceeded, .result = kResult}))) {
-    Fail("a job was taken away");
+  if (!OrExit(store.Finish(job, {.state = jobs::JobState::kSucceeded, .result = kResult}))) {
+    Exit("a job was taken away");
   }
 }
 
-void MeasureThreads(const char* name, jobs::JobStore& store, int threads, int jobs_of_all) {
+void MeasureThreads(const char* name, jobs::JobStore& store, size_t threads, int jobs_of_all) {
   std::atomic<int> left = jobs_of_all;
   const double cpu = CpuMicroseconds();
   const auto start = Clock::now();
-  RunThreads(threads, [&](int thread) {
+  InThreads(threads, [&](size_t thread) {
     while (left.fetch_sub(1) > 0) {
-      Need(store.Submit(
+      OrExit(store.Submit(
           {.owner = "owner" + std::to_string(thread % 4), .jobs = {{"execution", kRequest}}}));
-      for (const jobs::Job& job : Need(store.Claim(1))) Finish(store, job);
+      for (const jobs::Job& job : OrExit(store.Claim(1))) Finish(store, job);
     }
   });
   const double wall = Microseconds(Clock::now() - start);
-  printf("%-10s %3d threads         %10.0f us a job, CPU %.0f us\n", name, threads,
+  printf("%-10s %3zu threads         %10.0f us a job, CPU %.0f us\n", name, threads,
          wall / jobs_of_all, (CpuMicroseconds() - cpu) / jobs_of_all);
 }
 
 void MeasureBatch(const char* name, jobs::JobStore& store, int count) {
   const double cpu = CpuMicroseconds();
   const auto start = Clock::now();
-  Need(store.Submit(
+  OrExit(store.Submit(
       {.owner = "ann",
        .jobs = std::vector<jobs::NewJob>(static_cast<size_t>(count), {"execution", kRequest}),
        .batch = true}));
   const double submitted = Microseconds(Clock::now() - start);
-  RunThreads(16, [&](int) {
+  InThreads(16, [&](size_t) {
     while (true) {
-      const std::vector<jobs::Job> claimed = Need(store.Claim(1));
+      const std::vector<jobs::Job> claimed = OrExit(store.Claim(1));
       if (claimed.empty()) return;
       for (const jobs::Job& job : claimed) Finish(store, job);
     }
@@ -141,18 +120,18 @@ int Main(int argc, char** argv) {
     if (option == "--jobs") count = std::max(4, atoi(argv[i + 1]));
   }
   std::string own = folder + "/belljar-bench-XXXXXX";
-  if (mkdtemp(own.data()) == nullptr) Fail("cannot make a folder in " + folder);
+  if (mkdtemp(own.data()) == nullptr) Exit("cannot make a folder in " + folder);
   double load[1] = {};
   getloadavg(load, 1);
   printf("load average %.1f\n", load[0]);
   PrintFloor(own);
   {
-    const auto store = Need(jobs::OpenSqliteJobStore({.path = own + "/jobs.db"}));
+    const auto store = OrExit(jobs::OpenSqliteJobStore({.path = own + "/jobs.db"}));
     Measure("SQLite", *store, count);
   }
   std::filesystem::remove_all(own);
   if (!url.empty()) {
-    const auto store = Need(jobs::OpenPostgresJobStore({.url = url, .schema = "belljar_bench"}));
+    const auto store = OrExit(jobs::OpenPostgresJobStore({.url = url, .schema = "belljar_bench"}));
     Measure("PostgreSQL", *store, count);
   }
   return 0;

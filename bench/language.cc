@@ -6,7 +6,6 @@
 // and compile all kernels, many times over, compared with workers that only compile them.
 #include <algorithm>
 #include <cmath>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -16,10 +15,11 @@
 #include <string>
 #include <vector>
 
+#include "bench/measure.h"
 #include "bench/report.h"
-#include "engine/installation/installation.h"
+#include "bench/timing.h"
 #include "engine/outside/sandbox.h"
-#include "engine/profiles/loader.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
@@ -55,11 +55,6 @@ struct Kernel {
   Series full;
   double ratio() const { return restricted.median() / full.median(); }
 };
-
-[[noreturn]] void Exit(const std::string& why) {
-  fprintf(stderr, "belljar-bench-language: %s\n", why.c_str());
-  exit(5);
-}
 
 Options ReadOptions(int argc, char** argv) {
   Options options;
@@ -100,20 +95,13 @@ std::unique_ptr<outside::Sandbox> Open(const core::Profile& profile, outside::La
   options.profile = profile;
   options.language = language;
   options.spares = 1;
-  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
-      outside::Sandbox::Open(std::move(options));
-  if (!sandbox) Exit(sandbox.error().ToString());
-  return std::move(*sandbox);
+  return OrExit(outside::Sandbox::Open(std::move(options)));
 }
 
 host::Outcome RunOrExit(outside::Sandbox& sandbox, const std::string& source) {
-  host::Request request;
-  request.source = source;
-  request.limits = sandbox.profile().default_limits;
-  core::Result<host::Outcome> outcome = sandbox.Run(request);
-  if (!outcome) Exit(outcome.error().ToString());
-  if (!outcome->success()) Exit("a kernel did not run: " + host::OutcomeToJson(*outcome, 1));
-  return std::move(*outcome);
+  host::Outcome outcome = OrExit(sandbox.Run(WithDefaults(sandbox.profile(), source)));
+  if (!outcome.success()) Exit("a kernel did not run: " + host::OutcomeToJson(outcome, 1));
+  return outcome;
 }
 
 double TimeKernel(outside::Sandbox& sandbox, const Kernel& kernel) {
@@ -192,15 +180,11 @@ void PrintJson(const std::vector<Kernel>& kernels, const CompileTimes& compile) 
 }
 
 int Bench(const Options& options) {
-  const core::Result<installation::Installation> installation = installation::Installation::Find();
-  if (!installation) Exit(installation.error().ToString());
-  const core::Result<core::Profile> profile =
-      profiles::LoadProfile(installation->profiles + "/basic.toml", installation->profiles);
-  if (!profile) Exit(profile.error().ToString());
+  const core::Profile profile = OrExit(OrExit(profiles::ProfileCatalogue::Open()).Choose("basic"));
   std::vector<Kernel> kernels = ReadKernels(options.kernels);
   const std::unique_ptr<outside::Sandbox> restricted =
-      Open(*profile, outside::Language::kRestricted);
-  const std::unique_ptr<outside::Sandbox> full = Open(*profile, outside::Language::kFull);
+      Open(profile, outside::Language::kRestricted);
+  const std::unique_ptr<outside::Sandbox> full = Open(profile, outside::Language::kFull);
   int lines = 0;
   const std::string corpus = Corpus(kernels, lines);
   CompileTimes compile;
@@ -212,11 +196,7 @@ int Bench(const Options& options) {
     MeasureCompile(*restricted, corpus, lines, compile.restricted);
     MeasureCompile(*full, corpus, lines, compile.full);
   }
-  if (options.json) {
-    PrintJson(kernels, compile);
-  } else {
-    Print(kernels, compile);
-  }
+  options.json ? PrintJson(kernels, compile) : Print(kernels, compile);
   return 0;
 }
 

@@ -10,8 +10,8 @@
 #include <string>
 
 #include "bench/measure.h"
-#include "engine/installation/installation.h"
-#include "engine/profiles/loader.h"
+#include "bench/timing.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
@@ -19,17 +19,9 @@ namespace {
 constexpr size_t kSpares = 4;  // the default of Sandbox
 
 int Serve() {
-  core::Result<installation::Installation> installation = installation::Installation::Find();
-  core::Result<core::Profile> profile =
-      installation
-          ? profiles::LoadProfile(installation->profiles + "/basic.toml", installation->profiles)
-          : core::Result<core::Profile>(installation.error());
-  if (!profile) {
-    fprintf(stderr, "belljar-bench-library: %s\n", profile.error().ToString().c_str());
-    return 5;
-  }
-  const std::unique_ptr<outside::Sandbox> sandbox = OpenOrExit(*profile, kSpares);
-  const host::Request request = WithDefaults(*profile, "1+1");
+  const core::Profile profile = OrExit(OrExit(profiles::ProfileCatalogue::Open()).Choose("basic"));
+  const std::unique_ptr<outside::Sandbox> sandbox = OpenOrExit(profile, kSpares);
+  const host::Request request = WithDefaults(profile, "1+1");
   for (std::string line; std::getline(std::cin, line);) {
     std::istringstream words(line);
     std::string what;

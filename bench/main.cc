@@ -2,15 +2,9 @@
 //
 // Measures the floors of this machine and Belljar alternately, round by round, so that drift
 // affects all of them equally.
-#include <sys/utsname.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <filesystem>
-#include <fstream>
 #include <string>
 #include <thread>
 #include <utility>
@@ -20,8 +14,8 @@
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/server.h"
-#include "engine/installation/installation.h"
-#include "engine/profiles/loader.h"
+#include "bench/timing.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
@@ -31,17 +25,6 @@ namespace fs = std::filesystem;
 constexpr size_t kSpares = 4;  // the default of Sandbox
 
 constexpr int kSlowEvery = 8;  // rounds
-
-core::Profile ProfileOrExit(const installation::Installation& installation,
-                            const std::string& name) {
-  core::Result<core::Profile> profile =
-      profiles::LoadProfile(installation.profiles + "/" + name + ".toml", installation.profiles);
-  if (!profile) {
-    fprintf(stderr, "belljar-bench: %s\n", profile.error().ToString().c_str());
-    exit(5);
-  }
-  return std::move(*profile);
-}
 
 // The rows, in printing order.
 struct Rows {
@@ -95,11 +78,6 @@ struct Rows {
   }
 };
 
-double Since(std::chrono::steady_clock::time_point start) {
-  return std::chrono::duration<double, std::milli>(std::chrono::steady_clock::now() - start)
-      .count();
-}
-
 // Servers do not report when all spares are ready again: about ten times as long as that takes.
 void SettleServers() { std::this_thread::sleep_for(std::chrono::milliseconds(15)); }
 
@@ -123,11 +101,12 @@ Series MeasureIdleMemory(const std::string& command) {
 
 class Bench {
  public:
-  Bench(const BenchOptions& options, Series idle_memory)
+  Bench(const BenchOptions& options, const profiles::ProfileCatalogue& catalogue,
+        Series idle_memory)
       : options_(options),
         load_(options.quick ? 400 : 1500),
-        installation_(*installation::Installation::Find()),
-        profile_(ProfileOrExit(installation_, "basic")),
+        catalogue_(catalogue),
+        profile_(OrExit(catalogue.Choose("basic"))),
         one_plus_one_(WithDefaults(profile_, "1+1")),
         exception_(WithDefaults(profile_, "[].pop()")),
         refused_(WithDefaults(profile_, "import socket")),
@@ -135,13 +114,11 @@ class Bench {
         bare_(BarePythonFloor()),
         python_(PythonFloor(profile_)),
         sandbox_(OpenOrExit(profile_, kSpares)),
-        command_(CommandOf(installation_)),
+        command_(CommandOf(catalogue.installation())),
         stdio_server_(command_, ServerProcess::Transport::kStdio),
         http_server_(command_, ServerProcess::Transport::kHttp),
         stdio_(stdio_server_),
         http_(http_server_) {
-    const char* chosen = getenv("BELLJAR_PYTHON");
-    interpreter_ = chosen ? chosen : "/usr/bin/python3";
     rows_.idle.series = std::move(idle_memory);
   }
 
@@ -178,13 +155,6 @@ class Bench {
     SettleServers();
     rows_.http.series.Add(Time([&] { http_.Call(); }));
     SettleServers();
-  }
-
-  template <typename Call>
-  static double Time(Call call) {
-    const auto start = std::chrono::steady_clock::now();
-    call();
-    return Since(start);
   }
 
   void SlowRound() {
@@ -238,16 +208,16 @@ class Bench {
   // As many programs that only compute as there are cores, from a sandbox of their own.
   void BesideBusyRound() {
     const std::unique_ptr<outside::Sandbox> busy = OpenOrExit(profile_, 1);
-    const auto end = std::chrono::steady_clock::now() + load_;
+    const auto end = Clock::now() + load_;
     std::vector<std::thread> threads;
     for (unsigned core = 0; core < std::thread::hardware_concurrency(); ++core) {
       threads.emplace_back([&] {
         const host::Request request = WithDefaults(profile_, "sum(range(3_000_000))");
-        while (std::chrono::steady_clock::now() < end) TimeRun(*busy, request);
+        while (Clock::now() < end) TimeRun(*busy, request);
       });
     }
     Settle(*sandbox_, kSpares);
-    while (std::chrono::steady_clock::now() < end) {
+    while (Clock::now() < end) {
       rows_.beside_busy.series.Add(TimeRun(*sandbox_, one_plus_one_).total);
       std::this_thread::sleep_for(std::chrono::milliseconds(10));
     }
@@ -256,7 +226,7 @@ class Bench {
 
   // Whether one of them gets more than its share.
   void TwoProfilesRound() {
-    const core::Profile second = ProfileOrExit(installation_, "filesystem");
+    const core::Profile second = OrExit(catalogue_.Choose("filesystem"));
     const std::unique_ptr<outside::Sandbox> other = OpenOrExit(second, kSpares);
     Settle(*sandbox_, kSpares);
     Settle(*other, kSpares);
@@ -307,7 +277,7 @@ class Bench {
 
   const BenchOptions options_;
   const std::chrono::milliseconds load_;
-  const installation::Installation installation_;
+  const profiles::ProfileCatalogue& catalogue_;
   const core::Profile profile_;
   const host::Request one_plus_one_, exception_, refused_;
   Floor small_;
@@ -319,7 +289,7 @@ class Bench {
   const ServerProcess http_server_;
   StdioClient stdio_;
   HttpClient http_;
-  std::string interpreter_;
+  const std::string interpreter_ = Interpreter();
   Rows rows_;
 };
 
@@ -327,22 +297,12 @@ class Bench {
 }  // namespace belljar::bench
 
 int main(int argc, char** argv) {
-  const belljar::bench::BenchOptions options =
-      belljar::bench::ReadBenchOptions(argc, argv, 400, 60);
-  const belljar::core::Result<belljar::installation::Installation> installation =
-      belljar::installation::Installation::Find();
-  if (!installation) {
-    fprintf(stderr, "belljar-bench: %s\n", installation.error().ToString().c_str());
-    return 5;
-  }
-  belljar::bench::WarnWhenBusy();
-  belljar::bench::Series idle =
-      belljar::bench::MeasureIdleMemory(belljar::bench::CommandOf(*installation));
-  const belljar::bench::BenchReport report = belljar::bench::Bench(options, std::move(idle)).Run();
-  if (options.json) {
-    belljar::bench::PrintJson(report);
-  } else {
-    belljar::bench::PrintTable(report);
-  }
+  using namespace belljar::bench;
+  const BenchOptions options = ReadBenchOptions(argc, argv, 400, 60);
+  const belljar::profiles::ProfileCatalogue catalogue =
+      OrExit(belljar::profiles::ProfileCatalogue::Open());
+  WarnWhenBusy();
+  Series idle = MeasureIdleMemory(CommandOf(catalogue.installation()));
+  Print(Bench(options, catalogue, std::move(idle)).Run(), options.json);
   return 0;
 }

@@ -6,25 +6,19 @@
 
 #include <algorithm>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <thread>
+
+#include "bench/timing.h"
 
 namespace belljar::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using Milliseconds = std::chrono::duration<double, std::milli>;
-
-[[noreturn]] void Exit(const std::string& why) {
-  fprintf(stderr, "belljar-bench: %s\n", why.c_str());
-  exit(5);
-}
 
 double CpuOf(int who) {
   rusage usage;
@@ -89,16 +83,13 @@ std::unique_ptr<outside::Sandbox> OpenOrExit(const core::Profile& profile, size_
   outside::SandboxOptions options;
   options.profile = profile;
   options.spares = spares;
-  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
-      outside::Sandbox::Open(std::move(options));
-  if (!sandbox) Exit(sandbox.error().ToString());
-  return std::move(*sandbox);
+  return OrExit(outside::Sandbox::Open(std::move(options)));
 }
 
 void Settle(const outside::Sandbox& sandbox, size_t spares) {
-  const auto deadline = std::chrono::steady_clock::now() + std::chrono::seconds(30);
+  const Clock::time_point deadline = Clock::now() + std::chrono::seconds(30);
   while (sandbox.counters().waiting < spares) {
-    if (std::chrono::steady_clock::now() > deadline) Exit("the pool of spares does not fill");
+    if (Clock::now() > deadline) Exit("the pool of spares does not fill");
     std::this_thread::sleep_for(std::chrono::microseconds(200));
   }
   std::this_thread::sleep_for(std::chrono::milliseconds(1));
@@ -112,38 +103,34 @@ host::Request WithDefaults(const core::Profile& profile, std::string source) {
 }
 
 RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request, host::Status status) {
-  const auto start = std::chrono::steady_clock::now();
-  const core::Result<host::Outcome> outcome = sandbox.Run(request);
-  const Milliseconds total = std::chrono::steady_clock::now() - start;
-  if (!outcome) Exit(outcome.error().ToString());
-  const bool lacks_result = outcome->success() && !outcome->result_json;
-  if (outcome->status != status || lacks_result)
-    Exit("a run ended otherwise than expected: " + host::OutcomeToJson(*outcome));
-  return {total.count(), Milliseconds(outcome->usage.wall_time).count()};
+  const Clock::time_point start = Clock::now();
+  core::Result<host::Outcome> result = sandbox.Run(request);
+  const double total = MillisecondsSince(start);
+  const host::Outcome outcome = OrExit(std::move(result));
+  const bool lacks_result = outcome.success() && !outcome.result_json;
+  if (outcome.status != status || lacks_result)
+    Exit("a run ended otherwise than expected: " + host::OutcomeToJson(outcome));
+  return {total, std::chrono::duration<double, std::milli>(outcome.usage.wall_time).count()};
 }
 
-Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int clients,
+Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, size_t clients,
                  std::chrono::milliseconds duration) {
   const std::vector<pid_t> zygotes = ZygotesOf(sandbox);
   const double zygotes_before = CpuOfProcesses(zygotes);
   const double workers_before = CpuOf(RUSAGE_CHILDREN);
   const double host_before = CpuOf(RUSAGE_SELF);
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   std::atomic<int> runs = 0;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < clients; ++i) {
-    threads.emplace_back([&] {
-      while (std::chrono::steady_clock::now() - start < duration) {
-        TimeRun(sandbox, request);
-        ++runs;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const Milliseconds elapsed = std::chrono::steady_clock::now() - start;
+  InThreads(clients, [&](size_t) {
+    while (Clock::now() - start < duration) {
+      TimeRun(sandbox, request);
+      ++runs;
+    }
+  });
+  const double elapsed = MillisecondsSince(start);
   const double count = runs;
   Load load;
-  load.per_second = count / elapsed.count() * 1e3;
+  load.per_second = count / elapsed * 1e3;
   load.worker_cpu = (CpuOf(RUSAGE_CHILDREN) - workers_before) / count;
   load.host_cpu = (CpuOf(RUSAGE_SELF) - host_before) / count;
   // After a rotation, the new zygote is one of the children.
@@ -153,34 +140,26 @@ Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int cl
   return load;
 }
 
-void MeasureLatencies(outside::Sandbox& sandbox, const host::Request& request, int clients,
+void MeasureLatencies(outside::Sandbox& sandbox, const host::Request& request, size_t clients,
                       std::chrono::milliseconds duration, Series& series) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   std::mutex mutex;
-  std::vector<std::thread> threads;
-  for (int i = 0; i < clients; ++i) {
-    threads.emplace_back([&] {
-      while (std::chrono::steady_clock::now() - start < duration) {
-        const double time = TimeRun(sandbox, request).total;
-        const std::lock_guard lock(mutex);
-        series.Add(time);
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  InThreads(clients, [&](size_t) {
+    while (Clock::now() - start < duration) {
+      const double time = TimeRun(sandbox, request).total;
+      const std::lock_guard lock(mutex);
+      series.Add(time);
+    }
+  });
 }
 
 double TimeBatch(outside::Sandbox& sandbox, const host::Request& request, int count) {
-  const auto start = std::chrono::steady_clock::now();
   std::atomic<int> left = count;
-  std::vector<std::thread> threads;
-  for (unsigned i = 0; i <= std::thread::hardware_concurrency(); ++i) {
-    threads.emplace_back([&] {
+  return Time([&] {
+    InThreads(std::thread::hardware_concurrency() + 1, [&](size_t) {
       while (left-- > 0) TimeRun(sandbox, request);
     });
-  }
-  for (std::thread& thread : threads) thread.join();
-  return Milliseconds(std::chrono::steady_clock::now() - start).count();
+  });
 }
 
 std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox) {
@@ -198,10 +177,10 @@ std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox) {
 }
 
 double TimeFirstResult(const host::Request& request, const core::Profile& profile) {
-  const auto start = std::chrono::steady_clock::now();
+  const Clock::time_point start = Clock::now();
   const std::unique_ptr<outside::Sandbox> sandbox = OpenOrExit(profile, 1);
   TimeRun(*sandbox, request);
-  return Milliseconds(std::chrono::steady_clock::now() - start).count();
+  return MillisecondsSince(start);
 }
 
 }  // namespace belljar::bench

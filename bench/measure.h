@@ -41,11 +41,11 @@ struct Load {
   double host_cpu = 0;    // ms per run: of this process
   double zygote_cpu = 0;  // ms per run
 };
-Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, int clients,
+Load MeasureLoad(outside::Sandbox& sandbox, const host::Request& request, size_t clients,
                  std::chrono::milliseconds duration);
 
 // Adds the milliseconds of each run, seen by `clients` that start their next run at once.
-void MeasureLatencies(outside::Sandbox& sandbox, const host::Request& request, int clients,
+void MeasureLatencies(outside::Sandbox& sandbox, const host::Request& request, size_t clients,
                       std::chrono::milliseconds duration, Series& series);
 
 // Milliseconds for `count` runs, with one client more than there are cores.

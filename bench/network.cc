@@ -14,13 +14,11 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <chrono>
-#include <cstdio>
-#include <cstdlib>
 #include <string>
-#include <string_view>
 #include <vector>
 
+#include "bench/measure.h"
+#include "bench/timing.h"
 #include "engine/egress/egress_proxy.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/profile_catalogue.h"
@@ -28,28 +26,7 @@
 namespace belljar::bench {
 namespace {
 
-using Clock = std::chrono::steady_clock;
 constexpr size_t kCarried = size_t{2} << 30;
-
-[[noreturn]] void Fail(const std::string& what) {
-  fprintf(stderr, "belljar-bench-network: %s\n", what.c_str());
-  exit(1);
-}
-
-template <typename T>
-T Need(core::Result<T> result) {
-  if (!result) Fail(result.error().ToString());
-  return std::move(*result);
-}
-
-double Median(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  return values[values.size() / 2];
-}
-
-double Since(Clock::time_point start) {
-  return std::chrono::duration<double>(Clock::now() - start).count();
-}
 
 core::UniqueFd Listen(uint16_t& port) {
   core::UniqueFd fd(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
@@ -60,7 +37,7 @@ core::UniqueFd Listen(uint16_t& port) {
   if (bind(fd.get(), reinterpret_cast<sockaddr*>(&address), length) != 0 ||
       listen(fd.get(), 16) != 0 ||
       getsockname(fd.get(), reinterpret_cast<sockaddr*>(&address), &length) != 0) {
-    Fail("no listening socket");
+    Exit("no listening socket");
   }
   port = ntohs(address.sin_port);
   return fd;
@@ -73,7 +50,7 @@ core::UniqueFd Connect(uint16_t port) {
   address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
   address.sin_port = htons(port);
   if (connect(fd.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) {
-    Fail("no connection");
+    Exit("no connection");
   }
   return fd;
 }
@@ -111,7 +88,7 @@ void Drain(int fd, size_t size) {
   std::vector<char> buffer(1 << 20);
   while (size > 0) {
     const ssize_t got = recv(fd, buffer.data(), std::min(buffer.size(), size), 0);
-    if (got <= 0) Fail("the connection ended early");
+    if (got <= 0) Exit("the connection ended early");
     size -= static_cast<size_t>(got);
   }
 }
@@ -120,7 +97,7 @@ void Fill(int fd, size_t size) {
   const std::vector<char> block(1 << 20, 'x');
   while (size > 0) {
     const ssize_t sent = send(fd, block.data(), std::min(block.size(), size), MSG_NOSIGNAL);
-    if (sent <= 0) Fail("the connection ended early");
+    if (sent <= 0) Exit("the connection ended early");
     size -= static_cast<size_t>(sent);
   }
   Drain(fd, 1);
@@ -129,14 +106,14 @@ void Fill(int fd, size_t size) {
 void Tunnel(int fd, uint16_t port) {
   const std::string ask =
       "CONNECT bench.test:" + std::to_string(port) + " HTTP/1.1\r\nHost: bench.test\r\n\r\n";
-  if (send(fd, ask.data(), ask.size(), 0) < 0) Fail("the egress proxy does not accept the request");
+  if (send(fd, ask.data(), ask.size(), 0) < 0) Exit("the egress proxy does not accept the request");
   std::string head;
   while (!head.ends_with("\r\n\r\n")) {
     char c;
-    if (recv(fd, &c, 1, 0) != 1) Fail("the egress proxy does not answer");
+    if (recv(fd, &c, 1, 0) != 1) Exit("the egress proxy does not answer");
     head += c;
   }
-  if (!head.starts_with("HTTP/1.1 200 ")) Fail(head);
+  if (!head.starts_with("HTTP/1.1 200 ")) Exit(head);
 }
 
 host::NetworkPolicy Policy() {
@@ -153,7 +130,7 @@ void Carry(Direction direction) {
   const core::UniqueFd listener = Listen(port);
   const pid_t server = Serve(listener.get(), direction);
   const std::unique_ptr<egress::EgressService> service =
-      Need(egress::EgressService::Start(Need(egress::EgressRules::Make(Policy()))));
+      OrExit(egress::EgressService::Start(OrExit(egress::EgressRules::Make(Policy()))));
   uint16_t egress_port = 0;
   egress::EgressProxy egress(*service, Listen(egress_port), std::nullopt);
   for (int round = 0; round < 3; ++round) {
@@ -164,7 +141,7 @@ void Carry(Direction direction) {
       getrusage(RUSAGE_SELF, &before);
       const Clock::time_point start = Clock::now();
       direction == Direction::kDown ? Drain(fd.get(), kCarried) : Fill(fd.get(), kCarried);
-      const double seconds = Since(start);
+      const double seconds = MillisecondsSince(start) / 1e3;
       getrusage(RUSAGE_SELF, &after);
       const auto spent = [](const timeval& from, const timeval& to) {
         return static_cast<double>(to.tv_sec - from.tv_sec) +
@@ -182,55 +159,50 @@ void Carry(Direction direction) {
 
 void Opening() {
   const std::unique_ptr<egress::EgressService> service =
-      Need(egress::EgressService::Start(Need(egress::EgressRules::Make(Policy()))));
-  std::vector<double> microseconds;
+      OrExit(egress::EgressService::Start(OrExit(egress::EgressRules::Make(Policy()))));
+  Series microseconds;
   for (int i = 0; i < 2000; ++i) {
     uint16_t port = 0;
     core::UniqueFd listener = Listen(port);
     const Clock::time_point start = Clock::now();
     egress::EgressProxy egress(*service, std::move(listener), std::nullopt);
     (void)egress.Close();
-    microseconds.push_back(Since(start) * 1e6);
+    microseconds.Add(MillisecondsSince(start) * 1e3);
   }
-  printf("opening and closing an egress proxy: p50 %.1f us\n", Median(microseconds));
+  printf("opening and closing an egress proxy: p50 %.1f us\n", microseconds.median());
 }
 
 std::unique_ptr<outside::Sandbox> Open(const profiles::ProfileCatalogue& catalogue,
                                        const std::string& profile) {
   outside::SandboxOptions options;
-  options.profile = Need(catalogue.Choose(profile));
+  options.profile = OrExit(catalogue.Choose(profile));
   options.network = Policy();
-  return Need(outside::Sandbox::Open(std::move(options)));
+  return OrExit(outside::Sandbox::Open(std::move(options)));
 }
 
 double Run(outside::Sandbox& sandbox) {
-  host::Request request;
-  request.source = "1 + 1";
-  request.limits = sandbox.profile().default_limits;
-  const Clock::time_point start = Clock::now();
-  const host::Outcome outcome = Need(sandbox.Run(request));
-  const double milliseconds = Since(start) * 1e3;
-  if (!outcome.success()) Fail("a run failed");
-  return milliseconds;
+  return TimeRun(sandbox, WithDefaults(sandbox.profile(), "1 + 1")).total;
 }
 
 void Unused() {
-  const profiles::ProfileCatalogue catalogue = Need(profiles::ProfileCatalogue::Open());
+  const profiles::ProfileCatalogue catalogue = OrExit(profiles::ProfileCatalogue::Open());
   const std::unique_ptr<outside::Sandbox> basic = Open(catalogue, "basic");
   const std::unique_ptr<outside::Sandbox> network = Open(catalogue, "network");
-  std::vector<double> without, with, added;
+  Series without, with;
+  std::vector<double> added;  // may be negative
   for (int i = 0; i < 400; ++i) {
     // Lets the spares refill, which is not part of the measured run.
     usleep(20'000);
     const double one = Run(i % 2 == 0 ? *basic : *network);
     usleep(20'000);
     const double other = Run(i % 2 == 0 ? *network : *basic);
-    without.push_back(i % 2 == 0 ? one : other);
-    with.push_back(i % 2 == 0 ? other : one);
-    added.push_back(with.back() - without.back());
+    without.Add(i % 2 == 0 ? one : other);
+    with.Add(i % 2 == 0 ? other : one);
+    added.push_back(i % 2 == 0 ? other - one : one - other);
   }
-  printf("unused: basic p50 %.3f ms, network p50 %.3f ms, added p50 %.3f ms\n", Median(without),
-         Median(with), Median(added));
+  std::sort(added.begin(), added.end());
+  printf("unused: basic p50 %.3f ms, network p50 %.3f ms, added p50 %.3f ms\n", without.median(),
+         with.median(), added[added.size() / 2]);
 }
 
 }  // namespace

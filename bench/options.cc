@@ -26,6 +26,11 @@ BenchOptions ReadBenchOptions(int argc, char** argv, int rounds, int quick_round
   return options;
 }
 
+std::string Interpreter() {
+  const char* chosen = getenv("BELLJAR_PYTHON");
+  return chosen ? chosen : "/usr/bin/python3";
+}
+
 std::string ProgramBeside(const char* name) {
   return std::filesystem::read_symlink("/proc/self/exe").parent_path() / name;
 }

@@ -15,6 +15,9 @@ struct BenchOptions {
 // [--quick] [--json] [--rounds N]; exits with a usage message on anything else.
 BenchOptions ReadBenchOptions(int argc, char** argv, int rounds, int quick_rounds);
 
+// For comparisons: $BELLJAR_PYTHON, or else /usr/bin/python3.
+std::string Interpreter();
+
 // The path of a program built in the same folder.
 std::string ProgramBeside(const char* name);
 

@@ -37,31 +37,6 @@ std::string Multiple(const Row& row, double base) {
   return ratio;
 }
 
-}  // namespace
-
-std::string MachineName(const std::string& python) {
-  std::ifstream file("/proc/cpuinfo");
-  std::string model = "unknown processor";
-  for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("model name")) continue;
-    model = line.substr(line.find(':') + 2);
-    break;
-  }
-  utsname names;
-  uname(&names);
-  return std::to_string(std::thread::hardware_concurrency()) + " cores of " + model + ", Linux " +
-         names.release + ", " + python + (geteuid() == 0 ? ", as root" : ", as an ordinary user");
-}
-
-void WarnWhenBusy() {
-  double load[1];
-  if (getloadavg(load, 1) == 1 && load[0] > 0.5) {
-    fprintf(stderr,
-            "belljar-bench: load average %.1f: the machine is busy, figures are unreliable\n",
-            load[0]);
-  }
-}
-
 void PrintTable(const BenchReport& report) {
   printf("%s\n\n", report.machine.c_str());
   printf("%-58s %9s %9s %9s %8s %6s %6s  %s\n", "", "least", "median", "p99", "x floor", "x B", "n",
@@ -113,5 +88,32 @@ void PrintJson(const BenchReport& report) {
   }
   printf("%s\n", json.dump(2).c_str());
 }
+
+}  // namespace
+
+std::string MachineName(const std::string& python) {
+  std::ifstream file("/proc/cpuinfo");
+  std::string model = "unknown processor";
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("model name")) continue;
+    model = line.substr(line.find(':') + 2);
+    break;
+  }
+  utsname names;
+  uname(&names);
+  return std::to_string(std::thread::hardware_concurrency()) + " cores of " + model + ", Linux " +
+         names.release + ", " + python + (geteuid() == 0 ? ", as root" : ", as an ordinary user");
+}
+
+void WarnWhenBusy() {
+  double load[1];
+  if (getloadavg(load, 1) == 1 && load[0] > 0.5) {
+    fprintf(stderr,
+            "belljar-bench: load average %.1f: the machine is busy, figures are unreliable\n",
+            load[0]);
+  }
+}
+
+void Print(const BenchReport& report, bool json) { json ? PrintJson(report) : PrintTable(report); }
 
 }  // namespace belljar::bench

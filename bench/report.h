@@ -51,8 +51,8 @@ std::string MachineName(const std::string& python);
 // On a busy machine forks slow down more than wake-ups, so all ratios would be wrong.
 void WarnWhenBusy();
 
-void PrintTable(const BenchReport& report);
-void PrintJson(const BenchReport& report);
+// As a table, or as JSON.
+void Print(const BenchReport& report, bool json);
 
 }  // namespace belljar::bench
 

@@ -12,16 +12,15 @@
 
 #include <array>
 #include <atomic>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <map>
 #include <set>
-#include <string_view>
 #include <thread>
 
 #include "bench/measure.h"
+#include "bench/timing.h"
 
 extern char** environ;
 
@@ -29,16 +28,9 @@ namespace belljar::bench {
 namespace {
 
 namespace fs = std::filesystem;
-using Clock = std::chrono::steady_clock;
-using Milliseconds = std::chrono::duration<double, std::milli>;
 
 constexpr std::chrono::seconds kTimeout{30};
 constexpr std::string_view kRight = "\"result\":4";
-
-[[noreturn]] void Exit(const std::string& why) {
-  fprintf(stderr, "belljar-bench: %s\n", why.c_str());
-  exit(5);
-}
 
 // --- requests -----------------------------------------------------------------------------------
 
@@ -222,44 +214,24 @@ ServerProcess::~ServerProcess() {
 
 StdioClient::StdioClient(const ServerProcess& server)
     : input_(server.input()), output_(server.output()) {
-  Send(kInitialize);
-  const std::string answer = Receive();
-  if (answer.find("\"protocolVersion\"") == std::string::npos) {
-    Exit("unexpected answer to initialize: " + answer);
-  }
-  Send(kInitialized);
+  Ask(kInitialize, "\"protocolVersion\"", "initialize");
+  WriteAll(input_, std::string(kInitialized) + "\n");
 }
 
-void StdioClient::Send(const std::string& line) const { WriteAll(input_, line + "\n"); }
-
-std::string StdioClient::Receive() {
+void StdioClient::Ask(const std::string& line, std::string_view expected, const char* what) {
+  WriteAll(input_, line + "\n");
   size_t end;
   while ((end = unread_.find('\n')) == std::string::npos) ReadMore(output_, unread_);
-  std::string line = unread_.substr(0, end);
+  const std::string answer = unread_.substr(0, end);
   unread_.erase(0, end + 1);
-  return line;
-}
-
-void StdioClient::Call() {
-  Send(kCall);
-  const std::string answer = Receive();
-  if (answer.find(kRight) == std::string::npos) Exit("unexpected answer to a call: " + answer);
-}
-
-void StdioClient::Ping() {
-  Send(kPing);
-  const std::string answer = Receive();
-  if (answer.find("\"result\":{}") == std::string::npos)
-    Exit("unexpected answer to ping: " + answer);
-}
-
-void StdioClient::Validate() {
-  Send(kValidate);
-  const std::string answer = Receive();
-  if (answer.find("\"valid\":true") == std::string::npos) {
-    Exit("unexpected answer to validate_code: " + answer);
+  if (answer.find(expected) == answer.npos) {
+    Exit("unexpected answer to " + std::string(what) + ": " + answer);
   }
 }
+
+void StdioClient::Call() { Ask(kCall, kRight, "a call"); }
+void StdioClient::Ping() { Ask(kPing, "\"result\":{}", "ping"); }
+void StdioClient::Validate() { Ask(kValidate, "\"valid\":true", "validate_code"); }
 
 HttpConnection::HttpConnection(const ServerProcess& server) {
   const auto deadline = Clock::now() + kTimeout;
@@ -290,21 +262,17 @@ ServerLoad MeasureServerLoad(const ServerProcess& server, int clients,
   std::vector<HttpClient> connections;
   for (int i = 0; i < clients; ++i) connections.emplace_back(server);
   const double cpu_before = CpuOfProcess(server.pid());
-  const auto start = Clock::now();
+  const Clock::time_point start = Clock::now();
   std::atomic<int> calls = 0;
-  std::vector<std::thread> threads;
-  for (HttpClient& connection : connections) {
-    threads.emplace_back([&] {
-      while (Clock::now() - start < duration) {
-        connection.Call();
-        ++calls;
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
-  const Milliseconds elapsed = Clock::now() - start;
+  InThreads(connections.size(), [&](size_t i) {
+    while (Clock::now() - start < duration) {
+      connections[i].Call();
+      ++calls;
+    }
+  });
+  const double elapsed = MillisecondsSince(start);
   const double count = calls;
-  return {count / elapsed.count() * 1e3, (CpuOfProcess(server.pid()) - cpu_before) / count};
+  return {count / elapsed * 1e3, (CpuOfProcess(server.pid()) - cpu_before) / count};
 }
 
 double OwnMemory(const ServerProcess& server) {
@@ -323,20 +291,19 @@ double ProportionalMemory(const ServerProcess& server) {
 }
 
 ServerStart TimeServerStart(const std::string& command, ServerProcess::Transport transport) {
-  const auto start = Clock::now();
-  const auto since = [&] { return Milliseconds(Clock::now() - start).count(); };
+  const Clock::time_point start = Clock::now();
   const ServerProcess server(command, transport);
   ServerStart time;
   if (transport == ServerProcess::Transport::kStdio) {
     StdioClient client(server);
-    time.ready = since();
+    time.ready = MillisecondsSince(start);
     client.Call();
   } else {
     HttpClient client(server);
-    time.ready = since();
+    time.ready = MillisecondsSince(start);
     client.Call();
   }
-  time.result = since();
+  time.result = MillisecondsSince(start);
   return time;
 }
 

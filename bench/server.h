@@ -8,6 +8,7 @@
 #include <chrono>
 #include <cstdint>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "engine/core/fd.h"
@@ -51,8 +52,8 @@ class StdioClient {
   void Validate();
 
  private:
-  void Send(const std::string& line) const;
-  std::string Receive();
+  // Sends a line; ends the program unless the next line of the server contains `expected`.
+  void Ask(const std::string& line, std::string_view expected, const char* what);
 
   const int input_;
   const int output_;

@@ -9,7 +9,6 @@
 #include <algorithm>
 #include <atomic>
 #include <chrono>
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -22,14 +21,13 @@
 #include "bench/options.h"
 #include "bench/report.h"
 #include "bench/server.h"
+#include "bench/timing.h"
 #include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Clock = std::chrono::steady_clock;
-using Milliseconds = std::chrono::duration<double, std::milli>;
 constexpr auto kHttp = ServerProcess::Transport::kHttp;
 
 constexpr size_t kAtOnce = 256;
@@ -38,11 +36,6 @@ constexpr char kPrint[] = "print(1)";
 constexpr char kShort[] = "print(1)\n1";
 constexpr char kBusy[] =
     "import time\nend = time.process_time() + 0.05\nwhile time.process_time() < end:\n    pass\n1";
-
-[[noreturn]] void Fail(const std::string& why) {
-  fprintf(stderr, "belljar-bench-service: %s\n", why.c_str());
-  exit(5);
-}
 
 std::string Post(const std::string& path, const Json& body, const std::string& headers = "") {
   const std::string text = body.dump();
@@ -70,10 +63,10 @@ std::string RestCall(const std::string& code, const char* detail) {
 }
 
 double TimeAsk(HttpConnection& connection, const std::string& request, const char* expected) {
-  const auto start = Clock::now();
+  const Clock::time_point start = Clock::now();
   const std::string& answer = connection.Ask(request);
-  const double time = Milliseconds(Clock::now() - start).count();
-  if (answer.find(expected) == std::string::npos) Fail("unexpected answer: " + answer);
+  const double time = MillisecondsSince(start);
+  if (answer.find(expected) == std::string::npos) Exit("unexpected answer: " + answer);
   return time;
 }
 
@@ -117,17 +110,13 @@ Crowd MeasureCrowd(const ServerProcess& server, const std::string& code, int tot
   std::vector<std::vector<double>> times(kAtOnce);
   std::atomic<int> left = total;
   const auto start = Clock::now();
-  std::vector<std::thread> threads;
-  for (size_t i = 0; i < kAtOnce; ++i) {
-    threads.emplace_back([&, i] {
-      while (left.fetch_sub(1) > 0) {
-        times[i].push_back(TimeAsk(connections[i], request, "\"status\":\"Success\""));
-      }
-    });
-  }
-  for (std::thread& thread : threads) thread.join();
+  InThreads(kAtOnce, [&](size_t i) {
+    while (left.fetch_sub(1) > 0) {
+      times[i].push_back(TimeAsk(connections[i], request, "\"status\":\"Success\""));
+    }
+  });
   Crowd crowd;
-  crowd.per_second = total / Milliseconds(Clock::now() - start).count() * 1e3;
+  crowd.per_second = total / MillisecondsSince(start) * 1e3;
   for (const std::vector<double>& each : times) {
     for (const double time : each) crowd.latency.Add(time);
   }
@@ -201,16 +190,16 @@ double TimeBatch(const ServerProcess& server, const std::vector<Test>& tests) {
   }
   const std::string request = Post("/v1/batches", {{"executions", executions}});
   HttpConnection connection(server);
-  const auto start = Clock::now();
+  const Clock::time_point start = Clock::now();
   const std::string& answer = connection.Ask(request);
-  const double time = Milliseconds(Clock::now() - start).count();
-  if (Count(answer, "\"success\":true") != tests.size()) Fail("a test of the batch has failed");
+  const double time = MillisecondsSince(start);
+  if (Count(answer, "\"success\":true") != tests.size()) Exit("a test of the batch has failed");
   size_t right = 0;
   for (const Test& test : tests) {
     const std::string text = test.expected.substr(0, test.expected.size() - 1);
     right += answer.find("\"stdout\":\"" + text + "\\n\"") != answer.npos;
   }
-  if (right != tests.size()) Fail("a test of the batch had another output");
+  if (right != tests.size()) Exit("a test of the batch had another output");
   return time;
 }
 
@@ -226,7 +215,7 @@ double TimePool(const std::vector<Test>& tests) {
   if (pipe == nullptr || fscanf(pipe, "%lf", &seconds) != 1) seconds = -1;
   const int status = pipe != nullptr ? pclose(pipe) : -1;
   std::filesystem::remove(input);
-  if (status != 0 || seconds < 0) Fail("the pool of subprocesses has failed");
+  if (status != 0 || seconds < 0) Exit("the pool of subprocesses has failed");
   return seconds * 1e3;
 }
 
@@ -244,8 +233,8 @@ Cost MeasureDirect(const ServerProcess& server, int count) {
   const double cpu = CpuOfProcess(server.pid());
   const auto start = Clock::now();
   const std::string& answer = connection.Ask(request);
-  const double wall = Milliseconds(Clock::now() - start).count();
-  if (Count(answer, "\"success\":true") != static_cast<size_t>(count)) Fail("an execution is lost");
+  const double wall = MillisecondsSince(start);
+  if (Count(answer, "\"success\":true") != static_cast<size_t>(count)) Exit("an execution is lost");
   return {wall / count, (CpuOfProcess(server.pid()) - cpu) / count};
 }
 
@@ -257,15 +246,15 @@ Cost MeasureJobs(const ServerProcess& server, int count) {
   const std::string accepted = connection.Ask(
       Post("/v1/batches", {{"executions", executions}}, "Prefer: respond-async\r\n"));
   const size_t at = accepted.find("/v1/batches/");
-  if (at == accepted.npos) Fail("unexpected answer: " + accepted);
+  if (at == accepted.npos) Exit("unexpected answer: " + accepted);
   const std::string request = "GET " + accepted.substr(at, accepted.find('\r', at) - at) +
                               " HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n";
   const std::string all = "\"succeeded\":" + std::to_string(count);
   while (connection.Ask(request).find(all) == std::string::npos) {
     std::this_thread::sleep_for(std::chrono::milliseconds(10));
-    if (Clock::now() - start > std::chrono::minutes(5)) Fail("a job does not end");
+    if (Clock::now() - start > std::chrono::minutes(5)) Exit("a job does not end");
   }
-  const double wall = Milliseconds(Clock::now() - start).count();
+  const double wall = MillisecondsSince(start);
   return {wall / count, (CpuOfProcess(server.pid()) - cpu) / count};
 }
 
@@ -274,14 +263,8 @@ Cost MeasureJobs(const ServerProcess& server, int count) {
 std::string Temporary() {
   // On a disk: /tmp may be memory.
   std::string folder = std::filesystem::current_path() / "belljar-bench-XXXXXX";
-  if (mkdtemp(folder.data()) == nullptr) Fail("cannot make a folder here");
+  if (mkdtemp(folder.data()) == nullptr) Exit("cannot make a folder here");
   return folder;
-}
-
-double Median(const std::vector<double>& samples) {
-  Series series;
-  for (const double each : samples) series.Add(each);
-  return series.median();
 }
 
 BenchReport Run(const BenchOptions& options) {
@@ -313,15 +296,11 @@ BenchReport Run(const BenchOptions& options) {
                               latency.rest.median() / latency.mcp.median(), 1});
     }
   }
-  core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
-  if (!catalogue) Fail(catalogue.error().ToString());
-  core::Result<core::Profile> basic = catalogue->Choose("basic");
-  if (!basic) Fail(basic.error().ToString());
-  const core::Profile profile = std::move(*basic);
+  const core::Profile profile = OrExit(OrExit(profiles::ProfileCatalogue::Open()).Choose("basic"));
   for (const auto& [name, code, total] :
        {std::tuple{"print(1)", kShort, options.quick ? 512 : 2048},
         std::tuple{"50 ms of CPU", kBusy, options.quick ? 256 : 512}}) {
-    const int clients = static_cast<int>(std::max(4u, 2 * std::thread::hardware_concurrency()));
+    const size_t clients = std::max(4u, 2 * std::thread::hardware_concurrency());
     double library = 0;
     {
       const auto sandbox = OpenOrExit(profile, 4);
@@ -357,27 +336,28 @@ BenchReport Run(const BenchOptions& options) {
     const ServerProcess plain(command, kHttp);
     const ServerProcess with_jobs(command, kHttp, {"--jobs", folder + "/jobs.db"});
     const ServerProcess audited(command, kHttp, {"--audit", "--audit-folder", folder + "/audit"});
-    std::vector<double> direct, jobs, direct_cpu, jobs_cpu, unaudited, with_audit;
+    Series direct, jobs, direct_cpu, jobs_cpu, unaudited, with_audit;
     const int rounds = options.quick ? 2 : 5, count = options.quick ? 300 : 1000;
     const std::chrono::seconds duration(options.quick ? 1 : 3);
     for (int round = 0; round < rounds; ++round) {
       const Cost without = MeasureDirect(with_jobs, count), with = MeasureJobs(with_jobs, count);
-      direct.push_back(without.wall);
-      direct_cpu.push_back(without.cpu);
-      jobs.push_back(with.wall);
-      jobs_cpu.push_back(with.cpu);
-      unaudited.push_back(MeasureServerLoad(plain, 8, duration).per_second);
-      with_audit.push_back(MeasureServerLoad(audited, 8, duration).per_second);
+      direct.Add(without.wall);
+      direct_cpu.Add(without.cpu);
+      jobs.Add(with.wall);
+      jobs_cpu.Add(with.cpu);
+      unaudited.Add(MeasureServerLoad(plain, 8, duration).per_second);
+      with_audit.Add(MeasureServerLoad(audited, 8, duration).per_second);
     }
-    one("an execution of a batch", "ms", Median(direct));
-    one("a job of a batch", "ms", Median(jobs));
-    one("CPU of the server, an execution", "ms", Median(direct_cpu));
-    one("CPU of the server, a job", "ms", Median(jobs_cpu));
-    one("calls, eight clients", "per s", Median(unaudited));
-    one("calls, eight clients, audited", "per s", Median(with_audit));
-    report.goals.push_back({"a job beside an execution", "x", Median(jobs) / Median(direct), 1.3});
+    one("an execution of a batch", "ms", direct.median());
+    one("a job of a batch", "ms", jobs.median());
+    one("CPU of the server, an execution", "ms", direct_cpu.median());
+    one("CPU of the server, a job", "ms", jobs_cpu.median());
+    one("calls, eight clients", "per s", unaudited.median());
+    one("calls, eight clients, audited", "per s", with_audit.median());
     report.goals.push_back(
-        {"a call with the audit log", "x", Median(unaudited) / Median(with_audit), 1.1});
+        {"a job beside an execution", "x", jobs.median() / direct.median(), 1.3});
+    report.goals.push_back(
+        {"a call with the audit log", "x", unaudited.median() / with_audit.median(), 1.1});
   }
   std::filesystem::remove_all(folder);
   return report;
@@ -390,7 +370,6 @@ int main(int argc, char** argv) {
   using namespace belljar::bench;
   const BenchOptions options = ReadBenchOptions(argc, argv, 2000, 300);
   WarnWhenBusy();
-  const BenchReport report = Run(options);
-  options.json ? PrintJson(report) : PrintTable(report);
+  Print(Run(options), options.json);
   return 0;
 }

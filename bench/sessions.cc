@@ -5,7 +5,6 @@
 // data-science installed, also with a large numpy array.
 #include <sys/resource.h>
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
@@ -17,7 +16,7 @@
 #include "bench/measure.h"
 #include "bench/options.h"
 #include "bench/report.h"
-#include "engine/core/socket.h"
+#include "bench/timing.h"
 #include "engine/profiles/profile_catalogue.h"
 #include "engine/sessions/session.h"
 
@@ -32,24 +31,6 @@ constexpr size_t kBranches = 100;
 constexpr int kSlowEvery = 50;  // rounds
 // What is done off the caller's path is over by then.
 constexpr std::chrono::milliseconds kPause{8};
-
-[[noreturn]] void Exit(const std::string& why) {
-  fprintf(stderr, "belljar-bench-sessions: %s\n", why.c_str());
-  exit(5);
-}
-
-template <typename T>
-T OrExit(core::Result<T> result) {
-  if (!result) Exit(result.error().ToString());
-  return std::move(*result);
-}
-
-template <typename Act>
-double Time(Act act) {
-  const auto start = core::Clock::now();
-  act();
-  return std::chrono::duration<double, std::milli>(core::Clock::now() - start).count();
-}
 
 // Each session holds descriptors of its processes.
 void RaiseDescriptors() {
@@ -112,10 +93,7 @@ class Bench {
         catalogue_(catalogue),
         profile_(OrExit(catalogue.Choose("basic"))),
         python_(PythonFloor(profile_)),
-        sandbox_(OpenOrExit(profile_, kSpares)) {
-    const char* chosen = getenv("BELLJAR_PYTHON");
-    interpreter_ = chosen ? chosen : "/usr/bin/python3";
-  }
+        sandbox_(OpenOrExit(profile_, kSpares)) {}
 
   BenchReport Run() {
     session_ = OpenSession(*sandbox_, profile_);
@@ -161,9 +139,7 @@ class Bench {
     rows_.cell.series.Add(Time([&] { Cell(*session_, "x += 1"); }));
     rows_.busy.series.Add(Time([&] { Cell(*session_, "x += 1"); }));
     Pause();
-    rows_.undo.series.Add(Time([&] {
-      if (const auto undone = session_->Undo(); !undone) Exit(undone.error().ToString());
-    }));
+    rows_.undo.series.Add(Time([&] { OrExit(session_->Undo()); }));
     Pause();
     Sessions branches;
     rows_.branch.series.Add(Time([&] { branches = OrExit(session_->Branch(1)); }));
@@ -179,14 +155,10 @@ class Bench {
     Sessions branches;
     const double time = Time([&] {
       branches = OrExit(session.Branch(kBranches));
-      std::vector<std::thread> threads;
       const size_t count = std::max(1u, std::thread::hardware_concurrency());
-      for (size_t first = 0; first < count; ++first) {
-        threads.emplace_back([&, first] {
-          for (size_t i = first; i < branches.size(); i += count) Cell(*branches[i], source);
-        });
-      }
-      for (std::thread& thread : threads) thread.join();
+      InThreads(count, [&](size_t first) {
+        for (size_t i = first; i < branches.size(); i += count) Cell(*branches[i], source);
+      });
     });
     branches.clear();
     std::this_thread::sleep_for(std::chrono::milliseconds(500));
@@ -230,9 +202,7 @@ class Bench {
     for (int i = 0; i < 20; ++i) {
       Cell(*session, "x = a[0]");
       std::this_thread::sleep_for(10 * kPause);
-      rows_.array.series.Add(Time([&] {
-        if (const auto undone = session->Undo(); !undone) Exit(undone.error().ToString());
-      }));
+      rows_.array.series.Add(Time([&] { OrExit(session->Undo()); }));
       std::this_thread::sleep_for(10 * kPause);
       Sessions branches;
       rows_.array_branch.series.Add(Time([&] { branches = OrExit(session->Branch(1)); }));
@@ -266,7 +236,7 @@ class Bench {
   Floor python_;
   std::unique_ptr<outside::Sandbox> sandbox_;
   std::shared_ptr<sessions::Session> session_;
-  std::string interpreter_;
+  const std::string interpreter_ = Interpreter();
   Rows rows_;
 };
 
@@ -280,7 +250,6 @@ int main(int argc, char** argv) {
   const belljar::profiles::ProfileCatalogue catalogue =
       OrExit(belljar::profiles::ProfileCatalogue::Open());
   WarnWhenBusy();
-  const BenchReport report = Bench(options, catalogue).Run();
-  options.json ? PrintJson(report) : PrintTable(report);
+  Print(Bench(options, catalogue).Run(), options.json);
   return 0;
 }

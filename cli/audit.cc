@@ -1,15 +1,13 @@
-#include "cli/audit.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
-#include <algorithm>
 #include <cerrno>
 #include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "engine/core/fd.h"
@@ -283,9 +281,7 @@ std::string VerificationJson(const audit::Verification& verified) {
                                  {"unsigned_entries", verified.unsigned_entries},
                                  {"head", verified.head},
                                  {"keys", verified.keys}};
-  return core::SafeJson(object.dump(isatty(STDOUT_FILENO) ? 2 : -1, ' ', false,
-                                    nlohmann::json::error_handler_t::replace)) +
-         "\n";
+  return JsonText(object);
 }
 
 std::string CountText(uint64_t count, const std::string& noun, const std::string& plural) {

@@ -1,9 +1,8 @@
-#include "cli/completion.h"
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <set>
 
+#include "cli/commands.h"
 #include "cli/completion_scripts.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"

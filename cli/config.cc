@@ -1,11 +1,8 @@
-#include "cli/config.h"
-
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/server_options.h"
@@ -152,8 +149,7 @@ std::string AsJson(const server::config::LoadedConfig& loaded) {
                        {"tokens", tokens},
                        {"webhooks", webhooks},
                        {"warnings", loaded.warnings}};
-  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
-  return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText(object);
 }
 
 int ExecuteConfig(const ConfigArguments& arguments) {

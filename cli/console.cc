@@ -4,12 +4,13 @@
 #include <signal.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
+#include <nlohmann/json.hpp>
 
 #include "cli/colors.h"
 #include "cli/exit_code.h"
 #include "engine/core/fd.h"
+#include "engine/core/text.h"
 
 namespace belljar::cli {
 
@@ -38,6 +39,13 @@ int ExitAfterOutput(const core::Result<void>& written, int exit_code) {
   if (written) return exit_code;
   if (written.error().error_number == EPIPE) return ExitOfSignal(SIGPIPE);
   return OwnFailure(written.error());
+}
+
+int JsonIndent() { return isatty(STDOUT_FILENO) ? 2 : -1; }
+
+std::string JsonText(const nlohmann::ordered_json& value) {
+  using Handler = nlohmann::ordered_json::error_handler_t;
+  return core::SafeJson(value.dump(JsonIndent(), ' ', false, Handler::replace)) + "\n";
 }
 
 void Say(std::string_view text) { (void)WriteAll(STDERR_FILENO, text); }

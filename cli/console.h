@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -24,6 +25,11 @@ core::Result<void> WriteAll(int fd, std::string_view text);
 int Answer(std::string_view text, int exit_code);
 // The same for output that has already been written.
 int ExitAfterOutput(const core::Result<void>& written, int exit_code);
+
+// How JSON on standard output is indented: not at all unless it is a terminal.
+int JsonIndent();
+// One JSON value for standard output, safe to display there, with its line end.
+std::string JsonText(const nlohmann::ordered_json& value);
 
 // Writes a message to standard error; write errors are ignored.
 void Say(std::string_view text);

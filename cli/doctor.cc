@@ -1,5 +1,3 @@
-#include "cli/doctor.h"
-
 #include <unistd.h>
 
 #include <filesystem>
@@ -7,6 +5,7 @@
 #include <nlohmann/json.hpp>
 
 #include "cli/colors.h"
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/sandbox_choice.h"
@@ -200,9 +199,7 @@ int ExecuteDoctor(bool json) {
   const std::vector<Section> sections = Examine();
   const int code = IsWell(sections) ? kExitOk : kExitFindings;
   if (!json) return Answer(Text(sections, UsesColors("auto", STDOUT_FILENO)), code);
-  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
-  return Answer(ToJson(sections).dump(indent, ' ', false, Json::error_handler_t::replace) + "\n",
-                code);
+  return Answer(JsonText(ToJson(sections)), code);
 }
 
 }  // namespace

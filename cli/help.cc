@@ -1,8 +1,7 @@
-#include "cli/help.h"
-
 #include <CLI/CLI.hpp>
 #include <memory>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/parse.h"

@@ -1,5 +1,3 @@
-#include "cli/image.h"
-
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -10,6 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/package_options.h"
@@ -133,11 +132,6 @@ Json FactsJson(const container::image::ImageFacts& facts) {
           {"parts", parts}};
 }
 
-std::string Dump(const Json& json) {
-  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
-  return json.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
-}
-
 std::string ListText(const std::string& title, const std::vector<std::string>& items) {
   std::string text = items.empty() ? "" : title + "\n";
   for (const std::string& item : items) text += "  " + item + "\n";
@@ -242,7 +236,7 @@ int BuildInto(const std::string& path, const Source& source, const BuildArgument
     json["loaded"] = arguments.load ? Json(*arguments.load) : Json();
     json["left_out"] = source.files.left_out;
     json["packages"] = source.packages;
-    return Answer(Dump(json), kExitOk);
+    return Answer(JsonText(json), kExitOk);
   }
   std::string text = FactsText(*facts) + ListText("packages", source.packages) +
                      ListText("left out", source.files.left_out);
@@ -373,7 +367,7 @@ int Verify(const VerifyArguments& arguments) {
     json["ok"] = is_well;
     json["faults"] = faults;
     json["differences"] = differences;
-    return Answer(Dump(json), code);
+    return Answer(JsonText(json), code);
   }
   std::string text = faults.empty() ? FactsText(inspection->facts) : "";
   text += ListText("damaged, or not built by Belljar", faults);

@@ -1,11 +1,8 @@
-#include "cli/info.h"
-
-#include <unistd.h>
-
 #include <algorithm>
 #include <memory>
 #include <nlohmann/json.hpp>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "engine/core/text.h"
@@ -159,14 +156,10 @@ int PrintJson(const profiles::ProfileCatalogue& catalogue) {
                        {"restricted_python", restricted.empty() ? Json() : Json(restricted)},
                        {"layers", layers},
                        {"profiles", profiles}};
-  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
-  return Answer(object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n", kExitOk);
+  return Answer(JsonText(object), kExitOk);
 }
 
-int PrintSchemas() {
-  const Json object = Json::parse(server::FullAnswerSchemas());
-  return Answer(object.dump(isatty(STDOUT_FILENO) ? 2 : -1) + "\n", kExitOk);
-}
+int PrintSchemas() { return Answer(JsonText(Json::parse(server::FullAnswerSchemas())), kExitOk); }
 
 int ExecuteInfo(const InfoArguments& arguments) {
   if (arguments.schemas) return PrintSchemas();

@@ -1,5 +1,3 @@
-#include "cli/kernel.h"
-
 #include <fcntl.h>
 #include <signal.h>
 #include <spawn.h>
@@ -14,6 +12,7 @@
 #include <string>
 #include <utility>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "engine/core/text.h"

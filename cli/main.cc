@@ -12,24 +12,11 @@
 #include <variant>
 #include <vector>
 
-#include "cli/audit.h"
-#include "cli/completion.h"
-#include "cli/config.h"
+#include "cli/commands.h"
 #include "cli/console.h"
-#include "cli/doctor.h"
 #include "cli/exit_code.h"
-#include "cli/help.h"
-#include "cli/image.h"
 #include "cli/image_loaders.h"
-#include "cli/info.h"
-#include "cli/kernel.h"
 #include "cli/parse.h"
-#include "cli/receipt.h"
-#include "cli/repl/command.h"
-#include "cli/rules.h"
-#include "cli/run.h"
-#include "cli/serve.h"
-#include "cli/validate/command.h"
 
 namespace belljar::cli {
 namespace {

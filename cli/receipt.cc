@@ -1,6 +1,5 @@
 #include "cli/receipt.h"
 
-#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -9,6 +8,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/validate/atomic_file.h"
@@ -151,10 +151,7 @@ int ReportReceipt(const audit::Receipt& receipt, const StringList& faults, bool 
                                    {"faults", faults},
                                    {"key", receipt.key},
                                    {"statement", receipt.statement}};
-    return Answer(core::SafeJson(object.dump(isatty(STDOUT_FILENO) ? 2 : -1, ' ', false,
-                                             nlohmann::json::error_handler_t::replace)) +
-                      "\n",
-                  code);
+    return Answer(JsonText(object), code);
   }
   std::string text = ReceiptText(receipt);
   for (const std::string& fault : faults) text += fault + "\n";

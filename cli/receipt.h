@@ -1,20 +1,16 @@
-// `belljar receipt verify`, and the receipts that `belljar run` writes.
+// Receipts of `belljar run`.
 #ifndef BELLJAR_CLI_RECEIPT_H_
 #define BELLJAR_CLI_RECEIPT_H_
 
 #include <optional>
 #include <string>
-#include <vector>
 
-#include "cli/option_table.h"
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
 #include "server/audit/signing_key.h"
 
 namespace belljar::cli {
-
-std::vector<Command> MakeReceiptCommands(CLI::App& app);
 
 // The key with which `belljar run` signs: `path`, or this user's own, made on first use.
 core::Result<server::audit::SigningKey> OpenReceiptKey(const std::optional<std::string>& path);

@@ -1,13 +1,10 @@
-#include "cli/rules.h"
-
-#include <unistd.h>
-
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cctype>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/validate/rules.h"
@@ -123,9 +120,7 @@ std::string JsonText(const std::vector<Rule>& rules) {
                     {"bad", rule.bad.empty() ? Json() : Json(rule.bad)},
                     {"good", rule.good.empty() ? Json() : Json(rule.good)}});
   }
-  const Json object = {{"rules", std::move(list)}};
-  const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
-  return object.dump(indent, ' ', false, Json::error_handler_t::replace) + "\n";
+  return JsonText({{"rules", std::move(list)}});
 }
 
 int ExecuteRules(const RulesArguments& arguments) {

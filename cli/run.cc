@@ -1,5 +1,3 @@
-#include "cli/run.h"
-
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -7,6 +5,7 @@
 #include <nlohmann/json.hpp>
 #include <utility>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/container_options.h"
 #include "cli/exit_code.h"
@@ -279,8 +278,6 @@ core::Result<Job> Prepare(const RunArguments& arguments, profiles::ProfileCatalo
   return job;
 }
 
-int JsonIndent() { return isatty(STDOUT_FILENO) ? 2 : -1; }
-
 // Reports Belljar's own failure; with --json also as an object, so that there is always one.
 int Fail(const core::Error& error, bool json) {
   const int code = OwnFailure(error);
@@ -289,10 +286,7 @@ int Fail(const core::Error& error, bool json) {
       {"success", false},
       {"status", "error"},
       {"error", {{"type", "BelljarError"}, {"message", error.ToString()}}}};
-  return Answer(
-      object.dump(JsonIndent(), ' ', false, nlohmann::ordered_json::error_handler_t::replace) +
-          "\n",
-      code);
+  return Answer(JsonText(object), code);
 }
 
 // The outcome for a program that is too long to be sent to a worker.
@@ -310,12 +304,12 @@ host::Outcome Refusal(const Job& job) {
   return outcome;
 }
 
-std::string JsonText(const host::Outcome& outcome, const RunArguments& arguments) {
+std::string OutcomeJson(const host::Outcome& outcome, const RunArguments& arguments) {
   if (!arguments.lean) return host::OutcomeToJson(outcome, JsonIndent()) + "\n";
   nlohmann::ordered_json object =
       nlohmann::ordered_json::parse(host::AnswerJson(outcome, arguments.answer));
   object["text"] = host::AnswerText(outcome, arguments.answer);
-  return core::SafeJson(object.dump(JsonIndent())) + "\n";
+  return JsonText(object);
 }
 
 int Report(const host::Outcome& outcome, const RunArguments& arguments, const Job& job) {
@@ -325,7 +319,7 @@ int Report(const host::Outcome& outcome, const RunArguments& arguments, const Jo
     saved = Saved{job.save_artifacts->name, SaveArtifacts(outcome.artifacts, *job.save_artifacts)};
     if (const core::Error* error = saved->first_error()) code = OwnFailure(*error);
   }
-  if (arguments.json) return Answer(JsonText(outcome, arguments), code);
+  if (arguments.json) return Answer(OutcomeJson(outcome, arguments), code);
   if (arguments.lean) return Answer(host::AnswerText(outcome, arguments.answer) + "\n", code);
   if (arguments.show_result && outcome.result_repr) {
     code = Answer(*outcome.result_repr + "\n", code);

@@ -1,9 +1,8 @@
-#include "cli/serve.h"
-
 #include <unistd.h>
 
 #include <memory>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/interruption.h"

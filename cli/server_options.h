@@ -3,9 +3,6 @@
 #ifndef BELLJAR_CLI_SERVER_OPTIONS_H_
 #define BELLJAR_CLI_SERVER_OPTIONS_H_
 
-#include <optional>
-#include <string>
-
 #include "cli/option_table.h"
 #include "engine/core/result.h"
 #include "engine/profiles/profile_catalogue.h"

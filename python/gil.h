@@ -13,7 +13,6 @@
 
 #include <chrono>
 #include <exception>
-#include <utility>
 
 #include "python/objects.h"
 

@@ -1,7 +1,6 @@
 #include "python/plain_data.h"
 
 #include <cstdint>
-#include <string>
 #include <utility>
 #include <vector>
 

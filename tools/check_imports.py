@@ -113,8 +113,19 @@ def _resolved(target: str, modules: dict[str, Module]) -> str | None:
     return target or None
 
 
+def _reached(name: str, edges: dict[str, set[str | None]]) -> set[str]:
+    """All that a module imports, also by others."""
+    found: set[str] = set()
+    left = [name]
+    while left:
+        new = set(filter(None, edges[left.pop()])) - found
+        found |= new
+        left += new
+    return found
+
+
 def circles(modules: dict[str, Module]) -> list[list[str]]:
-    """The strongly connected components of more than one module, by Tarjan's algorithm."""
+    """The largest sets of more than one module in which each imports all others, if indirectly."""
     edges = {
         name: {
             found
@@ -123,30 +134,10 @@ def circles(modules: dict[str, Module]) -> list[list[str]]:
         }
         for name, module in modules.items()
     }
-    found: list[list[str]] = []
-    index: dict[str, int] = {}
-    low: dict[str, int] = {}
-    stack: list[str] = []
-
-    def visit(name: str) -> None:
-        index[name] = low[name] = len(index)
-        stack.append(name)
-        for other in sorted(filter(None, edges[name])):
-            if other not in index:
-                visit(other)
-                low[name] = min(low[name], low[other])
-            elif other in stack:
-                low[name] = min(low[name], index[other])
-        if low[name] == index[name]:
-            at = stack.index(name)
-            if len(stack) - at > 1:
-                found.append(sorted(stack[at:]))
-            del stack[at:]
-
-    for name in sorted(modules):
-        if name not in index:
-            visit(name)
-    return sorted(found)
+    reached = {name: _reached(name, edges) for name in edges}
+    sets = {tuple(other for other in sorted(reached[name]) if name in reached[other])
+            for name in edges}  # fmt: skip
+    return sorted(list(each) for each in sets if len(each) > 1)
 
 
 def _circle_findings(modules: dict[str, Module]) -> Iterator[str]:

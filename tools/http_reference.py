@@ -15,7 +15,8 @@ import urllib.request
 from pathlib import Path
 from typing import Any
 
-from tool_tables import argument_table, row, type_text
+from made_page import table, write_or_compare
+from tool_tables import argument_table, type_text
 
 PAGE = Path(__file__).parents[1] / "docs/http-reference.md"
 HEAD = """# Reference of the HTTP API
@@ -57,11 +58,16 @@ def document(belljar: Path) -> dict[str, Any]:
 
 
 def parameter_table(parameters: list[dict[str, Any]]) -> str:
-    text = row("parameter", "in", "type", "meaning") + "|---|---|---|---|\n"
-    for each in parameters:
-        name = f"`{each['name']}`" + (" (required)" if each["required"] else "")
-        text += row(name, each["in"], type_text(each["schema"]), each.get("description", ""))
-    return text
+    rows = [
+        (
+            f"`{each['name']}`" + (" (required)" if each["required"] else ""),
+            each["in"],
+            type_text(each["schema"]),
+            each.get("description", ""),
+        )
+        for each in parameters
+    ]
+    return table(("parameter", "in", "type", "meaning"), rows) + "\n"
 
 
 def schema_of(content: dict[str, Any]) -> dict[str, Any]:
@@ -101,10 +107,9 @@ def operation_text(
         text += "\n" + parameter_table(parameters)
     if body := operation.get("requestBody"):
         text += "\n" + body_text(body, schemas)
-    text += "\n" + row("status", "answer") + "|---|---|\n"
-    for status, response in sorted(operation["responses"].items()):
-        text += row(status, answer_text(response))
-    return text + "\n"
+    responses = sorted(operation["responses"].items())
+    answers = ((status, answer_text(response)) for status, response in responses)
+    return text + "\n" + table(("status", "answer"), answers) + "\n\n"
 
 
 def made(api: dict[str, Any]) -> str:
@@ -122,14 +127,7 @@ def made(api: dict[str, Any]) -> str:
 
 
 def main(arguments: list[str]) -> int:
-    wanted = made(document(Path(arguments[0])))
-    if "--write" in arguments:
-        PAGE.write_text(wanted, encoding="utf-8")
-        return 0
-    if PAGE.is_file() and PAGE.read_text(encoding="utf-8") == wanted:
-        return 0
-    print(f"{PAGE}: out of date: run this with --write", file=sys.stderr)
-    return 1
+    return write_or_compare(PAGE, made(document(Path(arguments[0]))))
 
 
 if __name__ == "__main__":

@@ -15,7 +15,7 @@ from typing import Any
 
 ROOT = Path(__file__).parents[1]
 sys.path.insert(0, str(ROOT / "tools"))
-from made_page import write_or_compare  # noqa: E402
+from made_page import table, write_or_compare  # noqa: E402
 
 PAGE = ROOT / "docs/language.md"
 HEAD = """\
@@ -50,14 +50,6 @@ def load(name: str) -> types.ModuleType:
 
 
 RULES = load("rules").RULES
-
-
-def row(*cells: str) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells).rstrip() + " |"
-
-
-def table(head: tuple[str, ...], rows: Iterable[tuple[str, ...]]) -> str:
-    return "\n".join([row(*head), "|---" * len(head) + "|", *(row(*each) for each in rows)])
 
 
 def names(found: Iterable[str]) -> str:

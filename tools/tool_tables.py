@@ -11,8 +11,11 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+
+from made_page import table, write_or_compare
 
 PAGE = Path(__file__).parents[1] / "docs/mcp.md"
 BLOCK = re.compile(r"(<!-- table: (\w+) (arguments|result) -->\n).*?(<!-- end of table -->)", re.S)
@@ -82,50 +85,42 @@ def bounds(schema: dict[str, Any]) -> list[str]:
     return found
 
 
-def row(*cells: str) -> str:
-    return "| " + " | ".join(cell.replace("|", "\\|") for cell in cells).rstrip() + " |\n"
-
-
 def argument_table(schema: dict[str, Any]) -> str:
     if not schema["properties"]:
         return "It takes no arguments.\n"
-    head = row("argument", "type", "bounds", "default", "meaning") + "|---|---|---|---|---|\n"
-    return head + argument_rows(schema)
+    head = ("argument", "type", "bounds", "default", "meaning")
+    return table(head, argument_rows(schema)) + "\n"
 
 
-def argument_rows(schema: dict[str, Any], path: str = "") -> str:
+def argument_rows(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, ...]]:
     """Rows for arguments and for the members of objects: `sessions.idle`, `files[].path`."""
-    text = ""
     for name, each in schema["properties"].items():
         default = f"`{json.dumps(each['default'])}`" if "default" in each else "none"
         if name in schema.get("required", ()):
             default = "**required**"
         key = path + name
         limits, meaning = "; ".join(bounds(each)), each.get("description", "")
-        text += row(f"`{key}`", type_text(each), limits, default, meaning)
+        yield f"`{key}`", type_text(each), limits, default, meaning
         if "properties" in each:
-            text += argument_rows(each, f"{key}.")
+            yield from argument_rows(each, f"{key}.")
         if "properties" in each.get("items", {}):
-            text += argument_rows(each["items"], f"{key}[].")
-    return text
+            yield from argument_rows(each["items"], f"{key}[].")
 
 
-def result_rows(schema: dict[str, Any], path: str = "") -> str:
+def result_rows(schema: dict[str, Any], path: str = "") -> Iterator[tuple[str, ...]]:
     """Rows for keys and nested keys: `error.line`, `findings[].rule`, `security_profiles.*`."""
-    text = ""
     for name, each in schema.get("properties", {}).items():
         key = f"{path}.{name}" if path else name
-        text += row(f"`{key}`", type_text(each), each.get("description", ""))
-        text += result_rows(each, key)
+        yield f"`{key}`", type_text(each), each.get("description", "")
+        yield from result_rows(each, key)
     if isinstance(schema.get("items"), dict):
-        text += result_rows(schema["items"], path + "[]")
+        yield from result_rows(schema["items"], path + "[]")
     if isinstance(schema.get("additionalProperties"), dict):
-        text += result_rows(schema["additionalProperties"], path + ".*")
-    return text
+        yield from result_rows(schema["additionalProperties"], path + ".*")
 
 
 def result_table(schema: dict[str, Any]) -> str:
-    return row("key", "type", "meaning") + "|---|---|---|\n" + result_rows(schema)
+    return table(("key", "type", "meaning"), result_rows(schema)) + "\n"
 
 
 def with_tables(page: str, tools: dict[str, dict[str, Any]]) -> str:
@@ -142,14 +137,7 @@ def with_tables(page: str, tools: dict[str, dict[str, Any]]) -> str:
 
 def main(arguments: list[str]) -> int:
     page = PAGE.read_text(encoding="utf-8")
-    made = with_tables(page, listed_tools(Path(arguments[0])))
-    if made == page:
-        return 0
-    if "--write" in arguments:
-        PAGE.write_text(made, encoding="utf-8")
-        return 0
-    print(f"{PAGE}: the tables are out of date: run this with --write")
-    return 1
+    return write_or_compare(PAGE, with_tables(page, listed_tools(Path(arguments[0]))))
 
 
 if __name__ == "__main__":

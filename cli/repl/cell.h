@@ -2,8 +2,6 @@
 #ifndef BELLJAR_CLI_REPL_CELL_H_
 #define BELLJAR_CLI_REPL_CELL_H_
 
-#include <string>
-
 #include "cli/repl/cell_text.h"
 #include "cli/repl/live.h"
 

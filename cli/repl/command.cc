@@ -1,5 +1,3 @@
-#include "cli/repl/command.h"
-
 #include <signal.h>
 #include <unistd.h>
 
@@ -7,6 +5,7 @@
 #include <memory>
 #include <utility>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/container_options.h"
 #include "cli/exit_code.h"

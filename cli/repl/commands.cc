@@ -1,9 +1,7 @@
 #include "cli/repl/commands.h"
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
-#include <functional>
 #include <utility>
 #include <vector>
 
@@ -12,6 +10,7 @@
 #include "cli/repl/questions.h"
 #include "cli/run_files.h"
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 #include "engine/host/suggest.h"
 
 namespace belljar::cli::repl {
@@ -43,12 +42,9 @@ std::string StateText(Live& live) {
 }
 
 Text Undo(Live& live, const Argument& argument) {
-  size_t cells = 1;
-  if (!argument.empty()) {
-    const char* end = argument.data() + argument.size();
-    if (std::from_chars(argument.data(), end, cells).ptr != end || cells == 0) {
-      return UsersError("%undo " + core::Quoted(argument) + " is not a number of cells");
-    }
+  const size_t cells = argument.empty() ? 1 : host::NumberFrom<size_t>(argument).value_or(0);
+  if (cells == 0) {
+    return UsersError("%undo " + core::Quoted(argument) + " is not a number of cells");
   }
   if (core::Result<void> undone = Current(live).Undo(cells); !undone) return undone.error();
   return "the session is " + StateText(live) + "\n";

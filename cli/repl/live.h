@@ -2,8 +2,6 @@
 #ifndef BELLJAR_CLI_REPL_LIVE_H_
 #define BELLJAR_CLI_REPL_LIVE_H_
 
-#include <string>
-
 #include "cli/interruption.h"
 #include "cli/repl/branches.h"
 #include "cli/repl/printer.h"

@@ -7,7 +7,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
-#include <utility>
 
 #include "cli/console.h"
 #include "engine/core/text.h"

@@ -1,5 +1,3 @@
-#include "cli/validate/command.h"
-
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -8,6 +6,7 @@
 #include <memory>
 #include <thread>
 
+#include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/interruption.h"

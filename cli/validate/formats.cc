@@ -1,13 +1,5 @@
 #include "cli/validate/formats.h"
 
-#include "cli/validate/github_format.h"
-#include "cli/validate/gitlab_format.h"
-#include "cli/validate/json_format.h"
-#include "cli/validate/junit_format.h"
-#include "cli/validate/rules.h"
-#include "cli/validate/sarif_format.h"
-#include "cli/validate/text_format.h"
-
 namespace belljar::cli::validate {
 namespace {
 

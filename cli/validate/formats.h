@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "cli/validate/report.h"
+#include "cli/validate/rules.h"
 
 namespace belljar::cli::validate {
 
@@ -25,6 +26,20 @@ const std::vector<std::string>& FormatNames();
 // `format` is one of FormatNames().
 std::unique_ptr<ReportWriter> MakeReportWriter(const std::string& format,
                                                const ReportHeader& header);
+
+// The writers, each in the file of its format.
+// "text", for humans: one line per finding, its hint below, and a summary.
+std::unique_ptr<ReportWriter> MakeTextWriter();
+// "json": one object with all files, their findings and the totals.
+std::unique_ptr<ReportWriter> MakeJsonWriter();
+// "sarif": one log in SARIF 2.1.0 (OASIS), for code scanning.
+std::unique_ptr<ReportWriter> MakeSarifWriter(const ReportHeader& header, std::vector<Rule> rules);
+// "github": workflow commands, which GitHub shows as annotations in the changed files.
+std::unique_ptr<ReportWriter> MakeGithubWriter(const ReportHeader& header);
+// "gitlab": a Code Quality report, which GitLab shows in a merge request.
+std::unique_ptr<ReportWriter> MakeGitlabWriter(const ReportHeader& header);
+// "junit": one test case per file, for tools that read test reports (GitLab, Jenkins, …).
+std::unique_ptr<ReportWriter> MakeJunitWriter(const ReportHeader& header);
 
 }  // namespace belljar::cli::validate
 

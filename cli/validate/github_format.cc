@@ -1,7 +1,6 @@
-#include "cli/validate/github_format.h"
-
 #include <string_view>
 
+#include "cli/validate/formats.h"
 #include "cli/validate/report_paths.h"
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"

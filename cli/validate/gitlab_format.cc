@@ -1,8 +1,7 @@
-#include "cli/validate/gitlab_format.h"
-
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
+#include "cli/validate/formats.h"
 #include "cli/validate/report_paths.h"
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"

@@ -1,7 +1,6 @@
 #include "cli/validate/glob.h"
 
 #include <cctype>
-#include <string>
 
 namespace belljar::cli::validate {
 

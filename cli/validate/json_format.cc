@@ -1,11 +1,8 @@
-#include "cli/validate/json_format.h"
-
-#include <unistd.h>
-
 #include <nlohmann/json.hpp>
 
+#include "cli/console.h"
 #include "cli/exit_code.h"
-#include "engine/core/text.h"
+#include "cli/validate/formats.h"
 
 namespace belljar::cli::validate {
 namespace {
@@ -45,8 +42,7 @@ class JsonWriter : public ReportWriter {
                            {"findings", totals.findings},
                            {"suppressed", totals.suppressed},
                            {"not_checked", totals.not_checked}}}};
-    const int indent = isatty(STDOUT_FILENO) ? 2 : -1;
-    return core::SafeJson(object.dump(indent, ' ', false, Json::error_handler_t::replace)) + "\n";
+    return JsonText(object);
   }
 
  private:

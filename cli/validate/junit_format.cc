@@ -1,8 +1,7 @@
-#include "cli/validate/junit_format.h"
-
 #include <pugixml.hpp>
 #include <sstream>
 
+#include "cli/validate/formats.h"
 #include "cli/validate/report_paths.h"
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"

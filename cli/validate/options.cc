@@ -1,11 +1,11 @@
 #include "cli/validate/options.h"
 
 #include <CLI/CLI.hpp>
-#include <charconv>
 #include <filesystem>
 
 #include "cli/validate/settings_file.h"
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 
 namespace belljar::cli::validate {
 namespace {
@@ -15,14 +15,13 @@ namespace fs = std::filesystem;
 constexpr char kPatternType[] = "PATTERN";
 
 core::Result<size_t> ParseJobs(const std::string& text) {
-  size_t jobs = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), jobs);
-  if (error != std::errc() || end != text.data() + text.size() || jobs < 1 || jobs > kMaxJobs) {
+  const auto jobs = host::NumberFrom<size_t>(text);
+  if (!jobs || *jobs < 1 || *jobs > kMaxJobs) {
     return core::MakeError("--jobs " + core::Quoted(text) + ": write a whole number from 1 to " +
                                std::to_string(kMaxJobs),
                            "");
   }
-  return jobs;
+  return *jobs;
 }
 
 core::Result<std::optional<SettingsFile>> ChooseFile(const Options& options,

@@ -1,6 +1,5 @@
 #include "cli/validate/report_paths.h"
 
-#include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -9,14 +8,6 @@ namespace belljar::cli::validate {
 namespace {
 
 namespace fs = std::filesystem;
-
-// Unreserved characters of RFC 3986, and the slash, but not ':': "a:b.py" would have the scheme
-// "a".
-bool StaysInUri(char byte) {
-  return (byte >= 'a' && byte <= 'z') || (byte >= 'A' && byte <= 'Z') ||
-         (byte >= '0' && byte <= '9') || byte == '-' || byte == '.' || byte == '_' || byte == '~' ||
-         byte == '/';
-}
 
 }  // namespace
 
@@ -47,20 +38,6 @@ std::string RepositoryPath(const char* variable, const std::string& root, const 
     if (!seen.starts_with('/')) return seen;
   }
   return PathFrom(root, root, path);
-}
-
-std::string UriPath(std::string_view path) {
-  std::string uri;
-  for (const char byte : path) {
-    if (StaysInUri(byte)) {
-      uri += byte;
-    } else {
-      char escape[4];
-      snprintf(escape, sizeof escape, "%%%02X", static_cast<unsigned char>(byte));
-      uri += escape;
-    }
-  }
-  return uri;
 }
 
 }  // namespace belljar::cli::validate

@@ -1,9 +1,8 @@
-// File names for reports: URIs, and paths from the root of a repository.
+// File names for reports: paths from the root of a repository.
 #ifndef BELLJAR_CLI_VALIDATE_REPORT_PATHS_H_
 #define BELLJAR_CLI_VALIDATE_REPORT_PATHS_H_
 
 #include <string>
-#include <string_view>
 
 #include "cli/validate/report.h"
 
@@ -24,9 +23,6 @@ std::string PathFrom(const std::string& folder, const std::string& root, const s
 // `path` relative to the root of the repository in a pipeline, which the environment variable
 // `variable` names (GITHUB_WORKSPACE, CI_PROJECT_DIR); relative to `root` if it is not set.
 std::string RepositoryPath(const char* variable, const std::string& root, const std::string& path);
-
-// Percent-encoded for a URI, except for slashes.
-std::string UriPath(std::string_view path);
 
 }  // namespace belljar::cli::validate
 

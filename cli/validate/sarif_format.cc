@@ -1,13 +1,12 @@
-#include "cli/validate/sarif_format.h"
-
-#include <algorithm>
 #include <nlohmann/json.hpp>
 #include <unordered_map>
 #include <utility>
 
+#include "cli/validate/formats.h"
 #include "cli/validate/report_paths.h"
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"
+#include "engine/host/percent_encoding.h"
 #include "engine/host/version.h"
 
 namespace belljar::cli::validate {
@@ -84,14 +83,14 @@ class SarifWriter : public ReportWriter {
 
  private:
   std::string RootUri() const {
-    return "file://" + UriPath(root_) + (root_.ends_with('/') ? "" : "/");
+    return "file://" + host::PercentEncoded(root_, "/") + (root_.ends_with('/') ? "" : "/");
   }
 
   Json Artifact(const std::string& path) const {
-    if (path == kStandardInputName) return {{"uri", UriPath(path)}};
+    if (path == kStandardInputName) return {{"uri", host::PercentEncoded(path, "/")}};
     const std::string seen = PathFrom(root_, root_, path);
-    if (seen.starts_with('/')) return {{"uri", "file://" + UriPath(seen)}};
-    return {{"uri", UriPath(seen)}, {"uriBaseId", kRootId}};
+    if (seen.starts_with('/')) return {{"uri", "file://" + host::PercentEncoded(seen, "/")}};
+    return {{"uri", host::PercentEncoded(seen, "/")}, {"uriBaseId", kRootId}};
   }
 
   size_t RuleIndex(const host::Finding& finding) {

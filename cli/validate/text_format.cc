@@ -1,6 +1,5 @@
-#include "cli/validate/text_format.h"
-
 #include "cli/finding_text.h"
+#include "cli/validate/formats.h"
 #include "cli/validate/report_text.h"
 #include "engine/core/text.h"
 

@@ -7,7 +7,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "cli/validate/atomic_file.h"
 #include "cli/validate/baseline.h"

@@ -4,7 +4,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <charconv>
 #include <chrono>
 #include <optional>
 #include <vector>
@@ -12,6 +11,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 #include "engine/host/digest.h"
+#include "engine/host/number.h"
 
 namespace belljar::container::backend {
 namespace {
@@ -19,14 +19,6 @@ namespace {
 constexpr size_t kStatSize = 4096;
 // Longer than an engine takes to start a created container.
 constexpr std::chrono::minutes kMaxStarting{10};
-
-template <typename Number>
-std::optional<Number> NumberOf(std::string_view text) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return number;
-}
 
 core::Result<std::string> BootId() {
   core::Result<std::string> id = core::ReadFile("/proc/sys/kernel/random/boot_id", kStatSize);
@@ -73,7 +65,7 @@ std::string LabelOf(const engines::ListedContainer& container, const char* name)
 }
 
 bool IsLongCreated(const engines::ListedContainer& container) {
-  const auto created = NumberOf<int64_t>(LabelOf(container, kCreatedLabel));
+  const auto created = host::NumberFrom<int64_t>(LabelOf(container, kCreatedLabel));
   return created && SecondsNow() - *created > std::chrono::seconds(kMaxStarting).count();
 }
 
@@ -110,7 +102,7 @@ OwnerState StateOfOwner(std::string_view owner) {
   const std::vector<std::string_view> parts = core::SplitAt(owner, '/');
   const core::Result<std::string> boot = BootId();
   const core::Result<std::string> pid_namespace = PidNamespace();
-  if (parts.size() != 4 || !NumberOf<pid_t>(parts[2]) || !boot || !pid_namespace) {
+  if (parts.size() != 4 || !host::NumberFrom<pid_t>(parts[2]) || !boot || !pid_namespace) {
     return OwnerState::kUnknown;
   }
   // From another boot, or another machine that shares the engine: it cannot be inspected.

@@ -3,7 +3,6 @@
 #define BELLJAR_CONTAINER_BACKEND_CONTAINER_PLAN_H_
 
 #include <optional>
-#include <string>
 
 #include "container/backend/container_choice.h"
 #include "container/backend/guest_connection.h"

@@ -6,7 +6,6 @@
 #ifndef BELLJAR_CONTAINER_BACKEND_CONTAINER_SANDBOX_H_
 #define BELLJAR_CONTAINER_BACKEND_CONTAINER_SANDBOX_H_
 
-#include <chrono>
 #include <cstddef>
 #include <memory>
 #include <optional>

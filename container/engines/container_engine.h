@@ -17,7 +17,6 @@
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -55,13 +54,12 @@ struct EngineImage {
   core::Bytes size;
 };
 
-// A tmpfs. The only place where a container can write, except for the /dev/shm that Docker and
-// Podman give each container (64 MiB, counted as its memory).
+// A tmpfs, with noexec (which runsc of 2022 does not enforce). The only place where a container can
+// write, except for the /dev/shm that Docker and Podman give each container (64 MiB, counted as its
+// memory).
 struct ContainerFolder {
   std::string path;
   core::Bytes size;
-  // What noexec forbids; runsc of 2022 does not enforce it.
-  bool without_noexec = false;
 };
 
 // The configurable properties of a container. Everything else is fixed: no network, a read-only
@@ -83,9 +81,6 @@ struct ContainerSpec {
   // only: nothing would do it for standalone runsc, and Podman could not report afterwards how it
   // ended.
   bool leaves_nothing = false;
-  // In place of the engine's own seccomp profile, which may be stricter, one in Docker's JSON
-  // format; empty: the engine's. Not used by runsc, where gVisor's kernel handles every call.
-  std::string unsafe_seccomp;
 };
 
 struct StartedContainer {

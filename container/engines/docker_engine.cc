@@ -2,8 +2,8 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstdlib>
@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/percent_encoding.h"
 #include "engine/host/random.h"
 
 namespace belljar::container::engines {
@@ -104,10 +105,14 @@ core::Result<EngineCall> DockerEngine::Versioned(EngineCall call) {
   core::Result<EngineVersion> version = Version();
   if (!version) return WithOperation(version.error(), call.operation);
   call.target.insert(0, "/v1." + std::to_string(version->api));
+  if (!call.timeout) call.timeout = options_.timeout;
   return call;
 }
 
-core::Result<EngineAnswer> DockerEngine::CallEngine(EngineCall call) {
+core::Result<EngineAnswer> DockerEngine::CallEngine(EngineCall call,
+                                                    const std::vector<unsigned>& expected,
+                                                    std::string advice) {
+  const std::string operation = call.operation;
   core::Result<EngineCall> versioned = Versioned(std::move(call));
   if (!versioned) return versioned.error();
   core::Result<EngineAnswer> answer = client_.Call(*versioned);
@@ -116,8 +121,10 @@ core::Result<EngineAnswer> DockerEngine::CallEngine(EngineCall call) {
     const std::lock_guard lock(mutex_);
     version_.reset();
     podman_runtime_.clear();
+    return answer;
   }
-  return answer;
+  if (expected.empty() || std::ranges::count(expected, answer->status) > 0) return answer;
+  return Refused(operation, *answer, std::move(advice));
 }
 
 core::Result<EngineFacts> DockerEngine::Check() {
@@ -125,10 +132,9 @@ core::Result<EngineFacts> DockerEngine::Check() {
     const std::lock_guard lock(mutex_);
     version_.reset();
   }
-  core::Result<EngineAnswer> answer = CallEngine(
-      {.operation = "query the container engine", .target = "/info", .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer =
+      CallEngine({.operation = "query the container engine", .target = "/info"}, {200});
   if (!answer) return answer.error();
-  if (answer->status != 200) return Refused("query the container engine", *answer);
   core::Result<EngineFacts> facts = ReadInfo(answer->body);
   if (!facts) return facts;
   core::Result<EngineVersion> version = Version();
@@ -146,13 +152,11 @@ core::Result<EngineFacts> DockerEngine::Check() {
 
 core::Result<std::optional<EngineImage>> DockerEngine::FindImage(const std::string& reference) {
   const std::string operation = "look for the image " + reference;
-  core::Result<EngineAnswer> answer =
-      CallEngine({.operation = operation,
-                  .target = "/images/" + PercentEncode(reference) + "/json",
-                  .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine(
+      {.operation = operation, .target = "/images/" + host::PercentEncoded(reference) + "/json"},
+      {200, 404});
   if (!answer) return answer.error();
   if (answer->status == 404) return std::optional<EngineImage>();
-  if (answer->status != 200) return Refused(operation, *answer);
   core::Result<EngineImage> image = ReadImage(answer->body);
   if (!image) return WithOperation(image.error(), operation);
   return std::optional(std::move(*image));
@@ -177,13 +181,12 @@ core::Result<std::string> DockerEngine::LoadImage(int tar, const LoadProgress& p
 }
 
 core::Result<void> DockerEngine::RemoveImage(const std::string& reference) {
-  const std::string operation = "remove the image " + reference;
-  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
-                                                  .method = "DELETE",
-                                                  .target = "/images/" + PercentEncode(reference),
-                                                  .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer =
+      CallEngine({.operation = "remove the image " + reference,
+                  .method = "DELETE",
+                  .target = "/images/" + host::PercentEncoded(reference)},
+                 {200, 404});
   if (!answer) return answer.error();
-  if (answer->status != 200 && answer->status != 404) return Refused(operation, *answer);
   return {};
 }
 
@@ -220,15 +223,14 @@ core::Result<std::string> DockerEngine::Create(const ContainerSpec& spec, const 
   core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
                                                   .method = "POST",
                                                   .target = "/containers/create?name=" + name,
-                                                  .body = CreateBody(spec, version->is_podman),
-                                                  .timeout = options_.timeout});
+                                                  .body = CreateBody(spec, version->is_podman)},
+                                                 {201, 404}, AdviceOnRuntime(spec.runtime));
   if (!answer) return answer.error();
   if (answer->status == 404) {
     return Refused(
         operation, *answer,
         "build it and load it into the engine: belljar image build --load docker (or podman)");
   }
-  if (answer->status != 201) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
   return ReadContainerId(answer->body);
 }
 
@@ -238,8 +240,7 @@ core::Result<OutputPump::Streams> DockerEngine::Attach(const std::string& id,
   core::Result<EngineCall> call =
       Versioned({.operation = operation,
                  .method = "POST",
-                 .target = ContainerPath(id, "/attach?stream=1&stdin=1&stdout=1&stderr=1"),
-                 .timeout = options_.timeout});
+                 .target = ContainerPath(id, "/attach?stream=1&stdin=1&stdout=1&stderr=1")});
   if (!call) return call.error();
   EngineAnswer refusal;
   core::Result<core::UniqueFd> attached = client_.Upgrade(*call, refusal);
@@ -251,13 +252,10 @@ core::Result<OutputPump::Streams> DockerEngine::Attach(const std::string& id,
 }
 
 core::Result<void> DockerEngine::StartCreated(const std::string& id, const ContainerSpec& spec) {
-  const std::string operation = "start a container";
-  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
-                                                  .method = "POST",
-                                                  .target = ContainerPath(id, "/start"),
-                                                  .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine(
+      {.operation = "start a container", .method = "POST", .target = ContainerPath(id, "/start")},
+      {204}, AdviceOnRuntime(spec.runtime));
   if (!answer) return answer.error();
-  if (answer->status != 204) return Refused(operation, *answer, AdviceOnRuntime(spec.runtime));
   return {};
 }
 
@@ -297,17 +295,15 @@ core::Result<StartedContainer> DockerEngine::Start(const ContainerSpec& spec) {
 core::Result<void> DockerEngine::Kill(const std::string& id) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid;
   const std::string operation = "kill a container";
-  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
-                                                  .method = "POST",
-                                                  .target = ContainerPath(id, "/kill?signal=KILL"),
-                                                  .timeout = options_.timeout});
+  core::Result<EngineAnswer> answer = CallEngine(
+      {.operation = operation, .method = "POST", .target = ContainerPath(id, "/kill?signal=KILL")});
   if (!answer) return answer.error();
   // 404: it does not exist; 409: it is not running.
   const unsigned status = answer->status;
   if (status == 204 || status == 404 || status == 409) return {};
   // Podman reports one that is not running as a failure of its own (500).
-  const core::Result<EngineAnswer> state = CallEngine(
-      {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
+  const core::Result<EngineAnswer> state =
+      CallEngine({.operation = operation, .target = ContainerPath(id, "/json")});
   if (state && state->status == 200) {
     const core::Result<bool> running = ReadRunning(state->body);
     if (running && !*running) return {};
@@ -317,17 +313,20 @@ core::Result<void> DockerEngine::Kill(const std::string& id) {
 
 core::Result<ContainerExit> DockerEngine::Wait(const std::string& id, milliseconds timeout) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
-  const std::string operation = "wait for a container";
   core::Result<EngineAnswer> answer =
-      CallEngine({.operation = operation,
+      CallEngine({.operation = "wait for a container",
                   .method = "POST",
                   .target = ContainerPath(id, "/wait?condition=not-running"),
-                  .timeout = timeout});
+                  .timeout = timeout},
+                 {200, 404});
   if (!answer) return answer.error();
   if (answer->status == 404) return EndInEvents(id);
-  if (answer->status != 200) return Refused(operation, *answer);
-  core::Result<int> code = ReadExitCode(answer->body);
-  if (!code) return WithOperation(code.error(), operation);
+  return ExitOf(id, ReadExitCode(answer->body));
+}
+
+core::Result<ContainerExit> DockerEngine::ExitOf(const std::string& id,
+                                                 const core::Result<int>& code) {
+  if (!code) return WithOperation(code.error(), "wait for a container");
   ContainerExit exit{.exit_code = *code};
   if (*code == 128 + SIGKILL) {
     core::Result<bool> out_of_memory = RanOutOfMemory(id);
@@ -339,31 +338,20 @@ core::Result<ContainerExit> DockerEngine::Wait(const std::string& id, millisecon
 
 core::Result<EngineAnswer> DockerEngine::EventsOf(const std::string& id, const std::string& event,
                                                   milliseconds to_come) {
-  const std::string operation = "query how a container ended";
   const std::string filters =
       R"({"type":["container"],"event":[")" + event + R"("],"container":[")" + id + R"("]})";
   const auto until = std::chrono::system_clock::now().time_since_epoch() + to_come;
-  return CallEngine(
-      {.operation = operation,
-       .target = "/events?since=1&until=" + Timestamp(until) + "&filters=" + PercentEncode(filters),
-       .timeout = options_.timeout});
+  return CallEngine({.operation = "query how a container ended",
+                     .target = "/events?since=1&until=" + Timestamp(until) +
+                               "&filters=" + host::PercentEncoded(filters)});
 }
 
 // For a container that has been removed. The engine keeps the last few hundred events.
 core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
-  const std::string operation = "wait for a container";
   core::Result<EngineAnswer> events = EventsOf(id, "die", milliseconds(0));
   if (!events) return events.error();
-  if (events->status != 200) return Refused(operation, *events);
-  core::Result<int> code = ReadExitEvent(events->body);
-  if (!code) return WithOperation(code.error(), operation);
-  ContainerExit exit{.exit_code = *code};
-  if (*code == 128 + SIGKILL) {
-    core::Result<bool> out_of_memory = RanOutOfMemory(id);
-    if (!out_of_memory) return out_of_memory.error();
-    exit.out_of_memory = *out_of_memory;
-  }
-  return exit;
+  if (events->status != 200) return Refused("wait for a container", *events);
+  return ExitOf(id, ReadExitEvent(events->body));
 }
 
 // The state only has it if the kernel's notification came before the end (containerd reads the two
@@ -371,15 +359,13 @@ core::Result<ContainerExit> DockerEngine::EndInEvents(const std::string& id) {
 // next moment.
 core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
   if (core::Result<void> valid = CheckId(id); !valid) return valid.error();
-  const std::string operation = "query how a container ended";
-  core::Result<EngineAnswer> state = CallEngine(
-      {.operation = operation, .target = ContainerPath(id, "/json"), .timeout = options_.timeout});
+  core::Result<EngineAnswer> state =
+      CallEngine({.operation = "query how a container ended", .target = ContainerPath(id, "/json")},
+                 {200, 404});
   if (!state) return state.error();
   if (state->status == 200) {
     core::Result<bool> known = ReadOutOfMemory(state->body);
     if (!known || *known) return known;
-  } else if (state->status != 404) {
-    return Refused(operation, *state);
   }
   core::Result<EngineAnswer> events = EventsOf(id, "oom", kKillNoticeTimeout);
   if (!events) return events.error();
@@ -389,14 +375,13 @@ core::Result<bool> DockerEngine::RanOutOfMemory(const std::string& id) {
 
 core::Result<std::vector<ListedContainer>> DockerEngine::List(const std::string& label,
                                                               const std::string& value) {
-  const std::string operation = "list containers";
-  core::Result<EngineAnswer> answer = CallEngine(
-      {.operation = operation,
-       .target = "/containers/json?all=1&filters=" + PercentEncode(LabelFilter(label, value)),
-       .timeout = options_.timeout,
-       .max_answer = kLongAnswer});
+  core::Result<EngineAnswer> answer =
+      CallEngine({.operation = "list containers",
+                  .target = "/containers/json?all=1&filters=" +
+                            host::PercentEncoded(LabelFilter(label, value)),
+                  .max_answer = kLongAnswer},
+                 {200});
   if (!answer) return answer.error();
-  if (answer->status != 200) return Refused(operation, *answer);
   return ReadContainers(answer->body);
 }
 
@@ -417,17 +402,12 @@ void DockerEngine::RemoveLeft() {
 }
 
 core::Result<void> DockerEngine::RemoveNamed(const std::string& name) {
-  const std::string operation = "remove a container";
-  core::Result<EngineAnswer> answer = CallEngine({.operation = operation,
-                                                  .method = "DELETE",
-                                                  .target = ContainerPath(name, "?force=1&v=1"),
-                                                  .timeout = options_.timeout});
-  if (!answer) return answer.error();
   // 200: Podman; 404: it does not exist; 409: something else is removing it.
-  const unsigned status = answer->status;
-  if (status != 204 && status != 200 && status != 404 && status != 409) {
-    return Refused(operation, *answer);
-  }
+  core::Result<EngineAnswer> answer = CallEngine({.operation = "remove a container",
+                                                  .method = "DELETE",
+                                                  .target = ContainerPath(name, "?force=1&v=1")},
+                                                 {200, 204, 404, 409});
+  if (!answer) return answer.error();
   return {};
 }
 

@@ -49,13 +49,17 @@ class DockerEngine : public ContainerEngine {
   // The call with "/v1.N" prepended to its target.
   core::Result<EngineCall> Versioned(EngineCall call);
   core::Result<EngineVersion> Version();
-  core::Result<EngineAnswer> CallEngine(EngineCall call);
+  // Any status but the expected ones is an error, with the engine's reason and `advice`; if there
+  // are none, any status is an answer.
+  core::Result<EngineAnswer> CallEngine(EngineCall call, const std::vector<unsigned>& expected = {},
+                                        std::string advice = {});
   core::Result<void> CheckRuntime(const std::string& runtime);
   core::Result<std::string> Create(const ContainerSpec& spec, const std::string& name);
   core::Result<OutputPump::Streams> Attach(const std::string& id, core::UniqueFd& input);
   core::Result<void> StartCreated(const std::string& id, const ContainerSpec& spec);
   core::Result<void> RemoveNamed(const std::string& name);
   void RemoveLeft();
+  core::Result<ContainerExit> ExitOf(const std::string& id, const core::Result<int>& code);
   core::Result<ContainerExit> EndInEvents(const std::string& id);
   core::Result<EngineAnswer> EventsOf(const std::string& id, const std::string& event,
                                       std::chrono::milliseconds to_come);

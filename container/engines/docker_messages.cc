@@ -1,7 +1,6 @@
 #include "container/engines/docker_messages.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <utility>
@@ -9,6 +8,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/json_reader.h"
+#include "engine/host/number.h"
 
 namespace belljar::container::engines {
 namespace {
@@ -71,16 +71,11 @@ std::string Shown(std::string_view text) {
 std::optional<int> MinorOf(std::string_view version) {
   constexpr std::string_view kMajor = "1.";
   if (!version.starts_with(kMajor)) return std::nullopt;
-  version.remove_prefix(kMajor.size());
-  int minor = 0;
-  const auto [end, error] = std::from_chars(version.data(), version.data() + version.size(), minor);
-  if (error != std::errc() || end != version.data() + version.size()) return std::nullopt;
-  return minor;
+  return host::NumberFrom<int>(version.substr(kMajor.size()));
 }
 
 std::string FolderOptions(const ContainerFolder& folder) {
-  return "rw,nosuid,nodev," + std::string(folder.without_noexec ? "exec" : "noexec") +
-         ",mode=1777,size=" + std::to_string(folder.size.count);
+  return "rw,nosuid,nodev,noexec,mode=1777,size=" + std::to_string(folder.size.count);
 }
 
 // Soft and hard limit are the same.
@@ -93,8 +88,6 @@ Json HostConfig(const ContainerSpec& spec, bool for_podman) {
   // By default Podman requests 1048576, which a service without CAP_SYS_RESOURCE cannot set. It is
   // counted per user on this machine, so it is far more than `pids` allows one container.
   if (for_podman) limits.push_back(ResourceLimit("nproc", kPodmanProcesses));
-  Json security = Json::array({"no-new-privileges:true"});
-  if (!spec.unsafe_seccomp.empty()) security.push_back("seccomp=" + spec.unsafe_seccomp);
   Json folders = Json::object();
   for (const ContainerFolder& folder : spec.folders) folders[folder.path] = FolderOptions(folder);
   Json host = {
@@ -105,7 +98,7 @@ Json HostConfig(const ContainerSpec& spec, bool for_podman) {
       {"Privileged", false},
       {"ReadonlyRootfs", true},
       {"CapDrop", {"ALL"}},
-      {"SecurityOpt", std::move(security)},
+      {"SecurityOpt", {"no-new-privileges:true"}},
       {"Tmpfs", std::move(folders)},
       // Both set to the same value: memory and swap together, so no swap.
       {"Memory", spec.memory.count},
@@ -237,13 +230,9 @@ core::Result<int> ReadExitEvent(std::string_view answer) {
   const Json* const actor = Member(*object, "Actor", Json::value_t::object);
   const Json* const attributes =
       actor ? Member(*actor, "Attributes", Json::value_t::object) : nullptr;
-  const std::string text = attributes ? Text(*attributes, "exitCode") : std::string();
-  int code = -1;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), code);
-  if (error != std::errc() || end != text.data() + text.size() || code < 0 || code > 255) {
-    return NotUnderstood("an end without an exitCode");
-  }
-  return code;
+  const auto code = host::NumberFrom<uint8_t>(attributes ? Text(*attributes, "exitCode") : "");
+  if (!code) return NotUnderstood("an end without an exitCode");
+  return *code;
 }
 
 core::Result<bool> ReadOutOfMemory(std::string_view answer) {

@@ -5,7 +5,6 @@
 #ifndef BELLJAR_CONTAINER_ENGINES_DOCKER_MESSAGES_H_
 #define BELLJAR_CONTAINER_ENGINES_DOCKER_MESSAGES_H_
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>

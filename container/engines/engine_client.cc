@@ -102,7 +102,7 @@ class Exchange {
   }
 
   core::Result<void> Reach() {
-    core::Result<core::UniqueFd> fd = Connect(socket_, core::Clock::now() + call_.timeout);
+    core::Result<core::UniqueFd> fd = Connect(socket_, core::Clock::now() + *call_.timeout);
     if (!fd) return fd.error();
     boost::system::error_code error;
     stream_.socket().assign(asio::local::stream_protocol(), fd->get(), error);
@@ -112,7 +112,7 @@ class Exchange {
     return {};
   }
 
-  void GiveTime() { stream_.expires_after(call_.timeout); }
+  void GiveTime() { stream_.expires_after(*call_.timeout); }
 
   template <typename Body>
   http::request<Body> Request() const {
@@ -189,7 +189,7 @@ class Exchange {
     if (error == beast::error::timeout) {
       return core::SystemErrorOf(ETIMEDOUT, call_.operation,
                                  "the container engine has not answered within " +
-                                     Seconds(call_.timeout) + ": it hangs, or is overloaded");
+                                     Seconds(*call_.timeout) + ": it hangs, or is overloaded");
     }
     if (error == http::error::body_limit || error == http::error::header_limit) {
       return core::SystemErrorOf(EMSGSIZE, call_.operation,
@@ -279,22 +279,6 @@ core::Result<core::UniqueFd> EngineClient::Upgrade(const EngineCall& call,
   if (!answer) return answer.error();
   refusal = std::move(*answer);
   return core::UniqueFd();
-}
-
-std::string PercentEncode(std::string_view text) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    const auto byte = static_cast<unsigned char>(c);
-    const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-                       c == '-' || c == '_' || c == '.' || c == '~';
-    if (plain) {
-      encoded += c;
-    } else {
-      encoded += {'%', kDigits[byte >> 4], kDigits[byte & 0xf]};
-    }
-  }
-  return encoded;
 }
 
 }  // namespace belljar::container::engines

@@ -7,6 +7,7 @@
 #include <chrono>
 #include <cstddef>
 #include <functional>
+#include <optional>
 #include <string>
 
 #include "engine/core/fd.h"
@@ -21,7 +22,8 @@ struct EngineCall {
   std::string method = "GET";
   std::string target;  // "/v1.41/containers/json?all=1"
   std::string body;    // JSON; empty: none
-  std::chrono::milliseconds timeout{10'000};
+  // Set in what EngineClient gets; nullopt before: DockerEngineOptions::timeout.
+  std::optional<std::chrono::milliseconds> timeout;
   size_t max_answer = 1 << 20;  // in bytes; a longer one is an error
 };
 
@@ -52,9 +54,6 @@ class EngineClient {
  private:
   const std::string socket_;
 };
-
-// "probe:1" as a component of a path or query.
-std::string PercentEncode(std::string_view text);
 
 }  // namespace belljar::container::engines
 

@@ -7,7 +7,6 @@
 
 #include <boost/asio/executor_work_guard.hpp>
 #include <boost/asio/io_context.hpp>
-#include <cstddef>
 #include <memory>
 #include <mutex>
 #include <string>

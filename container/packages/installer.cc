@@ -4,7 +4,6 @@
 #include <cerrno>
 #include <filesystem>
 #include <nlohmann/json.hpp>
-#include <optional>
 
 #include "container/wire/fields.h"
 #include "engine/core/text.h"

@@ -15,7 +15,6 @@
 #include <chrono>
 #include <functional>
 #include <string>
-#include <vector>
 
 #include "container/packages/package_index.h"
 #include "container/packages/package_lock.h"

@@ -7,7 +7,6 @@
 #ifndef BELLJAR_CONTAINER_PACKAGES_PACKAGE_LOCK_H_
 #define BELLJAR_CONTAINER_PACKAGES_PACKAGE_LOCK_H_
 
-#include <cstdint>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <string_view>

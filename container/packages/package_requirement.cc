@@ -169,16 +169,4 @@ bool IsAllowedPackage(std::string_view name, const std::vector<std::string>& pat
   });
 }
 
-const char* PackagePatternFault(std::string_view pattern) {
-  std::string_view beginning = pattern;
-  if (beginning.ends_with('*')) beginning.remove_suffix(1);
-  if (beginning.empty() && beginning.size() < pattern.size()) return nullptr;  // "*": every name
-  // "google-*": the part before the star need not be a complete name.
-  if (beginning.size() < pattern.size() && IsSeparator(beginning.back()))
-    beginning.remove_suffix(1);
-  return IsName(beginning)
-             ? nullptr
-             : "a pattern is the name of a package, or a prefix and *: requests, google-*, *";
-}
-
 }  // namespace belljar::container::packages

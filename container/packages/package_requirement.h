@@ -38,8 +38,6 @@ core::Result<std::vector<PackageRequirement>> ParseRequirements(
 // Whether an operator's patterns allow `name`, which is normalised. A pattern is a name, or a
 // prefix followed by '*'. An empty list allows nothing.
 bool IsAllowedPackage(std::string_view name, const std::vector<std::string>& patterns);
-// What is wrong with a pattern; nullptr: nothing.
-const char* PackagePatternFault(std::string_view pattern);
 
 }  // namespace belljar::container::packages
 

@@ -118,9 +118,8 @@ Json Mount(const char* type, const std::string& path, Json options) {
 Json Mounts(const engines::ContainerSpec& spec) {
   Json mounts = {Mount("proc", "/proc", {"nosuid", "noexec", "nodev"})};
   for (const engines::ContainerFolder& folder : spec.folders) {
-    Json options = {"nosuid", "nodev", "mode=1777", "size=" + std::to_string(folder.size.count)};
-    if (!folder.without_noexec) options.push_back("noexec");
-    mounts.push_back(Mount("tmpfs", folder.path, std::move(options)));
+    const std::string size = "size=" + std::to_string(folder.size.count);
+    mounts.push_back(Mount("tmpfs", folder.path, {"nosuid", "nodev", "mode=1777", size, "noexec"}));
   }
   return mounts;
 }
@@ -147,22 +146,6 @@ core::Result<std::set<std::string>> ReadRunning(std::string_view text) {
   }
   return running;
 }
-
-// Removed unless a container was started from it.
-class NewBundle {
- public:
-  explicit NewBundle(std::string path) : path_(std::move(path)) {}
-  NewBundle(const NewBundle&) = delete;
-  ~NewBundle() {
-    std::error_code ignored;
-    if (!path_.empty()) fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-  void Keep() { path_.clear(); }
-
- private:
-  std::string path_;
-};
 
 // The labels that BundleConfig wrote; none if a crash left the file incomplete.
 std::map<std::string, std::string> LabelsOfBundle(const std::string& bundle) {
@@ -346,7 +329,7 @@ core::Result<engines::StartedContainer> RunscEngine::Start(const engines::Contai
   }
   engines::StartedContainer container;
   container.id = core::Hex(host::RandomBytes()) + core::Hex(host::RandomBytes());
-  NewBundle bundle(BundleOf(container.id));
+  NewFolder bundle(BundleOf(container.id));
   std::error_code error;
   fs::create_directories(bundle.path(), error);
   if (error) return core::SystemErrorOf(error.value(), operation + ": make " + bundle.path());

@@ -44,21 +44,6 @@ core::Error Failed(const std::error_code& error, std::string operation) {
 
 core::Error Bad(const std::string& why) { return core::MakeError("load the image", why); }
 
-// Removed unless it became an image.
-class NewFolder {
- public:
-  explicit NewFolder(std::string path) : path_(std::move(path)) {}
-  NewFolder(const NewFolder&) = delete;
-  ~NewFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-
- private:
-  const std::string path_;
-};
-
 // Writes the entries of a layer below a folder that is initially empty and not shared. TarVisitor
 // only delivers folders and regular files, each once, never before its parent folder and never with
 // a path that leads out. So nothing existing is followed or overwritten.

@@ -4,7 +4,6 @@
 #include <netinet/in.h>
 
 #include <algorithm>
-#include <charconv>
 #include <cstring>
 #include <memory>
 #include <optional>
@@ -12,6 +11,7 @@
 
 #include "engine/core/text.h"
 #include "engine/egress/host_name.h"
+#include "engine/host/number.h"
 
 namespace belljar::egress {
 namespace {
@@ -143,12 +143,9 @@ core::Result<AddressBlock> AddressBlock::Parse(const std::string& text) {
   const bool is_v4 = host->address->is_v4();
   unsigned length = is_v4 ? 32 : 128;
   if (slash != text.npos) {
-    const char* first = text.data() + slash + 1;
-    const char* last = text.data() + text.size();
-    unsigned given = 0;
-    const auto [end, error] = std::from_chars(first, last, given);
-    if (error != std::errc() || end != last || given > length) return malformed;
-    length = given;
+    const auto given = host::NumberFrom<unsigned>(std::string_view(text).substr(slash + 1));
+    if (!given || *given > length) return malformed;
+    length = *given;
   }
   AddressBlock block{BitsOf(*host->address), is_v4 ? kMappedPrefix + length : length};
   // Bits after the prefix are probably a mistake: 10.1.2.3/8 may mean less than it allows.

@@ -10,7 +10,6 @@
 #include <boost/asio/steady_timer.hpp>
 #include <chrono>
 #include <mutex>
-#include <system_error>
 #include <utility>
 
 #include "engine/core/thread.h"

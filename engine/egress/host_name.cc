@@ -1,10 +1,10 @@
 #include "engine/egress/host_name.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 
 namespace belljar::egress {
 namespace {
@@ -78,10 +78,8 @@ std::string Bracketed(const HostName& host) {
 }
 
 std::optional<uint16_t> ParsePort(std::string_view text) {
-  uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size() || port == 0) return std::nullopt;
-  return port;
+  const auto port = host::NumberFrom<uint16_t>(text);
+  return port == 0 ? std::nullopt : port;
 }
 
 std::optional<Authority> SplitAuthority(std::string_view text) {

@@ -4,11 +4,11 @@
 #include <boost/beast/http/field.hpp>
 #include <boost/beast/http/rfc7230.hpp>
 #include <boost/beast/http/verb.hpp>
-#include <charconv>
 #include <utility>
 #include <vector>
 
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 
 namespace belljar::egress {
 namespace {
@@ -68,12 +68,9 @@ std::optional<HttpRejection> ReadFraming(const http::request_header<>& head,
     request.chunked = true;
   }
   if (lengths == 1) {
-    const std::string_view text = View(head[field::content_length]);
-    const auto [end, error] =
-        std::from_chars(text.data(), text.data() + text.size(), request.length);
-    if (error != std::errc() || end != text.data() + text.size() || text.empty()) {
-      return Malformed("an invalid Content-Length");
-    }
+    const auto length = host::NumberFrom<uint64_t>(View(head[field::content_length]));
+    if (!length) return Malformed("an invalid Content-Length");
+    request.length = *length;
   }
   return std::nullopt;
 }

@@ -6,7 +6,6 @@
 
 #include <boost/beast/http/message.hpp>
 #include <cstdint>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>

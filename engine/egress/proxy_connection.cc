@@ -3,7 +3,6 @@
 #include <netinet/tcp.h>
 #include <sys/socket.h>
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/post.hpp>
 #include <variant>

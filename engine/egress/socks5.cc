@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <boost/asio/ip/address_v4.hpp>
 #include <boost/asio/ip/address_v6.hpp>
-#include <optional>
 
 namespace belljar::egress {
 namespace {

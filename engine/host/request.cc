@@ -1,6 +1,5 @@
 #include "engine/host/request.h"
 
-#include <algorithm>
 #include <set>
 
 #include "engine/core/text.h"

@@ -9,7 +9,6 @@
 #include <climits>
 #include <cstdio>
 #include <exception>
-#include <optional>
 #include <string>
 #include <utility>
 #include <vector>

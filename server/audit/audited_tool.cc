@@ -1,6 +1,5 @@
 #include "server/audit/audited_tool.h"
 
-#include <optional>
 #include <string>
 #include <utility>
 

@@ -6,11 +6,11 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdio>
 #include <filesystem>
 
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 #include "server/audit/chain.h"
 
 namespace belljar::server::audit {
@@ -27,10 +27,8 @@ std::optional<uint64_t> NumberOf(std::string_view name) {
   if (!name.starts_with(kPrefix) || !name.ends_with(kSuffix)) return std::nullopt;
   name.remove_prefix(kPrefix.size());
   name.remove_suffix(kSuffix.size());
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  if (error != std::errc() || end != name.data() + name.size() || number == 0) return std::nullopt;
-  return number;
+  const auto number = host::NumberFrom<uint64_t>(name);
+  return number == 0 ? std::nullopt : number;
 }
 
 core::Result<std::vector<std::string>> NamesIn(const std::string& folder) {

@@ -1,6 +1,5 @@
 #include "server/audit/receipt.h"
 
-#include <algorithm>
 #include <optional>
 #include <utility>
 

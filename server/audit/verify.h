@@ -10,10 +10,7 @@
 #define BELLJAR_SERVER_AUDIT_VERIFY_H_
 
 #include <cstdint>
-#include <functional>
-#include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "engine/core/result.h"

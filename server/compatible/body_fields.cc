@@ -1,9 +1,9 @@
 #include "server/compatible/body_fields.h"
 
-#include <charconv>
 #include <cmath>
 
 #include "engine/host/json_reader.h"
+#include "engine/host/number.h"
 
 namespace belljar::server::compatible {
 namespace {
@@ -24,11 +24,8 @@ std::string WhatIsWrong(const host::JsonFailure& failure) {
 }
 
 std::optional<double> NumberIn(const std::string& text) {
-  double number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [rest, error] = std::from_chars(text.data(), end, number);
-  if (error != std::errc() || rest != end || !std::isfinite(number)) return std::nullopt;
-  return number;
+  const auto number = host::NumberFrom<double>(text);
+  return number && std::isfinite(*number) ? number : std::nullopt;
 }
 
 }  // namespace

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cctype>
-#include <filesystem>
 
 #include "engine/core/fd.h"
 #include "engine/core/text.h"

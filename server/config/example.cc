@@ -1,5 +1,4 @@
 // Writes a configuration as a TOML file.
-#include <charconv>
 
 #include "server/config/load.h"
 #include "server/config/settings.h"
@@ -27,20 +26,13 @@ std::string SettingText(const Setting& setting, const SettingValue& value) {
          (literal.empty() ? setting.example : literal) + "\n";
 }
 
-std::string Number(double number) {
-  char text[64];
-  const auto [end, error] =
-      std::to_chars(text, text + sizeof text, number, std::chars_format::fixed);
-  return error == std::errc() ? std::string(text, end) : "0";
-}
-
 std::string TokenText(const TokenValue& token) {
   std::string text = "\n[[tokens]]\nname = " + TextLiteral(token.caller.name) + "\n";
   text += token.file.empty() ? "env = " + TextLiteral(token.variable) + "\n"
                              : "file = " + TextLiteral(token.file) + "\n";
   const Caller& caller = token.caller;
   if (caller.profiles) text += "profiles = " + ListLiteral(*caller.profiles) + "\n";
-  if (caller.rate > 0) text += "rate = " + Number(caller.rate) + "\n";
+  if (caller.rate > 0) text += "rate = " + FormatNumber(caller.rate) + "\n";
   if (caller.burst > 0) text += "burst = " + std::to_string(caller.burst) + "\n";
   if (caller.concurrency > 0) {
     text += "concurrency = " + std::to_string(caller.concurrency) + "\n";

@@ -1,9 +1,9 @@
 // Converts texts to the fields of a Draft and back.
 #include <algorithm>
-#include <charconv>
 
 #include "engine/core/limits.h"
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 #include "engine/host/suggest.h"
 #include "server/config/settings.h"
 #include "server/config/values.h"
@@ -42,14 +42,11 @@ Parsed<bool> Parse(const Setting& setting, const Strings& values, const bool*) {
 }
 
 Parsed<size_t> Parse(const Setting& setting, const Strings& values, const size_t*) {
-  const std::string& text = values[0];
-  uint64_t count = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), count);
-  const bool whole = error == std::errc() && end == text.data() + text.size();
-  if (!whole || count < setting.min || count > setting.max) {
+  const auto count = host::NumberFrom<uint64_t>(values[0]);
+  if (!count || *count < setting.min || *count > setting.max) {
     return Violation{ExpectedForm(setting)};
   }
-  return count;
+  return *count;
 }
 
 Parsed<Time> Parse(const Setting& setting, const Strings& values, const Time*) {

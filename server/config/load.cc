@@ -2,8 +2,6 @@
 
 #include <sys/stat.h>
 
-#include <algorithm>
-
 #include "engine/core/text.h"
 #include "server/config/environment.h"
 #include "server/config/resolve.h"

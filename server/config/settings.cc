@@ -1,6 +1,5 @@
 #include "server/config/settings.h"
 
-#include <algorithm>
 #include <cctype>
 
 #include "engine/core/limits.h"

@@ -3,7 +3,6 @@
 #ifndef BELLJAR_SERVER_CONFIG_TOKENS_H_
 #define BELLJAR_SERVER_CONFIG_TOKENS_H_
 
-#include <optional>
 #include <string>
 #include <vector>
 

@@ -1,7 +1,5 @@
 #include "server/config/toml_file.h"
 
-#include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <filesystem>
 #include <stdexcept>
@@ -56,9 +54,12 @@ class TomlFileReader {
   void ReadSection(const std::string& section, const toml::table& table, TomlFile& file) const;
   Given ReadSetting(const Setting& setting, const toml::node& node) const;
   Strings ReadList(const std::string& key, const toml::node& node) const;
-  void ReadTokens(const toml::node& node, TomlFile& file) const;
+  // The tables of an array; `form` says how it is written.
+  template <typename Entry>
+  void ReadEntries(const toml::node& node, const char* form,
+                   Entry (TomlFileReader::*read)(const toml::table&) const,
+                   std::vector<Entry>& entries) const;
   TokenEntry ReadToken(const toml::table& table) const;
-  void ReadWebhooks(const toml::node& node, TomlFile& file) const;
   WebhookEntry ReadWebhook(const toml::table& table) const;
   // For the entries of `section`.
   void CheckKeys(const char* section, const Strings& known, const toml::table& table) const;
@@ -118,14 +119,6 @@ std::string ShowScalar(const toml::node& node) {
   if (const auto number = node.value_exact<double>()) return std::to_string(*number);
   if (const auto value = node.value_exact<bool>()) return *value ? "true" : "false";
   return node.is_table() ? "a table" : node.is_array() ? "a list" : "a date";
-}
-
-std::string FormatNumber(double number) {
-  if (!std::isfinite(number)) return "inf";
-  char text[64];
-  const auto [end, error] =
-      std::to_chars(text, text + sizeof text, number, std::chars_format::fixed);
-  return error == std::errc() ? std::string(text, end) : "inf";
 }
 
 // The value as it would be written in the environment; nullopt: the setting does not accept this
@@ -280,15 +273,6 @@ TokenEntry TomlFileReader::ReadToken(const toml::table& table) const {
   return entry;
 }
 
-void TomlFileReader::ReadTokens(const toml::node& node, TomlFile& file) const {
-  const toml::array* array = node.as_array();
-  if (!array) Refuse(node.source(), "write [[tokens]] above the keys of each token");
-  for (const toml::node& item : *array) {
-    if (!item.is_table()) Refuse(item.source(), "write [[tokens]] above the keys of each token");
-    file.tokens.push_back(ReadToken(*item.as_table()));
-  }
-}
-
 std::chrono::milliseconds TomlFileReader::WebhookTimeout(const toml::table& table) const {
   const toml::node* node = table.get("timeout");
   if (!node) return WebhookConfig().timeout;
@@ -332,13 +316,15 @@ WebhookEntry TomlFileReader::ReadWebhook(const toml::table& table) const {
   return entry;
 }
 
-void TomlFileReader::ReadWebhooks(const toml::node& node, TomlFile& file) const {
-  constexpr char kForm[] = "write [[webhooks]] above the keys of each webhook";
+template <typename Entry>
+void TomlFileReader::ReadEntries(const toml::node& node, const char* form,
+                                 Entry (TomlFileReader::*read)(const toml::table&) const,
+                                 std::vector<Entry>& entries) const {
   const toml::array* array = node.as_array();
-  if (!array) Refuse(node.source(), kForm);
+  if (!array) Refuse(node.source(), form);
   for (const toml::node& item : *array) {
-    if (!item.is_table()) Refuse(item.source(), kForm);
-    file.webhooks.push_back(ReadWebhook(*item.as_table()));
+    if (!item.is_table()) Refuse(item.source(), form);
+    entries.push_back((this->*read)(*item.as_table()));
   }
 }
 
@@ -357,9 +343,11 @@ TomlFile TomlFileReader::Read() {
   for (const auto& [key, node] : root) {
     const std::string name(key.str());
     if (name == kTokens) {
-      ReadTokens(node, file);
+      ReadEntries(node, "write [[tokens]] above the keys of each token", &TomlFileReader::ReadToken,
+                  file.tokens);
     } else if (name == kWebhooks) {
-      ReadWebhooks(node, file);
+      ReadEntries(node, "write [[webhooks]] above the keys of each webhook",
+                  &TomlFileReader::ReadWebhook, file.webhooks);
     } else if (!core::Contains(known, name)) {
       Refuse(key.source(), "unknown key " + core::Quoted(name) + SuggestKey(name, known));
     } else if (!node.is_table()) {

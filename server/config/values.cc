@@ -5,10 +5,12 @@
 #include <algorithm>
 #include <cctype>
 #include <charconv>
+#include <cmath>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/text.h"
 #include "engine/egress/egress_rules.h"
+#include "engine/host/number.h"
 
 namespace belljar::server::config {
 namespace {
@@ -32,19 +34,12 @@ std::string CanonicalAddress(std::string_view text) {
   return "";
 }
 
-std::optional<uint16_t> ParsePort(std::string_view text) {
-  uint16_t port = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), port);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  return port;
-}
-
 // Splits at the colon before the port, which an IPv6 address keeps in brackets.
 core::Result<ListenAddress> ParseAddressAndPort(std::string_view text) {
   const core::Error malformed = core::MakeError("", kListenHint);
   const HttpConfig defaults;
   ListenAddress listen{defaults.address, defaults.port};
-  if (const std::optional<uint16_t> port = ParsePort(text)) {
+  if (const auto port = host::NumberFrom<uint16_t>(text)) {
     listen.port = *port;
     return listen;
   }
@@ -61,7 +56,7 @@ core::Result<ListenAddress> ParseAddressAndPort(std::string_view text) {
     port = text.substr(colon);
   }
   if (!port.empty()) {
-    const std::optional<uint16_t> number = ParsePort(port.substr(1));
+    const auto number = host::NumberFrom<uint16_t>(port.substr(1));
     if (port[0] != ':' || !number) return malformed;
     listen.port = *number;
   }
@@ -183,6 +178,13 @@ std::string ListLiteral(const std::vector<std::string>& texts) {
   std::string list;
   for (const std::string& text : texts) list += (list.empty() ? "" : ", ") + TextLiteral(text);
   return "[" + list + "]";
+}
+
+std::string FormatNumber(double number) {
+  char text[64];
+  const auto [end, error] =
+      std::to_chars(text, text + sizeof text, number, std::chars_format::fixed);
+  return std::isfinite(number) && error == std::errc() ? std::string(text, end) : "inf";
 }
 
 }  // namespace belljar::server::config

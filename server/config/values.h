@@ -37,6 +37,9 @@ bool IsPlainText(std::string_view text);
 std::string TextLiteral(const std::string& text);
 std::string ListLiteral(const std::vector<std::string>& texts);
 
+// Without an exponent, which text in the environment cannot have either; "inf" if there is none.
+std::string FormatNumber(double number);
+
 }  // namespace belljar::server::config
 
 #endif  // BELLJAR_SERVER_CONFIG_VALUES_H_

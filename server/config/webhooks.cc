@@ -1,6 +1,5 @@
 #include "server/config/webhooks.h"
 
-#include <algorithm>
 #include <optional>
 
 #include "engine/core/text.h"

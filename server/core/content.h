@@ -3,7 +3,6 @@
 #ifndef BELLJAR_SERVER_CORE_CONTENT_H_
 #define BELLJAR_SERVER_CORE_CONTENT_H_
 
-#include <cstdint>
 #include <memory>
 #include <string>
 

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "engine/host/percent_encoding.h"
+
 namespace belljar::server {
 namespace {
 
@@ -10,12 +12,6 @@ constexpr uint64_t kOverhead = 512;
 
 uint64_t CostOf(const Resource& resource) {
   return kOverhead + resource.uri.size() + resource.name.size() + resource.bytes->size();
-}
-
-// The unreserved characters of RFC 3986, section 2.3, and the path separator.
-bool StandsAsItIs(char c) {
-  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-         std::string_view("-._~/").find(c) != std::string_view::npos;
 }
 
 }  // namespace
@@ -75,22 +71,9 @@ void ResourceStore::DropOldest(Shelf& shelf) {
   shelf.oldest_first.pop_front();
 }
 
-std::string PercentEncoded(std::string_view text) {
-  constexpr char kDigits[] = "0123456789ABCDEF";
-  std::string encoded;
-  for (const char c : text) {
-    if (StandsAsItIs(c)) {
-      encoded += c;
-      continue;
-    }
-    const auto byte = static_cast<unsigned char>(c);
-    encoded += {'%', kDigits[byte >> 4], kDigits[byte & 15]};
-  }
-  return encoded;
-}
-
 std::string ArtifactUri(std::string_view execution_id, std::string_view path) {
-  return "belljar://executions/" + std::string(execution_id) + "/" + PercentEncoded(path);
+  return "belljar://executions/" + std::string(execution_id) + "/" +
+         host::PercentEncoded(path, "/");
 }
 
 }  // namespace belljar::server

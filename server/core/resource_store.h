@@ -15,7 +15,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 
 #include "engine/core/bytes.h"
 #include "server/core/content.h"
@@ -64,9 +63,6 @@ class ResourceStore {
   uint64_t bytes_ = 0;
   size_t count_ = 0;
 };
-
-// Percent-encodes all but the unreserved characters (RFC 3986, 2.3) and "/".
-std::string PercentEncoded(std::string_view text);
 
 // "belljar://executions/<execution_id>/<path>", the path percent-encoded (RFC 3986).
 std::string ArtifactUri(std::string_view execution_id, std::string_view path);

@@ -2,8 +2,6 @@
 
 #include <dlfcn.h>
 
-#include <utility>
-
 namespace belljar::server {
 
 core::Result<SharedLibrary> SharedLibrary::Open(std::initializer_list<const char*> names,

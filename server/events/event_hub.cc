@@ -1,11 +1,11 @@
 #include "server/events/event_hub.h"
 
 #include <algorithm>
-#include <charconv>
 #include <span>
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 #include "engine/host/random.h"
 
 namespace belljar::server::events {
@@ -29,13 +29,9 @@ std::optional<EventPosition> EventPosition::Parse(std::string_view id) {
   const auto is_hex = [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); };
   if (id.size() < kEpochDigits + 2 || id[kEpochDigits] != '-') return std::nullopt;
   const std::string_view epoch = id.substr(0, kEpochDigits);
-  const std::string_view digits = id.substr(kEpochDigits + 1);
-  EventPosition position{std::string(epoch), 0};
-  const auto [end, error] =
-      std::from_chars(digits.data(), digits.data() + digits.size(), position.number);
-  const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
-  if (!is_whole || !std::all_of(epoch.begin(), epoch.end(), is_hex)) return std::nullopt;
-  return position;
+  const auto number = host::NumberFrom<uint64_t>(id.substr(kEpochDigits + 1));
+  if (!number || !std::all_of(epoch.begin(), epoch.end(), is_hex)) return std::nullopt;
+  return EventPosition{std::string(epoch), *number};
 }
 
 EventHub::EventHub(Bounds bounds) : bounds_(bounds), epoch_(NewEpoch()) {}

@@ -10,7 +10,6 @@
 #define BELLJAR_SERVER_EVENTS_TRACE_EXPORTER_H_
 
 #include <chrono>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>

@@ -1,6 +1,5 @@
 #include "server/http/connection.h"
 
-#include <algorithm>
 #include <array>
 #include <boost/asio/buffer.hpp>
 #include <boost/asio/write.hpp>

@@ -7,7 +7,6 @@
 #ifndef BELLJAR_SERVER_HTTP_RESPONSE_H_
 #define BELLJAR_SERVER_HTTP_RESPONSE_H_
 
-#include <cstddef>
 #include <string>
 #include <string_view>
 #include <vector>

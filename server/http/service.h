@@ -10,7 +10,6 @@
 #include <memory>
 #include <string>
 #include <unordered_set>
-#include <vector>
 
 #include "server/core/config.h"
 #include "server/core/exchange.h"

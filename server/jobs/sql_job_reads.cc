@@ -1,9 +1,9 @@
 // The reads of SqlJobStore. They wait for no writes.
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <limits>
 
+#include "engine/host/number.h"
 #include "server/jobs/job_schema.h"
 #include "server/jobs/sql_job_store.h"
 
@@ -31,13 +31,10 @@ core::Result<JobPage> SqlJobStore::List(const std::string& owner, const JobFilte
                                         const std::string& cursor, size_t max) {
   // A cursor is the number of the last job of the previous page: it says nothing about other
   // owners.
-  int64_t before = std::numeric_limits<int64_t>::max();
-  if (!cursor.empty()) {
-    const char* const end = cursor.data() + cursor.size();
-    const auto [read, error] = std::from_chars(cursor.data(), end, before);
-    if (error != std::errc() || read != end || before < 0) {
-      return core::SystemErrorOf(EINVAL, "list jobs", "the cursor does not belong to this list");
-    }
+  const auto before = cursor.empty() ? std::numeric_limits<int64_t>::max()
+                                     : host::NumberFrom<int64_t>(cursor).value_or(-1);
+  if (before < 0) {
+    return core::SystemErrorOf(EINVAL, "list jobs", "the cursor does not belong to this list");
   }
   if (!filter.batch.empty() && !IsJobId(filter.batch)) return JobPage();
   max = std::clamp<size_t>(max, 1, kMaxPageSize);

@@ -10,7 +10,6 @@
 #define BELLJAR_SERVER_JOBS_SQLITE_JOB_STORE_H_
 
 #include <chrono>
-#include <cstdint>
 #include <functional>
 #include <memory>
 #include <string>

@@ -1,11 +1,11 @@
 #include "server/mcp/resource_piece.h"
 
 #include <algorithm>
-#include <charconv>
 #include <memory>
 #include <string_view>
 
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 
 namespace belljar::server::mcp {
 namespace {
@@ -14,13 +14,6 @@ constexpr const char* kRead = "read a piece of a resource";
 
 core::Error Malformed(const std::string& what) {
   return core::MakeError(kRead, what + "; send ?offset=N&length=N, each a whole number");
-}
-
-std::optional<uint64_t> WholeNumber(std::string_view text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = error == std::errc() && end == text.data() + text.size();
-  return is_whole ? std::optional(number) : std::nullopt;
 }
 
 // The byte position after `count` UTF-8 characters from `start`; the end if there are fewer.
@@ -48,7 +41,8 @@ core::Result<std::optional<ResourcePiece>> ParsePiece(const std::string& uri) {
     }
     std::optional<uint64_t>& number = name == "offset" ? offset : piece.length;
     if (number) return Malformed(std::string(name) + " occurs twice");
-    number = WholeNumber(equals == std::string_view::npos ? "" : part.substr(equals + 1));
+    number =
+        host::NumberFrom<uint64_t>(equals == std::string_view::npos ? "" : part.substr(equals + 1));
     if (!number) return Malformed(core::Quoted(part) + " must be a whole number");
   }
   piece.offset = offset.value_or(0);

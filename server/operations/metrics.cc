@@ -13,7 +13,6 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <shared_mutex>
-#include <sstream>
 #include <string_view>
 #include <utility>
 
@@ -26,7 +25,6 @@ using prometheus::ClientMetric;
 using prometheus::Counter;
 using prometheus::Gauge;
 using prometheus::Histogram;
-using prometheus::Labels;
 using prometheus::MetricFamily;
 using prometheus::MetricType;
 using prometheus::Registry;

@@ -1,11 +1,10 @@
 #include "server/rest/audit_service.h"
 
-#include <algorithm>
-#include <charconv>
 #include <optional>
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 #include "server/audit/receipt.h"
 
 namespace belljar::server::rest {
@@ -26,13 +25,6 @@ core::Error WrongTerm(std::string sentence) {
   return core::MakeError("read the query", std::move(sentence));
 }
 
-std::optional<uint64_t> WholeNumber(const std::string& text) {
-  uint64_t number = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  const bool is_whole = error == std::errc() && end == text.data() + text.size();
-  return is_whole ? std::optional(number) : std::nullopt;
-}
-
 std::optional<std::string>* TermNamed(audit::Query& query, std::string_view name) {
   const std::pair<const char*, std::optional<std::string>*> terms[] = {
       {"kind", &query.kind},       {"caller", &query.caller}, {"tool", &query.tool},
@@ -50,7 +42,7 @@ core::Result<AuditTerms> AuditTermsOf(const std::string& text) {
   if (!parameters) return parameters.error();
   AuditTerms terms;
   for (const auto& [name, value] : *parameters) {
-    const std::optional<uint64_t> number = WholeNumber(value);
+    const auto number = host::NumberFrom<uint64_t>(value);
     if (std::optional<std::string>* const term = TermNamed(terms.query, name)) {
       *term = value;
     } else if (name == "limit") {

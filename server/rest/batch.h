@@ -12,7 +12,6 @@
 
 #include <cstddef>
 #include <memory>
-#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>

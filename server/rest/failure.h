@@ -2,8 +2,6 @@
 #ifndef BELLJAR_SERVER_REST_FAILURE_H_
 #define BELLJAR_SERVER_REST_FAILURE_H_
 
-#include <string>
-
 #include "engine/core/result.h"
 #include "server/calls/call_queue.h"
 #include "server/calls/tool.h"

@@ -1,12 +1,12 @@
 #include "server/rest/file_answer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdint>
 #include <optional>
 
 #include "engine/host/digest.h"
-#include "server/core/resource_store.h"
+#include "engine/host/number.h"
+#include "engine/host/percent_encoding.h"
 
 namespace belljar::server::rest {
 namespace {
@@ -19,14 +19,6 @@ struct Range {
   size_t end = 0;
 };
 
-std::optional<uint64_t> NumberOf(std::string_view text) {
-  uint64_t number = 0;
-  const char* const end = text.data() + text.size();
-  const auto [last, error] = std::from_chars(text.data(), end, number);
-  if (text.empty() || error != std::errc() || last != end) return std::nullopt;
-  return number;
-}
-
 // nullopt: not a single range of bytes, which may be ignored. An empty range cannot be satisfied.
 std::optional<Range> ParseRange(std::string_view header, size_t size) {
   constexpr std::string_view kUnit = "bytes=";
@@ -36,12 +28,12 @@ std::optional<Range> ParseRange(std::string_view header, size_t size) {
   if (dash == std::string_view::npos) return std::nullopt;
   const std::string_view first = header.substr(0, dash), last = header.substr(dash + 1);
   if (first.empty()) {
-    const std::optional<uint64_t> suffix = NumberOf(last);
+    const std::optional<uint64_t> suffix = host::NumberFrom<uint64_t>(last);
     if (!suffix) return std::nullopt;
     return Range{size - static_cast<size_t>(std::min<uint64_t>(*suffix, size)), size};
   }
-  const std::optional<uint64_t> begin = NumberOf(first);
-  const std::optional<uint64_t> end = last.empty() ? size - 1 : NumberOf(last);
+  const std::optional<uint64_t> begin = host::NumberFrom<uint64_t>(first);
+  const std::optional<uint64_t> end = last.empty() ? size - 1 : host::NumberFrom<uint64_t>(last);
   if (!begin || !end || (!last.empty() && *end < *begin)) return std::nullopt;
   if (*begin >= size) return Range{};
   return Range{static_cast<size_t>(*begin),
@@ -73,7 +65,7 @@ WebAnswer FileAnswer(const ServedFile& file, const WebHeaders& headers) {
                    "\r\nAccept-Ranges: bytes\r\nCache-Control: private, no-cache\r\n"
                    "Content-Security-Policy: sandbox; default-src 'none'\r\n"
                    "Content-Disposition: attachment; filename*=UTF-8''" +
-                   PercentEncoded(file.name) + "\r\n";
+                   host::PercentEncoded(file.name, "/") + "\r\n";
   if (headers.if_none_match && HasTag(*headers.if_none_match, tag)) {
     answer.status = 304;
     answer.type.clear();

@@ -2,12 +2,13 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <optional>
 #include <string_view>
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/number.h"
+#include "engine/host/percent_encoding.h"
 #include "server/core/resource_store.h"
 #include "server/rest/batch.h"
 #include "server/rest/failure.h"
@@ -77,11 +78,8 @@ WebAnswer NoSuch(std::string_view what, const std::string& id) {
 
 template <typename Number>
 std::optional<Number> NumberIn(const std::string& text, Number min, Number max) {
-  Number number{};
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-  if (number < min || number > max) return std::nullopt;
-  return number;
+  const auto number = host::NumberFrom<Number>(text);
+  return number && *number >= min && *number <= max ? number : std::nullopt;
 }
 
 core::Error Wrong(std::string sentence) {
@@ -265,11 +263,12 @@ void JobService::List(WebRequest request, std::shared_ptr<WebReply> reply) {
     std::string link;
     if (!page->next.empty()) {
       link = "Link: </v1/executions?limit=" + std::to_string(terms->limit) +
-             "&cursor=" + PercentEncoded(page->next);
+             "&cursor=" + host::PercentEncoded(page->next, "/");
       if (terms->filter.state) {
         link += "&state=" + std::string(jobs::JobStateName(*terms->filter.state));
       }
-      if (!terms->filter.batch.empty()) link += "&batch=" + PercentEncoded(terms->filter.batch);
+      if (!terms->filter.batch.empty())
+        link += "&batch=" + host::PercentEncoded(terms->filter.batch, "/");
       link += ">; rel=\"next\"\r\n";
     }
     return {200, "application/json", std::move(text), std::move(link)};
@@ -348,8 +347,8 @@ void JobService::BatchResults(WebRequest request, std::shared_ptr<WebReply> repl
     }
     // Where the next request continues, whether more have ended by then or not.
     return {200, "application/jsonl", std::move(lines),
-            "Link: </v1/batches/" + PercentEncoded(id) + "/results?after=" + std::to_string(after) +
-                "&limit=" + std::to_string(limit) + ">; rel=\"next\"\r\n"};
+            "Link: </v1/batches/" + host::PercentEncoded(id, "/") + "/results?after=" +
+                std::to_string(after) + "&limit=" + std::to_string(limit) + ">; rel=\"next\"\r\n"};
   });
 }
 

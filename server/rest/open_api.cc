@@ -130,7 +130,11 @@ ApiJson RequestBody(const Operation& operation, const ToolDescription* tool) {
 }
 
 ApiJson Success(const Operation& operation) {
-  const std::string schema = std::string(operation.id) + "Answer";
+  const auto answer_of = [](const char* description, ApiJson schema,
+                            const char* type = "application/json") {
+    return ApiJson({{"description", description}, {"content", ContentOf(type, std::move(schema))}});
+  };
+  const ApiJson object = {{"type", "object"}};
   switch (operation.answering) {
     case Answering::kNothing:
     case Answering::kUpload: return {{"description", "Done"}};
@@ -142,52 +146,33 @@ ApiJson Success(const Operation& operation) {
                 {"Accept-Ranges", {{"schema", {{"const", "bytes"}}}}}}},
               {"content", ContentOf("*/*", ApiJson::object())}};
     case Answering::kBatch:
-      return {
-          {"description", "A JSON line for each program, in order of completion, and a final one"},
-          {"content", ContentOf("application/jsonl", Ref("BatchLine"))}};
-    case Answering::kOpenApi:
-      return {{"description", "The document"},
-              {"content", ContentOf("application/json", {{"type", "object"}})}};
-    case Answering::kRuntimes:
-      return {{"description", "The runtimes"},
-              {"content", ContentOf("application/json", Ref("Runtimes"))}};
+      return answer_of("A JSON line for each program, in order of completion, and a final one",
+                       Ref("BatchLine"), "application/jsonl");
+    case Answering::kOpenApi: return answer_of("The document", object);
+    case Answering::kRuntimes: return answer_of("The runtimes", Ref("Runtimes"));
     case Answering::kLimits:
-    case Answering::kChangeLimits:
-      return {{"description", "The limits"},
-              {"content", ContentOf("application/json", Ref("Limits"))}};
-    case Answering::kAudit:
-      return {{"description", "A page of entries"},
-              {"content", ContentOf("application/json", Ref("AuditPage"))}};
+    case Answering::kChangeLimits: return answer_of("The limits", Ref("Limits"));
+    case Answering::kAudit: return answer_of("A page of entries", Ref("AuditPage"));
     case Answering::kReceipt:
-      return {{"description", "An in-toto statement in a DSSE envelope"},
-              {"content", ContentOf("application/json", Ref("Receipt"))}};
-    case Answering::kStatistics:
-      return {{"description", operation.summary},
-              {"content", ContentOf("application/json", {{"type", "object"}})}};
-    case Answering::kSession:
-      return {{"description", "The session"},
-              {"content", ContentOf("application/json", {{"type", "object"}})}};
+      return answer_of("An in-toto statement in a DSSE envelope", Ref("Receipt"));
+    case Answering::kStatistics: return answer_of(operation.summary, object);
+    case Answering::kSession: return answer_of("The session", object);
     case Answering::kJobCancel: return {{"description", "Cancelled, or being cancelled"}};
-    case Answering::kJob:
-      return {{"description", "The job"}, {"content", ContentOf("application/json", Ref("Job"))}};
+    case Answering::kJob: return answer_of("The job", Ref("Job"));
     case Answering::kJobList:
       return {{"description", "A page of jobs, without outcomes"},
               {"headers", {{"Link", {{"schema", {{"type", "string"}}}}}}},
               {"content", ContentOf("application/json", Ref("JobList"))}};
-    case Answering::kBatchJob:
-      return {{"description", "The batch"},
-              {"content", ContentOf("application/json", Ref("Batch"))}};
+    case Answering::kBatchJob: return answer_of("The batch", Ref("Batch"));
     case Answering::kBatchResults:
       return {{"description", "One job per line; Link is where to continue"},
               {"headers", {{"Link", {{"schema", {{"type", "string"}}}}}}},
               {"content", ContentOf("application/jsonl", Ref("Job"))}};
     case Answering::kBatchCancel:
-      return {{"description", "How many were cancelled, and how many are being cancelled"},
-              {"content", ContentOf("application/json", {{"type", "object"}})}};
+      return answer_of("How many were cancelled, and how many are being cancelled", object);
     case Answering::kTool: break;
   }
-  ApiJson answer = {{"description", "The answer, also if the program failed"},
-                    {"content", ContentOf("application/json", Ref(operation.tool))}};
+  ApiJson answer = answer_of("The answer, also if the program failed", Ref(operation.tool));
   if (operation.success == 201) {
     answer["headers"] = {{"Location", {{"schema", {{"type", "string"}}}}}};
   }

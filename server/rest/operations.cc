@@ -1,6 +1,5 @@
 #include "server/rest/operations.h"
 
-#include <algorithm>
 #include <string_view>
 
 namespace belljar::server::rest {

@@ -3,7 +3,6 @@
 #ifndef BELLJAR_SERVER_REST_OPERATIONS_H_
 #define BELLJAR_SERVER_REST_OPERATIONS_H_
 
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -1,8 +1,6 @@
 #include "server/rest/rest_service.h"
 
 #include <algorithm>
-#include <cerrno>
-#include <charconv>
 #include <string_view>
 #include <utility>
 
@@ -10,6 +8,8 @@
 #include "engine/host/base64.h"
 #include "engine/host/digest.h"
 #include "engine/host/json_reader.h"
+#include "engine/host/number.h"
+#include "engine/host/percent_encoding.h"
 #include "engine/host/suggest.h"
 #include "server/rest/failure.h"
 #include "server/rest/file_answer.h"
@@ -56,9 +56,7 @@ Json ValueOf(const std::string& text, const nlohmann::ordered_json& schema) {
   const std::string type = schema.value("type", "string");
   if (type == "boolean" && (text == "true" || text == "false")) return text == "true";
   if (type == "number" || type == "integer") {
-    double number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error == std::errc() && end == text.data() + text.size()) return number;
+    if (const auto number = host::NumberFrom<double>(text)) return *number;
   }
   return text;
 }
@@ -389,7 +387,8 @@ WebAnswer RestService::AnswerOf(Pending& pending, core::Result<ToolResult> resul
   }
   WebAnswer answer{operation.success, "application/json", std::move(result->structured), ""};
   if (std::string_view(operation.id) == "openSession") {
-    answer.headers = "Location: /v1/sessions/" + PercentEncoded(result->session) + "\r\n";
+    answer.headers =
+        "Location: /v1/sessions/" + host::PercentEncoded(result->session, "/") + "\r\n";
   }
   return answer;
 }

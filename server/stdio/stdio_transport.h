@@ -6,7 +6,6 @@
 #ifndef BELLJAR_SERVER_STDIO_STDIO_TRANSPORT_H_
 #define BELLJAR_SERVER_STDIO_STDIO_TRANSPORT_H_
 
-#include <cstddef>
 #include <memory>
 #include <string>
 #include <string_view>

@@ -1,11 +1,10 @@
 #include "server/compatible/judge0/judge0.h"
 
-#include <charconv>
-#include <functional>
 #include <optional>
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/number.h"
 #include "server/compatible/json_answer.h"
 
 namespace belljar::server::compatible::judge0 {
@@ -256,12 +255,9 @@ void Judge0::Delete(const View& view, const WebRequest& request, WebReply& reply
 
 WebAnswer Judge0::Languages(size_t route, const WebRequest& request) const {
   if (route == kLanguage) {
-    const std::string& text = request.parameters[0];
-    int id = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), id);
-    const bool is_number = error == std::errc() && end == text.data() + text.size();
-    if (!is_number || !IsLanguage(id)) return ErrorAnswer(404, "there is no language with this id");
-    return JsonAnswer(LanguageOf(id, about_.python_version, true));
+    const auto id = host::NumberFrom<int>(request.parameters[0]);
+    if (!id || !IsLanguage(*id)) return ErrorAnswer(404, "there is no language with this id");
+    return JsonAnswer(LanguageOf(*id, about_.python_version, true));
   }
   Json languages = Json::array();
   for (const int id : kLanguageIds) {

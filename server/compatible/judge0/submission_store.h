@@ -12,7 +12,6 @@
 #include <memory>
 #include <mutex>
 #include <string>
-#include <utility>
 
 #include "engine/core/bytes.h"
 #include "server/compatible/judge0/submission.h"

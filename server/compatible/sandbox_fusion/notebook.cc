@@ -8,7 +8,6 @@
 #include <optional>
 #include <string>
 #include <utility>
-#include <vector>
 
 #include "engine/core/text.h"
 #include "engine/host/base64.h"

@@ -622,7 +622,6 @@ TEST(ContainerPlan, SaysWhatTheGuestHasToBe) {
   ASSERT_THAT(spec.folders, SizeIs(2));
   EXPECT_EQ(spec.folders[1].path, "/workspace");
   EXPECT_EQ(spec.folders[1].size, core::Bytes::Mebi(64));
-  EXPECT_FALSE(spec.folders[1].without_noexec);
   EXPECT_EQ(spec.memory, MemoryOfContainer(profile));
   EXPECT_GE(spec.pids, 64u);
   const engines::ContainerSpec less = PlanContainer(choice, profile, terms, core::Bytes::Mebi(300));

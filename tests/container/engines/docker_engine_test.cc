@@ -247,8 +247,7 @@ TEST(CreateBody, GivesAContainerNothing) {
                               .folders = {{.path = "/tmp", .size = core::Bytes::Mebi(8)}},
                               .memory = core::Bytes::Mebi(64),
                               .cpus = 0.5,
-                              .pids = 32,
-                              .unsafe_seccomp = "{}"}));
+                              .pids = 32}));
   EXPECT_EQ(body["User"], "65534:65534");
   EXPECT_EQ(body["NetworkDisabled"], true);
   EXPECT_EQ(body["Tty"], false);
@@ -259,7 +258,7 @@ TEST(CreateBody, GivesAContainerNothing) {
   EXPECT_EQ(host["ReadonlyRootfs"], true);
   EXPECT_EQ(host["Privileged"], false);
   EXPECT_EQ(host["CapDrop"], Json::array({"ALL"}));
-  EXPECT_EQ(host["SecurityOpt"], Json::array({"no-new-privileges:true", "seccomp={}"}));
+  EXPECT_EQ(host["SecurityOpt"], Json::array({"no-new-privileges:true"}));
   EXPECT_EQ(host["Memory"], 64 << 20);
   EXPECT_EQ(host["MemorySwap"], 64 << 20);
   EXPECT_EQ(host["PidsLimit"], 32);

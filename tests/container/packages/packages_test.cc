@@ -110,12 +110,6 @@ TEST(PackageRequirements, PatternsOfAnOperator) {
   EXPECT_TRUE(IsAllowedPackage("google-auth", {"google-*"}));
   EXPECT_FALSE(IsAllowedPackage("googleauth", {"google-*"}));
   EXPECT_TRUE(IsAllowedPackage("anything", {"*"}));
-  for (const char* good : {"*", "a", "a*", "google-*", "Zope.Interface"}) {
-    EXPECT_EQ(PackagePatternFault(good), nullptr) << good;
-  }
-  for (const char* bad : {"", "**", "*a", "a*b", "-", "-*", "a b", "/"}) {
-    EXPECT_NE(PackagePatternFault(bad), nullptr) << bad;
-  }
 }
 
 // --- the tree -----------------------------------------------------------------------------------
