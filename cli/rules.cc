@@ -107,7 +107,7 @@ std::string ExplainText(const Rule& rule) {
   return text;
 }
 
-std::string JsonText(const std::vector<Rule>& rules) {
+std::string RulesJson(const std::vector<Rule>& rules) {
   Json list = Json::array();
   for (const Rule& rule : rules) {
     list.push_back({{"id", rule.id},
@@ -128,7 +128,7 @@ int ExecuteRules(const RulesArguments& arguments) {
   if (!rules) return OwnFailure(rules.error());
   const core::Result<std::vector<Rule>> chosen = Choose(*rules, arguments.ids);
   if (!chosen) return UsageError("rules", chosen.error().ToString());
-  if (arguments.json) return Answer(JsonText(*chosen), kExitOk);
+  if (arguments.json) return Answer(RulesJson(*chosen), kExitOk);
   if (arguments.ids.empty()) return Answer(ListText(*chosen), kExitOk);
   std::string text;
   for (const Rule& rule : *chosen) text += (text.empty() ? "" : "\n\n") + ExplainText(rule);

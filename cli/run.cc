@@ -375,7 +375,7 @@ int RunJob(const RunArguments& arguments, Job job) {
     // A run ended by an interruption is not a failure of ours.
     const int code = ExitOfSignal(interruption.signal());
     if (!arguments.json || !outcome) return code;
-    return Answer(JsonText(*outcome, arguments), code);
+    return Answer(OutcomeJson(*outcome, arguments), code);
   }
   if (!outcome) return Fail(outcome.error(), arguments.json);
   NameProfiles(profile, *outcome);
