@@ -120,7 +120,7 @@ std::string RulesJson(const std::vector<Rule>& rules) {
                     {"bad", rule.bad.empty() ? Json() : Json(rule.bad)},
                     {"good", rule.good.empty() ? Json() : Json(rule.good)}});
   }
-  return JsonText({{"rules", std::move(list)}});
+  return JsonText(Json{{"rules", std::move(list)}});
 }
 
 int ExecuteRules(const RulesArguments& arguments) {
