@@ -129,10 +129,8 @@ class Collection {
   core::Result<void> AddBelljar() {
     const std::string share = Below(kImagePrefix, "share/belljar");
     const installation::Installation& from = request_.installation;
-    const std::pair<const std::string&, const char*> trees[] = {{from.policy, "/policy"},
-                                                                {from.runner, "/runner"},
-                                                                {from.hot_blocks, "/hot_blocks"},
-                                                                {from.profiles, "/profiles"}};
+    const std::pair<const std::string&, const char*> trees[] = {
+        {from.policy, "/policy"}, {from.runner, "/runner"}, {from.profiles, "/profiles"}};
     for (const auto& [folder, name] : trees) {
       if (core::Result<void> done = AddTree(folder, share + name, WantsAll); !done) return done;
     }
@@ -140,10 +138,13 @@ class Collection {
       Add(share + "/profiles/" + request_.profile.name + ".toml", request_.profile_file);
     }
     Add(share + "/rules.json", from.rules);
-    // Without it a zygote compiles its regular expressions itself.
-    const fs::path patterns = fs::path(from.rules).parent_path() / "patterns";
-    std::error_code code;
-    if (fs::exists(patterns, code)) Add(share + "/patterns", patterns);
+    // Without the first a zygote compiles its regular expressions itself; without the second
+    // workers are slower.
+    for (const fs::path& file :
+         {fs::path(from.rules).parent_path() / "patterns", fs::path(from.hot_blocks)}) {
+      std::error_code code;
+      if (fs::exists(file, code)) Add(share + "/" + file.filename().string(), file);
+    }
     return {};
   }
 

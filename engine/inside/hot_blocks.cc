@@ -1,7 +1,6 @@
 #include "engine/inside/hot_blocks.h"
 
 #include <Python.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <bitset>
@@ -11,12 +10,12 @@
 #include <tuple>
 
 #include "engine/core/fd.h"
+#include "engine/core/memory_map.h"
 
 namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxFileSize = 1 << 20;
-constexpr size_t kMaxBlocks = 4096;
 constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd, as the base of a hash modulo 2^64
 
 constexpr uint64_t Power(uint64_t base, size_t exponent) {
@@ -34,13 +33,15 @@ size_t SizeInContext(size_t size) {
 // Memory for the blocks, and which of it has been handed out.
 class Slots {
  public:
-  // The memory is in the order of `blocks`.
-  explicit Slots(const std::vector<HotBlock>& blocks) {
+  // The memory is in the order of `blocks`; `apart`: no two blocks are on one page.
+  Slots(const std::vector<HotBlock>& blocks, bool apart) {
     slots_.reserve(blocks.size());  // so that it is not between them
     for (const HotBlock& block : blocks) {
+      if (apart) TakePage();
       slots_.push_back({block, malloc(block.size)});
       may_be_hot_.set(FilterBit(block.context));
     }
+    if (apart) TakePage();
     std::sort(slots_.begin(), slots_.end(), [](const Slot& a, const Slot& b) {
       return std::tie(a.block.context, a.block.occurrence) <
              std::tie(b.block.context, b.block.occurrence);
@@ -77,6 +78,10 @@ class Slots {
     void* memory;       // null once given away
     uint32_t seen = 0;  // of the first slot with a context: its allocations so far
   };
+  // Never freed; volatile keeps the compiler from leaving it out. Blocks at the beginnings of pages
+  // would all have the same place in CPython's caches.
+  static void TakePage() { [[maybe_unused]] void* volatile page = malloc(core::kPageSize); }
+
   static constexpr size_t kFilterBits = 1 << 16;
   static size_t FilterBit(uint64_t context) { return (context >> 40) % kFilterBits; }
 
@@ -170,29 +175,17 @@ uint64_t AllocationContext::Next(size_t size) {
   return hash_;
 }
 
-std::string HotBlocksFile(const std::string& package_set) {
-  return Py_STRINGIFY(PY_MAJOR_VERSION) "." Py_STRINGIFY(PY_MINOR_VERSION) +
-         (package_set.empty() ? "" : "-" + package_set) + ".json";
-}
-
-core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
-                                                  const std::vector<std::string>& package_sets) {
-  std::string file = HotBlocksFile();
-  for (const std::string& set : package_sets) {
-    if (access((folder + "/" + HotBlocksFile(set)).c_str(), R_OK) != 0) continue;
-    file = HotBlocksFile(set);
-    break;
-  }
-  core::Result<std::string> json = core::ReadFile(folder + "/" + file, kMaxFileSize);
+core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& file) {
+  core::Result<std::string> json = core::ReadFile(file, kMaxFileSize);
   if (!json) return json.error();
   return ParseHotBlocks(*json);
 }
 
-core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json) {
+core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json, size_t limit) {
   constexpr char kOperation[] = "read hot blocks";
   const nlohmann::json document = nlohmann::json::parse(json, nullptr, false);
-  if (!document.is_array() || document.size() > kMaxBlocks) {
-    return core::MakeError(kOperation, "not an array of at most " + std::to_string(kMaxBlocks));
+  if (!document.is_array() || document.size() > limit) {
+    return core::MakeError(kOperation, "not an array of at most " + std::to_string(limit));
   }
   std::vector<HotBlock> blocks;
   for (const nlohmann::json& entry : document) {
@@ -209,7 +202,7 @@ core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json) {
 }
 
 void PlaceHotBlocks(const std::vector<HotBlock>& blocks, BlockListener* listener) {
-  g_placing = new Placing{{}, Slots(blocks), listener};
+  g_placing = new Placing{{}, Slots(blocks, listener != nullptr), listener};
   ObjectAllocator::Hook();
   MemoryAllocator::Hook();
 }

@@ -1,46 +1,66 @@
-"""The record of hot blocks for this Python is still true."""
+"""The record of hot blocks that a build makes: what it is worth, and that it is reproducible."""
 
 from __future__ import annotations
 
 import json
 import os
-import platform
+import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from tools.hot_blocks.record import STILL_PLACED, check
+from tools.hot_blocks import record
 
 BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release"))
-RECORDED = Path(__file__).resolve().parents[2] / "engine/inside/hot_blocks"
+SHARE = BUILD / "share/belljar"
+RECORD = SHARE / "hot_blocks.json"
+RECORDER = BUILD / "bin/belljar-record-hot-blocks.so"
+PYTHON = os.environ.get("BELLJAR_PYTHON", sys.executable)
+SCRIPT = Path(record.__file__)
 
 
-# It follows the allocations of whole zygotes: minutes beside other tests. The limit is for a hang.
-@pytest.mark.timeout(900)
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="the recorder is for x86-64")
-def test_the_record_is_of_this_code(tmp_path):
-    found = check(BUILD, "basic")
-    assert found["placed"] >= STILL_PLACED * found["recorded"], "record them again: ./dev record"
-    assert found["pages"] < 120
-    # The hot one, both ends of the heap, and some.
-    assert found["regions"] <= 8
+def make(share: Path, output: Path) -> str:
+    """What it says."""
+    return subprocess.run(
+        [sys.executable, "-I", SCRIPT, "--recorder", RECORDER, "--program", PROGRAM]
+        + ["--share", share, "--output", output],
+        stderr=subprocess.PIPE,
+        text=True,
+        check=True,
+    ).stderr
+
+
+def test_a_run_writes_to_fewer_pages_with_the_record(tmp_path):
+    found = record.run(RECORDER, PYTHON, SHARE, RECORD)
+    assert found["placed"] >= 0.9 * found["recorded"] > 0
 
     # The control: an empty record, all else the same.
-    for part in (BUILD / "share/belljar").iterdir():
-        if part.name != "hot_blocks":
-            (tmp_path / part.name).symlink_to(part.resolve())
-    (tmp_path / "hot_blocks").mkdir()
-    for record in RECORDED.glob("*.json"):
-        (tmp_path / "hot_blocks" / record.name).write_text("[]", encoding="utf-8")
-    without = check(BUILD, "basic", tmp_path)
+    empty = tmp_path / "empty.json"
+    empty.write_text("[]", encoding="utf-8")
+    without = record.run(RECORDER, PYTHON, SHARE, empty)
     assert (without["recorded"], without["placed"]) == (0, 0)
     assert without["pages"] > 1.5 * found["pages"]
     assert without["regions"] > found["regions"]
 
 
-@pytest.mark.parametrize("path", sorted(RECORDED.glob("*.json")), ids=lambda path: path.stem)
-def test_recorded_blocks_are_small_and_distinct(path):
-    blocks = json.loads(path.read_text(encoding="utf-8"))
-    assert 100 < len(blocks) <= 4096
+def test_its_blocks_are_small_and_distinct():
+    blocks = json.loads(RECORD.read_text(encoding="utf-8"))
+    assert 500 < len(blocks) <= record.MAX_BLOCKS
     assert len({(context, occurrence) for context, occurrence, _ in blocks}) == len(blocks)
     assert all(0 < size <= 32 << 10 for *_, size in blocks)
+
+
+def test_it_is_the_same_each_time(tmp_path):
+    for name in ("one.json", "other.json"):
+        assert make(SHARE, tmp_path / name) == ""
+    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "other.json").read_bytes()
+
+
+@pytest.mark.parametrize("missing", ["profiles", "policy"])
+def test_what_cannot_be_recorded_is_an_empty_record(tmp_path, missing):
+    shutil.copytree(SHARE, tmp_path / "share", symlinks=True)
+    shutil.rmtree(tmp_path / "share" / missing)
+    assert "no record, so workers will be slower" in make(tmp_path / "share", tmp_path / "record")
+    assert json.loads((tmp_path / "record").read_text(encoding="utf-8")) == []
