@@ -17,7 +17,7 @@ BUILD = Path(os.environ.get("BELLJAR_BUILD", "build/release"))
 SHARE = BUILD / "share/belljar"
 RECORD = SHARE / "hot_blocks.json"
 RECORDER = BUILD / "bin/belljar-record-hot-blocks.so"
-PYTHON = os.environ.get("BELLJAR_PYTHON", sys.executable)
+PROGRAM = BUILD / "belljar-zygote"
 SCRIPT = Path(record.__file__)
 
 
@@ -33,13 +33,13 @@ def make(share: Path, output: Path) -> str:
 
 
 def test_a_run_writes_to_fewer_pages_with_the_record(tmp_path):
-    found = record.run(RECORDER, PYTHON, SHARE, RECORD)
+    found = record.run(RECORDER, PROGRAM, SHARE, RECORD)
     assert found["placed"] >= 0.9 * found["recorded"] > 0
 
     # The control: an empty record, all else the same.
     empty = tmp_path / "empty.json"
     empty.write_text("[]", encoding="utf-8")
-    without = record.run(RECORDER, PYTHON, SHARE, empty)
+    without = record.run(RECORDER, PROGRAM, SHARE, empty)
     assert (without["recorded"], without["placed"]) == (0, 0)
     assert without["pages"] > 1.5 * found["pages"]
     assert without["regions"] > found["regions"]
