@@ -39,7 +39,7 @@ PARTS = {
     "the zygote": (r"/libexec/belljar/", 320_000),
     "the policy": (rf"^{SHARE}policy/", 820_000),
     "the runner": (rf"^{SHARE}runner/", 225_000),
-    "hot blocks": (rf"^{SHARE}hot_blocks\.json$", 40_000),
+    "hot blocks": (rf"^{SHARE}hot_blocks/", 40_000),
     "profiles": (rf"^{SHARE}profiles/", 80_000),
     "RestrictedPython": (rf"^{SHARE}site-packages/", 70_000),
     "metadata and licences": (r"^[^/]+\.dist-info/", 100_000),

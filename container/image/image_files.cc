@@ -138,14 +138,13 @@ class Collection {
       Add(share + "/profiles/" + request_.profile.name + ".toml", request_.profile_file);
     }
     Add(share + "/rules.json", from.rules);
-    // Without the first a zygote compiles its regular expressions itself; without the second
-    // workers are slower.
-    for (const fs::path& file :
-         {fs::path(from.rules).parent_path() / "patterns", fs::path(from.hot_blocks)}) {
-      std::error_code code;
-      if (fs::exists(file, code)) Add(share + "/" + file.filename().string(), file);
-    }
-    return {};
+    // Without it a zygote compiles its regular expressions itself.
+    const fs::path patterns = fs::path(from.rules).parent_path() / "patterns";
+    std::error_code code;
+    if (fs::exists(patterns, code)) Add(share + "/patterns", patterns);
+    // Without these workers are slower.
+    if (!fs::exists(from.hot_blocks, code)) return {};
+    return AddTree(from.hot_blocks, share + "/hot_blocks", WantsAll);
   }
 
   core::Result<void> AddPackages() {

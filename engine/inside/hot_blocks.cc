@@ -1,6 +1,7 @@
 #include "engine/inside/hot_blocks.h"
 
 #include <Python.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <bitset>
@@ -175,7 +176,15 @@ uint64_t AllocationContext::Next(size_t size) {
   return hash_;
 }
 
-core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& file) {
+core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
+                                                  const std::vector<std::string>& package_sets) {
+  std::string file = folder + "/basic.json";
+  for (const std::string& set : package_sets) {
+    const std::string own = folder + "/" + set + ".json";
+    if (access(own.c_str(), R_OK) != 0) continue;
+    file = own;
+    break;
+  }
   core::Result<std::string> json = core::ReadFile(file, kMaxFileSize);
   if (!json) return json.error();
   return ParseHotBlocks(*json);

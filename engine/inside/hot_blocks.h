@@ -57,8 +57,10 @@ class AllocationContext {
 // Limit for a record: these are reserved in each zygote.
 inline constexpr size_t kMaxHotBlocks = 4096;
 
-// The blocks of the record `file`. An error says why they cannot be read.
-core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& file);
+// The blocks of `folder`/SET.json for the first of `package_sets` that has its own record,
+// otherwise those of basic.json. An error says why they cannot be read.
+core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
+                                                  const std::vector<std::string>& package_sets);
 
 // JSON: [[context, occurrence, size], …]. An error names the first entry that is not one.
 core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json,

@@ -65,8 +65,10 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("single_run").get_to(start.interpreter.single_run);
     if (!start.interpreter.single_run) {
       // Without a record workers are only slower.
-      const std::string record = json.at("hot_blocks").get<std::string>();
-      if (auto blocks = ReadHotBlocks(record)) start.interpreter.hot_blocks = std::move(*blocks);
+      core::Result<std::vector<HotBlock>> blocks =
+          ReadHotBlocks(json.at("hot_blocks").get<std::string>(),
+                        json.at("package_sets").get<std::vector<std::string>>());
+      if (blocks) start.interpreter.hot_blocks = std::move(*blocks);
     }
     json.at("named_modules").get_to(start.interpreter.named_modules);
     json.at("capture_output").get_to(start.layout.output.count);

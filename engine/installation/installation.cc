@@ -141,7 +141,7 @@ std::optional<Installation> InstallationAt(const Place& place) {
                       .interpreter = "",
                       .policy = place.share / "policy",
                       .runner = place.share / "runner",
-                      .hot_blocks = place.share / "hot_blocks.json",
+                      .hot_blocks = place.share / "hot_blocks",
                       .site_packages = place.share / "site-packages",
                       .packages = place.share / "packages",
                       .environment = place.environment,

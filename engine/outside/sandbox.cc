@@ -240,6 +240,7 @@ core::Result<pool::SparePoolOptions> PoolFor(const SandboxOptions& options) {
     if (folder.path.empty()) continue;
     plan->paths.push_back({.path = folder.path, .only = folder.entries});
     pool.zygote.packages.push_back(std::move(folder));
+    pool.zygote.package_sets.push_back(set.name);
   }
   pool.zygote.environment = options.profile.environment;
   pool.zygote.huge_pages = options.profile.huge_pages;

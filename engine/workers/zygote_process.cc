@@ -185,6 +185,7 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
                            {options.installation.runner, options.installation.policy,
                             options.installation.site_packages}},
                           {"hot_blocks", options.installation.hot_blocks},
+                          {"package_sets", options.package_sets},
                           {"profile_packages", ProfilePackages(options)},
                           {"missing_modules", MissingModules(options)},
                           {"huge_pages", options.huge_pages},

@@ -28,6 +28,7 @@ struct ZygoteOptions {
   std::string profile_document;                       // JSON
   std::string other_profiles;                         // JSON: profile name -> module names
   std::vector<installation::PackageFolder> packages;  // the profile's packages besides our own
+  std::vector<std::string> package_sets;              // their names
   std::vector<std::string> environment;               // "NAME=value"
   std::vector<installation::MissingPackages>
       missing;              // sets that it names but that are not installed

@@ -123,10 +123,10 @@ TEST(ParseHotBlocksTest, RefusesEverythingElse) {
   EXPECT_FALSE(ParseHotBlocks(many + "]"));
 }
 
-TEST(ReadHotBlocksTest, AMissingFileIsAnErrorThatNamesIt) {
-  const core::Result<Blocks> blocks = ReadHotBlocks("/nonexistent");
+TEST(ReadHotBlocksTest, AFolderWithoutThemIsAnErrorThatNamesTheFile) {
+  const core::Result<Blocks> blocks = ReadHotBlocks("/nonexistent", {"data-science"});
   ASSERT_FALSE(blocks);
-  EXPECT_NE(blocks.error().ToString().find("/nonexistent"), std::string::npos);
+  EXPECT_NE(blocks.error().ToString().find("/nonexistent/basic.json"), std::string::npos);
 }
 
 TEST_F(HotBlocksTest, RecordedBlocksLieSideBySide) {

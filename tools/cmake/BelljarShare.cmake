@@ -6,7 +6,7 @@
 #   share/belljar/installer/               installs packages in a container
 #   share/belljar/rules.json               the policy's rules, for the command
 #   share/belljar/patterns                 the standard library's regular expressions, compiled
-#   share/belljar/hot_blocks.json          which memory each run writes to (inside/hot_blocks.h)
+#   share/belljar/hot_blocks/PROFILE.json  which memory its runs write to (inside/hot_blocks.h)
 #   share/belljar/site-packages            link to the virtual environment's packages
 #   share/belljar/packages/SET             link to a package set named by profiles, installed or not
 #   share/belljar/requirements/SET.txt     contents of such a set
@@ -62,10 +62,13 @@ add_custom_command(
   COMMENT "Precompiling the regular expressions of Python ${Python3_VERSION}"
   VERBATIM)
 
-# Optional: without this file a worker writes to three times as many pages.
+# Only installed packages can be recorded and checked; others are once they are installed.
+file(GLOB installed_sets CONFIGURE_DEPENDS "${BELLJAR_VENV}-*/complete")
+
+# Optional: without these files a worker writes to more than twice as many pages.
 set(share_hot_blocks "")
 if(TARGET belljar-record-hot-blocks)
-  set(share_hot_blocks "${BELLJAR_SHARE_DIR}/hot_blocks.json")
+  set(share_hot_blocks "${CMAKE_BINARY_DIR}/share/hot-blocks-${Python3_VERSION}")
   set(share_zygote "$<TARGET_FILE:belljar-zygote>")
   if(BELLJAR_WHEEL)
     set(share_zygote "${Python3_EXECUTABLE}")
@@ -73,11 +76,11 @@ if(TARGET belljar-record-hot-blocks)
   add_custom_command(
     OUTPUT "${share_hot_blocks}"
     COMMAND "${Python3_EXECUTABLE}" -I "${CMAKE_SOURCE_DIR}/tools/hot_blocks/record.py"
-            --recorder "$<TARGET_FILE:belljar-record-hot-blocks>"
-            --program "${share_zygote}" --share "${BELLJAR_SHARE_DIR}" --output "${share_hot_blocks}"
+            --recorder "$<TARGET_FILE:belljar-record-hot-blocks>" --program "${share_zygote}"
+            --share "${BELLJAR_SHARE_DIR}" --stamp "${share_hot_blocks}"
     DEPENDS "${share_stamp}" "${share_patterns}" "${share_zygote}" belljar-record-hot-blocks
-            "${CMAKE_SOURCE_DIR}/tools/hot_blocks/record.py"
-    COMMENT "Recording which memory a run with Python ${Python3_VERSION} writes to"
+            "${CMAKE_SOURCE_DIR}/tools/hot_blocks/record.py" ${installed_sets}
+    COMMENT "Recording which memory runs with Python ${Python3_VERSION} write to"
     VERBATIM)
 endif()
 add_custom_target(belljar_share ALL DEPENDS "${share_stamp}" "${share_patterns}" ${share_hot_blocks})
@@ -99,8 +102,6 @@ endif()
 file(GLOB surface_lists CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/profiles/surface/*")
 set(surface_policy ${share_sources})
 list(FILTER surface_policy EXCLUDE REGEX "/engine/inside/")
-# Only installed packages can be checked; others are checked once they are installed.
-file(GLOB installed_sets CONFIGURE_DEPENDS "${BELLJAR_VENV}-*/complete")
 # The version is in the stamp's name, because package managers install new interpreters with old
 # time stamps.
 set(surface_stamp "${CMAKE_BINARY_DIR}/share/surface-${Python3_VERSION}")

@@ -1,13 +1,14 @@
-// belljar-record-hot-blocks.so: finds the blocks of memory to which runs of the profile basic write
+// belljar-record-hot-blocks.so: finds the blocks of memory to which runs of a profile write
 // (inside/hot_blocks.h). Built and run by each build, through record.py:
 //
-//   LD_PRELOAD=belljar-record-hot-blocks.so PROGRAM SHARE < PROGRAMS
-//   LD_PRELOAD=belljar-record-hot-blocks.so PROGRAM SHARE RECORD < PROGRAMS
+//   LD_PRELOAD=belljar-record-hot-blocks.so PROGRAM SHARE PROFILE < PROGRAMS
+//   LD_PRELOAD=belljar-record-hot-blocks.so PROGRAM SHARE PROFILE RECORDS < PROGRAMS
 //
 // PROGRAM is what becomes zygotes: belljar-zygote, or for a wheel the interpreter, in which other
-// modules are built in. SHARE is the folder share/belljar. PROGRAMS is a JSON array of texts, the
-// simplest first. The first form prints {"of_first": blocks, "of_runs": blocks, "of_others":
-// blocks}, of which a record should have one after the other; the second what a record is worth:
+// modules are built in. SHARE is the folder share/belljar. RECORDS is a folder of records. PROGRAMS
+// is a JSON array of texts, the simplest first. The first form prints {"of_first": blocks,
+// "of_runs": blocks, "of_others": blocks}, of which a record should have one after the other; the
+// second what a record is worth:
 // {"recorded": the number of its blocks, "placed": how many of them were allocated, "pages": to how
 // many pages the first program writes, "regions": to how many huge pages}.
 //
@@ -110,16 +111,32 @@ class Blocks : public inside::BlockListener {
 // --- the interpreter
 // ------------------------------------------------------------------------------
 
+// The profile's packages, which are below `share`, and its environment.
+std::string PackagesOf(const core::Profile& profile, const std::string& share) {
+  nlohmann::json folders = nlohmann::json::array();
+  for (const core::PackageSet& set : profile.packages) {
+    const auto folder = std::filesystem::canonical(share + "/packages/" + set.name);
+    folders.push_back({{"path", folder.string()}, {"entries", nlohmann::json::array()}});
+  }
+  for (const std::string& variable : profile.environment) {
+    const size_t equals = variable.find('=');
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): of one thread
+    setenv(variable.substr(0, equals).c_str(), variable.substr(equals + 1).c_str(), 1);
+  }
+  return folders.dump();
+}
+
 // As a zygote of the profile gets them from its host.
-InterpreterOptions OptionsOf(const std::string& share) {
+InterpreterOptions OptionsOf(const std::string& share, const std::string& name) {
   const std::string folder = share + "/profiles";
-  const core::Profile profile = OrFail(profiles::LoadProfile(folder + "/basic.toml", folder));
+  const core::Profile profile =
+      OrFail(profiles::LoadProfile(folder + "/" + name + ".toml", folder));
   InterpreterOptions options;
   const auto program = std::filesystem::read_symlink("/proc/self/exe");
   if (program.filename() != "belljar-zygote") options.program = program;
   options.package_paths = {share + "/runner", share + "/policy", share + "/site-packages"};
   options.huge_pages = profile.huge_pages;
-  options.profile_packages = "[]";
+  options.profile_packages = PackagesOf(profile, share);
   options.missing_modules = "{}";
   options.other_profiles =
       profiles::ModulesByProfile(OrFail(profiles::LoadProfiles(folder)), profile.name);
@@ -239,9 +256,10 @@ nlohmann::json Record(InterpreterOptions options, const Programs& programs) {
   return report;
 }
 
-nlohmann::json Worth(InterpreterOptions options, const std::string& record,
-                     const std::string& program) {
-  options.hot_blocks = OrFail(inside::ReadHotBlocks(record));
+nlohmann::json Worth(InterpreterOptions options, const std::string& records,
+                     const std::string& profile, const std::string& program) {
+  // A profile with packages has the name of their set.
+  options.hot_blocks = OrFail(inside::ReadHotBlocks(records, {profile}));
   Start(options);
   const std::vector<uintptr_t> pages = PagesOf([&] { return Runs(program); });
   std::set<uintptr_t> regions;
@@ -268,8 +286,9 @@ core::UniqueFd ReplaceStreams() {
 
 int Main(int count, char** words) {
   unsetenv("LD_PRELOAD");  // NOLINT(concurrency-mt-unsafe): of one thread
-  if (count != 2 && count != 3) {
-    fprintf(stderr, "usage: LD_PRELOAD=belljar-record-hot-blocks.so PROGRAM SHARE [RECORD]\n");
+  if (count != 3 && count != 4) {
+    fprintf(stderr,
+            "usage: LD_PRELOAD=belljar-record-hot-blocks.so PROGRAM SHARE PROFILE [RECORDS]\n");
     return 2;
   }
   // The pages of a huge page are not told apart reliably.
@@ -278,9 +297,9 @@ int Main(int count, char** words) {
       nlohmann::json::parse(OrFail(core::ReadAll(STDIN_FILENO, kMaxInput))).get<Programs>();
   if (programs.empty()) Fail("no program");
   const core::UniqueFd output = ReplaceStreams();
-  const InterpreterOptions options = OptionsOf(words[1]);
+  const InterpreterOptions options = OptionsOf(words[1], words[2]);
   const nlohmann::json report =
-      count == 3 ? Worth(options, words[2], programs.front()) : Record(options, programs);
+      count == 4 ? Worth(options, words[3], words[2], programs.front()) : Record(options, programs);
   return core::WriteBytes(output.get(), report.dump() + "\n") ? 0 : 1;
 }
 

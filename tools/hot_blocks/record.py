@@ -1,9 +1,10 @@
 """Records to which blocks of memory runs write, for a build (engine/inside/hot_blocks.h).
 
-    record.py --recorder FILE --program FILE --share FOLDER --output FILE
+    record.py --recorder FILE --program FILE --share FOLDER --stamp FILE
 
-The recorder (record.cc) runs in place of the program that becomes zygotes. Where that fails, as
-without /proc, the record is empty: workers are then slower, and nothing else.
+Writes hot_blocks/PROFILE.json of that folder, for basic and for the profiles in PACKAGED whose
+packages are there. The recorder (record.cc) runs in place of the program that becomes zygotes.
+Where that fails, as without /proc, there is no record: workers are then slower, and nothing else.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -20,7 +22,7 @@ from typing import Any
 ADDR_NO_RANDOMIZE = 0x0040000
 # With their memory, an arena and the frames one region of 2 MiB is full.
 MAX_BLOCKS = 3000
-# Everyday programs in the restricted language, the simplest first.
+# Everyday programs in the restricted language.
 PROGRAMS = [
     "1 + 1",
     "print('hello')",
@@ -142,15 +144,33 @@ values[1:3] = values[::-1][:1]
 ]
 
 
-def run(recorder: Path, program: Path, *arguments: Path) -> Any:
+# Profiles with packages, a set of the same name: their first programs.
+PACKAGED = {
+    "data-science": [
+        "import numpy as np\nfloat(np.arange(10).mean())",
+        "import numpy as np, pandas as pd\nfloat(pd.Series(np.arange(10)).mean())",
+        r"""
+import numpy as np
+import pandas as pd
+
+table = pd.DataFrame({"name": ["a", "b", "a"], "value": np.linspace(0, 1, 3)})
+table["double"] = table.value * 2
+means = table.groupby("name").value.mean()
+print(table.describe(), means.to_dict(), np.dot(table.value, table.double), np.random.rand() < 1)
+""",
+    ],
+}
+
+
+def run(recorder: Path, program: Path, share: Path, profile: str, *records: Path) -> Any:
     """As record.cc documents it."""
     with recorder.open("rb") as library:
         # By descriptor: LD_PRELOAD has no form for a path with a space.
         preload = f"/proc/self/fd/{library.fileno()}"
         done = subprocess.run(
-            [program.resolve(), *arguments],
+            [program.resolve(), share, profile, *records],
             env={"LC_ALL": "C.UTF-8", "TZ": "UTC", "LD_PRELOAD": preload},  # as a zygote has it
-            input=json.dumps(PROGRAMS).encode(),
+            input=json.dumps(PACKAGED.get(profile, []) + PROGRAMS).encode(),
             stdout=subprocess.PIPE,
             pass_fds=[library.fileno()],
             check=True,
@@ -159,25 +179,37 @@ def run(recorder: Path, program: Path, *arguments: Path) -> Any:
     return json.loads(done.stdout)
 
 
-def record(recorder: Path, program: Path, share: Path) -> list[list[int]]:
-    found = run(recorder, program, share)
+def record(recorder: Path, program: Path, share: Path, profile: str) -> None:
+    target = share / "hot_blocks" / f"{profile}.json"
+    try:
+        found = run(recorder, program, share, profile)
+    except (OSError, ValueError, subprocess.SubprocessError) as error:
+        print(
+            f"record.py: no record, so workers of {profile} will be slower: {error}",
+            file=sys.stderr,
+        )
+        return
     # Blocks that every run writes to lie together, then those of many, then those of others.
-    return (found["of_first"] + found["of_runs"] + found["of_others"])[:MAX_BLOCKS]
+    blocks = (found["of_first"] + found["of_runs"] + found["of_others"])[:MAX_BLOCKS]
+    lines = ",\n".join(json.dumps(block, separators=(",", ":")) for block in blocks)
+    scratch = target.with_suffix(".new")
+    scratch.write_text(f"[{lines}]\n", encoding="utf-8")
+    scratch.replace(target)
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    for name in ("recorder", "program", "share", "output"):
+    for name in ("recorder", "program", "share", "stamp"):
         parser.add_argument(f"--{name}", type=Path, required=True)
     options = parser.parse_args()
     ctypes.CDLL(None).personality(ADDR_NO_RANDOMIZE)
-    try:
-        blocks = record(options.recorder, options.program, options.share)
-    except (OSError, ValueError, subprocess.SubprocessError) as error:
-        print(f"record.py: no record, so workers will be slower: {error}", file=sys.stderr)
-        blocks = []
-    lines = ",\n".join(json.dumps(block, separators=(",", ":")) for block in blocks)
-    options.output.write_text(f"[{lines}]\n", encoding="utf-8")
+    folder = options.share / "hot_blocks"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir()
+    for profile in ["basic", *PACKAGED]:
+        if profile == "basic" or (options.share / "packages" / profile).is_dir():
+            record(options.recorder, options.program, options.share, profile)
+    options.stamp.write_text("")
 
 
 if __name__ == "__main__":
