@@ -12,6 +12,7 @@ from __future__ import annotations
 import argparse
 import ctypes
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -164,18 +165,23 @@ print(table.describe(), means.to_dict(), np.dot(table.value, table.double), np.r
 
 def run(recorder: Path, program: Path, share: Path, profile: str, *records: Path) -> Any:
     """As record.cc documents it."""
-    with recorder.open("rb") as library:
-        # By descriptor: LD_PRELOAD has no form for a path with a space.
-        preload = f"/proc/self/fd/{library.fileno()}"
+    # By descriptor: LD_PRELOAD has no form for a path with a space, and a record is the same
+    # wherever it is made.
+    files = [os.open(each, os.O_RDONLY | os.O_CLOEXEC) for each in (recorder, share)]
+    preload, seen = (f"/proc/self/fd/{each}" for each in files)
+    try:
         done = subprocess.run(
-            [program.resolve(), share, profile, *records],
+            [program.resolve(), seen, profile, *records],
             env={"LC_ALL": "C.UTF-8", "TZ": "UTC", "LD_PRELOAD": preload},  # as a zygote has it
             input=json.dumps(PACKAGED.get(profile, []) + PROGRAMS).encode(),
             stdout=subprocess.PIPE,
-            pass_fds=[library.fileno()],
+            pass_fds=files,
             check=True,
             timeout=300,
         )
+    finally:
+        for each in files:
+            os.close(each)
     return json.loads(done.stdout)
 
 
