@@ -57,13 +57,16 @@ class Slots {
                          [](const Slot& slot, uint64_t key) { return slot.block.context < key; });
     if (first == slots_.end() || first->block.context != context) return nullptr;
     const uint32_t occurrence = first->seen++;
-    for (auto slot = first; slot != slots_.end() && slot->block.context == context; ++slot) {
-      if (slot->block.occurrence != occurrence) continue;
-      if (slot->block.size != size) return nullptr;  // other sizes with this hash
-      if (slot->memory) ++taken_;
-      return std::exchange(slot->memory, nullptr);
+    const auto slot = std::lower_bound(
+        first, slots_.end(), std::tie(context, occurrence), [](const Slot& each, const auto& key) {
+          return std::tie(each.block.context, each.block.occurrence) < key;
+        });
+    if (slot == slots_.end() || slot->block.context != context ||
+        slot->block.occurrence != occurrence || slot->block.size != size) {
+      return nullptr;  // not recorded, or other sizes with this hash
     }
-    return nullptr;
+    if (slot->memory) ++taken_;
+    return std::exchange(slot->memory, nullptr);
   }
 
   size_t taken() const { return taken_; }

@@ -23,16 +23,17 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
 #include <filesystem>
-#include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -66,7 +67,12 @@ T OrFail(core::Result<T> result) {
   return std::move(*result);
 }
 
-using Known = std::set<std::pair<uint64_t, uint32_t>>;
+// What identifies a block.
+using Key = std::pair<uint64_t, uint32_t>;
+struct KeyHash {
+  size_t operator()(const Key& key) const { return key.first ^ key.second; }
+};
+using Known = std::unordered_set<Key, KeyHash>;
 
 // Which blocks of the interpreter are on a page.
 class Blocks : public inside::BlockListener {
@@ -85,14 +91,18 @@ class Blocks : public inside::BlockListener {
   }
   void OnFree(const void* block) override { blocks_.erase(reinterpret_cast<uintptr_t>(block)); }
 
-  // By address, each once. `pages`: ascending.
-  std::vector<HotBlock> On(const std::vector<uintptr_t>& pages) const {
+  // Once everything is loaded. By address, each once. `pages`: ascending.
+  std::vector<HotBlock> On(const std::vector<uintptr_t>& pages) {
+    if (by_address_.empty()) {
+      by_address_.assign(blocks_.begin(), blocks_.end());
+      std::ranges::sort(by_address_, {}, &Placed::first);
+    }
     std::vector<HotBlock> found;
     uintptr_t end = 0;  // of the last block
     for (const uintptr_t page : pages) {
-      auto block = blocks_.lower_bound(page);
-      if (block != blocks_.begin()) --block;
-      for (; block != blocks_.end() && block->first < page + kPageSize; ++block) {
+      auto block = std::ranges::lower_bound(by_address_, page, {}, &Placed::first);
+      if (block != by_address_.begin()) --block;
+      for (; block != by_address_.end() && block->first < page + kPageSize; ++block) {
         const uintptr_t block_end = block->first + block->second.size;
         if (block->first < end || block_end <= page) continue;
         found.push_back(block->second);
@@ -103,8 +113,11 @@ class Blocks : public inside::BlockListener {
   }
 
  private:
+  using Placed = std::pair<uintptr_t, HotBlock>;  // address, block
+
   Known candidates_;
-  std::map<uintptr_t, HotBlock> blocks_;  // by address
+  std::unordered_map<uintptr_t, HotBlock> blocks_;
+  std::vector<Placed> by_address_;
   std::unordered_map<uint64_t, uint32_t> seen_;
 };
 
@@ -188,7 +201,7 @@ struct Written {
   std::vector<HotBlock> of_others;
 };
 
-Written Rehearse(const Programs& programs, const Blocks& blocks) {
+Written Rehearse(const Programs& programs, Blocks& blocks) {
   Written written;
   const auto add = [&](std::vector<HotBlock>& to, auto task) {
     const std::vector<HotBlock> found = blocks.On(PagesOf(task));
