@@ -27,7 +27,6 @@ def wanted_files(source: Path) -> dict[Path, Path]:
     trees = [
         (source / "policy/belljar_policy", Path("policy/belljar_policy")),
         (source / "engine/inside/runner", Path("runner/belljar_runner")),
-        (source / "engine/inside/hot_blocks", Path("hot_blocks")),
     ]
     for tree, target in trees:
         for path in sorted(tree.rglob("*")):

@@ -129,10 +129,8 @@ class Collection {
   core::Result<void> AddBelljar() {
     const std::string share = Below(kImagePrefix, "share/belljar");
     const installation::Installation& from = request_.installation;
-    const std::pair<const std::string&, const char*> trees[] = {{from.policy, "/policy"},
-                                                                {from.runner, "/runner"},
-                                                                {from.hot_blocks, "/hot_blocks"},
-                                                                {from.profiles, "/profiles"}};
+    const std::pair<const std::string&, const char*> trees[] = {
+        {from.policy, "/policy"}, {from.runner, "/runner"}, {from.profiles, "/profiles"}};
     for (const auto& [folder, name] : trees) {
       if (core::Result<void> done = AddTree(folder, share + name, WantsAll); !done) return done;
     }
@@ -144,7 +142,9 @@ class Collection {
     const fs::path patterns = fs::path(from.rules).parent_path() / "patterns";
     std::error_code code;
     if (fs::exists(patterns, code)) Add(share + "/patterns", patterns);
-    return {};
+    // Without these workers are slower.
+    if (!fs::exists(from.hot_blocks, code)) return {};
+    return AddTree(from.hot_blocks, share + "/hot_blocks", WantsAll);
   }
 
   core::Result<void> AddPackages() {

@@ -11,12 +11,12 @@
 #include <tuple>
 
 #include "engine/core/fd.h"
+#include "engine/core/memory_map.h"
 
 namespace belljar::inside {
 namespace {
 
 constexpr size_t kMaxFileSize = 1 << 20;
-constexpr size_t kMaxBlocks = 4096;
 constexpr uint64_t kFactor = 0x9E3779B97F4A7C15;  // odd, as the base of a hash modulo 2^64
 
 constexpr uint64_t Power(uint64_t base, size_t exponent) {
@@ -34,13 +34,15 @@ size_t SizeInContext(size_t size) {
 // Memory for the blocks, and which of it has been handed out.
 class Slots {
  public:
-  // The memory is in the order of `blocks`.
-  explicit Slots(const std::vector<HotBlock>& blocks) {
+  // The memory is in the order of `blocks`; `apart`: no two blocks are on one page.
+  Slots(const std::vector<HotBlock>& blocks, bool apart) {
     slots_.reserve(blocks.size());  // so that it is not between them
     for (const HotBlock& block : blocks) {
+      if (apart) TakePage();
       slots_.push_back({block, malloc(block.size)});
       may_be_hot_.set(FilterBit(block.context));
     }
+    if (apart) TakePage();
     std::sort(slots_.begin(), slots_.end(), [](const Slot& a, const Slot& b) {
       return std::tie(a.block.context, a.block.occurrence) <
              std::tie(b.block.context, b.block.occurrence);
@@ -55,13 +57,16 @@ class Slots {
                          [](const Slot& slot, uint64_t key) { return slot.block.context < key; });
     if (first == slots_.end() || first->block.context != context) return nullptr;
     const uint32_t occurrence = first->seen++;
-    for (auto slot = first; slot != slots_.end() && slot->block.context == context; ++slot) {
-      if (slot->block.occurrence != occurrence) continue;
-      if (slot->block.size != size) return nullptr;  // other sizes with this hash
-      if (slot->memory) ++taken_;
-      return std::exchange(slot->memory, nullptr);
+    const auto slot = std::lower_bound(
+        first, slots_.end(), std::tie(context, occurrence), [](const Slot& each, const auto& key) {
+          return std::tie(each.block.context, each.block.occurrence) < key;
+        });
+    if (slot == slots_.end() || slot->block.context != context ||
+        slot->block.occurrence != occurrence || slot->block.size != size) {
+      return nullptr;  // not recorded, or other sizes with this hash
     }
-    return nullptr;
+    if (slot->memory) ++taken_;
+    return std::exchange(slot->memory, nullptr);
   }
 
   size_t taken() const { return taken_; }
@@ -77,6 +82,10 @@ class Slots {
     void* memory;       // null once given away
     uint32_t seen = 0;  // of the first slot with a context: its allocations so far
   };
+  // Never freed; volatile keeps the compiler from leaving it out. Blocks at the beginnings of pages
+  // would all have the same place in CPython's caches.
+  static void TakePage() { [[maybe_unused]] void* volatile page = malloc(core::kPageSize); }
+
   static constexpr size_t kFilterBits = 1 << 16;
   static size_t FilterBit(uint64_t context) { return (context >> 40) % kFilterBits; }
 
@@ -170,29 +179,25 @@ uint64_t AllocationContext::Next(size_t size) {
   return hash_;
 }
 
-std::string HotBlocksFile(const std::string& package_set) {
-  return Py_STRINGIFY(PY_MAJOR_VERSION) "." Py_STRINGIFY(PY_MINOR_VERSION) +
-         (package_set.empty() ? "" : "-" + package_set) + ".json";
-}
-
 core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
                                                   const std::vector<std::string>& package_sets) {
-  std::string file = HotBlocksFile();
+  std::string file = folder + "/basic.json";
   for (const std::string& set : package_sets) {
-    if (access((folder + "/" + HotBlocksFile(set)).c_str(), R_OK) != 0) continue;
-    file = HotBlocksFile(set);
+    const std::string own = folder + "/" + set + ".json";
+    if (access(own.c_str(), R_OK) != 0) continue;
+    file = own;
     break;
   }
-  core::Result<std::string> json = core::ReadFile(folder + "/" + file, kMaxFileSize);
+  core::Result<std::string> json = core::ReadFile(file, kMaxFileSize);
   if (!json) return json.error();
   return ParseHotBlocks(*json);
 }
 
-core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json) {
+core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json, size_t limit) {
   constexpr char kOperation[] = "read hot blocks";
   const nlohmann::json document = nlohmann::json::parse(json, nullptr, false);
-  if (!document.is_array() || document.size() > kMaxBlocks) {
-    return core::MakeError(kOperation, "not an array of at most " + std::to_string(kMaxBlocks));
+  if (!document.is_array() || document.size() > limit) {
+    return core::MakeError(kOperation, "not an array of at most " + std::to_string(limit));
   }
   std::vector<HotBlock> blocks;
   for (const nlohmann::json& entry : document) {
@@ -209,7 +214,7 @@ core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json) {
 }
 
 void PlaceHotBlocks(const std::vector<HotBlock>& blocks, BlockListener* listener) {
-  g_placing = new Placing{{}, Slots(blocks), listener};
+  g_placing = new Placing{{}, Slots(blocks, listener != nullptr), listener};
   ObjectAllocator::Hook();
   MemoryAllocator::Hook();
 }

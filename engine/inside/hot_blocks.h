@@ -7,13 +7,13 @@
 // other they need 30. Those that only some programs, failing runs and validations write to come
 // after them.
 //
-// Which blocks these are is recorded by ./dev record (tools/hot_blocks), per minor version of
-// Python. A block is identified by the sizes of the sixteen allocations that end with its own, and
-// by how many allocations before had the same sixteen. That is independent of the installation's
-// path, and of the hash seed if nothing is loaded in the order of a set, and survives changes to
-// modules that load earlier. (Calder, Krintz, John and Austin, "Cache-conscious data placement",
-// ASPLOS 1998, identify heap objects by their last callers.) A record that no longer matches only
-// costs speed: any block may be anywhere.
+// Which blocks these are is recorded by each build, for its Python (tools/hot_blocks). A block is
+// identified by the sizes of the sixteen allocations that end with its own, and by how many
+// allocations before had the same sixteen. That is independent of the installation's path, and of
+// the hash seed if nothing is loaded in the order of a set, and survives changes to modules that
+// load earlier. (Calder, Krintz, John and Austin, "Cache-conscious data placement", ASPLOS 1998,
+// identify heap objects by their last callers.) A record that no longer matches only costs speed:
+// any block may be anywhere.
 #ifndef BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
 #define BELLJAR_ENGINE_INSIDE_HOT_BLOCKS_H_
 
@@ -54,19 +54,20 @@ class AllocationContext {
   uint64_t hash_ = 0;
 };
 
-// "3.11.json" for this Python, "3.11-data-science.json" with the packages of that set.
-std::string HotBlocksFile(const std::string& package_set = "");
+// Limit for a record: these are reserved in each zygote.
+inline constexpr size_t kMaxHotBlocks = 4096;
 
-// The blocks recorded for this Python in `folder`, with the first of `package_sets` that has its
-// own record, if any. An error says why they cannot be read.
+// The blocks of `folder`/SET.json for the first of `package_sets` that has its own record,
+// otherwise those of basic.json. An error says why they cannot be read.
 core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
                                                   const std::vector<std::string>& package_sets);
 
 // JSON: [[context, occurrence, size], …]. An error names the first entry that is not one.
-core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json);
+core::Result<std::vector<HotBlock>> ParseHotBlocks(std::string_view json,
+                                                   size_t limit = kMaxHotBlocks);
 
-// Receives all blocks of Python's allocators for objects and for memory between PlaceHotBlocks and
-// StopPlacing.
+// For recording: receives all blocks of Python's allocators for objects and for memory between
+// PlaceHotBlocks and StopPlacing.
 class BlockListener {
  public:
   virtual ~BlockListener() = default;
@@ -77,7 +78,8 @@ class BlockListener {
 // Zygote, before Python starts. Reserves memory for `blocks`, in their order, and gives it to these
 // allocations when they happen. It is the C library's: Python's allocator frees and resizes what is
 // not in its arenas as such (Objects/obmalloc.c, pymalloc_free), so a block needs no special
-// treatment later.
+// treatment later. With a listener no two blocks are on one page, so that a page that is written
+// to tells which block was.
 void PlaceHotBlocks(const std::vector<HotBlock>& blocks, BlockListener* listener = nullptr);
 
 // When everything is loaded: restores the allocators, and frees what was reserved but not used.

@@ -93,23 +93,6 @@ void Append(uintptr_t page, std::vector<iovec>& ranges) {
   }
 }
 
-// The pages that `rehearse` writes to in a clone, ascending.
-core::Result<std::vector<uintptr_t>> WrittenBy(const std::function<void()>& rehearse) {
-  core::Result<std::vector<core::MemoryMapping>> mappings = core::WritableMappings();
-  if (!mappings) return mappings.error();
-  std::erase_if(*mappings, [](const core::MemoryMapping& each) {
-    return each.size() > core::kMaxMappingSize;
-  });
-  core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
-  if (!map) return map.error();
-  core::Result<core::Process> clone = Rehearse(rehearse);
-  if (!clone) return clone.error();
-  core::Result<void> read = map->Read();
-  clone->Destroy();
-  if (!read) return read.error();
-  return map->OwnPages();
-}
-
 // Requires Linux 5.14; otherwise, or where a range no longer exists, the faults occur when the
 // pages are needed.
 void WriteTo(void* begin, size_t size) { (void)madvise(begin, size, MADV_POPULATE_WRITE); }
@@ -154,9 +137,25 @@ void EraseWholeRegions(std::vector<uintptr_t>& pages) {
 
 }  // namespace
 
+core::Result<std::vector<uintptr_t>> PagesWrittenBy(const std::function<void()>& rehearse) {
+  core::Result<std::vector<core::MemoryMapping>> mappings = core::WritableMappings();
+  if (!mappings) return mappings.error();
+  std::erase_if(*mappings, [](const core::MemoryMapping& each) {
+    return each.size() > core::kMaxMappingSize;
+  });
+  core::Result<PageMap> map = PageMap::Prepare(std::move(*mappings));
+  if (!map) return map.error();
+  core::Result<core::Process> clone = Rehearse(rehearse);
+  if (!clone) return clone.error();
+  core::Result<void> read = map->Read();
+  clone->Destroy();
+  if (!read) return read.error();
+  return map->OwnPages();
+}
+
 core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
                                          size_t least_together) {
-  const core::Result<std::vector<uintptr_t>> written = WrittenBy(rehearse);
+  const core::Result<std::vector<uintptr_t>> written = PagesWrittenBy(rehearse);
   if (!written) return written.error();
   const std::vector<iovec> pages = MoveSparseRegions(*written, least_together);
   size_t total = 0;
@@ -169,7 +168,7 @@ core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
 }
 
 core::Result<void> FindWarmPages(const std::function<void()>& rehearse) {
-  core::Result<std::vector<uintptr_t>> pages = WrittenBy(rehearse);
+  core::Result<std::vector<uintptr_t>> pages = PagesWrittenBy(rehearse);
   if (!pages) return pages.error();
   if (g_hot_pages) {
     std::erase_if(*pages, [](uintptr_t page) {

@@ -13,7 +13,9 @@
 #define BELLJAR_ENGINE_INSIDE_HOT_PAGES_H_
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
+#include <vector>
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
@@ -33,6 +35,9 @@ core::Result<core::UniqueFd> PinHotPages(const std::function<void()>& rehearse,
 // Zygote, last before it gives up /proc: finds the pages, other than the pinned ones, that
 // `rehearse` writes to. It does what many workers will do, but not all. An error only costs speed.
 core::Result<void> FindWarmPages(const std::function<void()>& rehearse);
+
+// The pages to which `rehearse` writes in a clone, ascending.
+core::Result<std::vector<uintptr_t>> PagesWrittenBy(const std::function<void()>& rehearse);
 
 // In a waiting worker: takes the page faults of those pages before a request has to.
 void WriteToWarmPages();

@@ -104,6 +104,7 @@ core::Result<void> Initialize(const InterpreterOptions& options) {
   config.site_import = 0;
   config.write_bytecode = 0;
   config.install_signal_handlers = 0;
+  if (options.block_listener) config.use_hash_seed = 1;  // seed 0: the same record each time
 #if PY_VERSION_HEX >= 0x030E0000
   config.remote_debug = 0;  // no other process makes this one run a script (PEP 768)
 #endif
@@ -251,19 +252,15 @@ std::string Execute(const py::object& function, const RequestParts& parts) {
 constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restricted",
     "filename":"main.py","allowed_imports":null,"max_source":1,"max_result":1,"max_report":1})";
 
-// Memory for what every worker will write to. Without a record for this Python workers are only
-// slower.
+// Memory for what every worker will write to.
 void ReserveHotMemory(const InterpreterOptions& options, bool one_heap) {
-  const core::Result<std::vector<HotBlock>> blocks =
-      ReadHotBlocks(options.hot_blocks, options.package_sets);
+  const bool places = !options.hot_blocks.empty() || options.block_listener;
   if (one_heap) {
     BeginHotRegion();
-  } else if (blocks) {
+  } else if (places) {
     FillHeapHoles();
   }
-  if (blocks || options.block_listener) {
-    PlaceHotBlocks(blocks ? *blocks : std::vector<HotBlock>(), options.block_listener);
-  }
+  if (places) PlaceHotBlocks(options.hot_blocks, options.block_listener);
   if (!one_heap) return;
   ReserveArena();
   EndHotRegion();

@@ -26,9 +26,8 @@ struct InterpreterOptions {
   std::string other_profiles;    // JSON: profile name -> module names
   bool single_run = false;       // no clone follows: nothing is prepared for one
   std::string named_modules = "null";       // JSON: modules that the program names, or null: all
-  std::string hot_blocks;                   // folder of the records, see hot_blocks.h
-  std::vector<std::string> package_sets;    // those of the profile that are installed
-  BlockListener* block_listener = nullptr;  // receives all blocks; not in a single run
+  std::vector<HotBlock> hot_blocks;         // what workers write to; not for a single run
+  BlockListener* block_listener = nullptr;  // records them
   bool loads_all_modules() const { return named_modules == "null"; }
 };
 

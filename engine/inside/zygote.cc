@@ -20,6 +20,7 @@
 #include "engine/core/wire.h"
 #include "engine/inside/denials.h"
 #include "engine/inside/file_pages.h"
+#include "engine/inside/hot_blocks.h"
 #include "engine/inside/hot_pages.h"
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
@@ -58,12 +59,17 @@ core::Result<Start> ReceiveStart(int control) {
     const nlohmann::json json = nlohmann::json::parse(text);
     json.at("interpreter").get_to(start.interpreter.program);
     json.at("package_paths").get_to(start.interpreter.package_paths);
-    json.at("hot_blocks").get_to(start.interpreter.hot_blocks);
-    json.at("package_sets").get_to(start.interpreter.package_sets);
     json.at("profile_packages").get_to(start.interpreter.profile_packages);
     json.at("missing_modules").get_to(start.interpreter.missing_modules);
     json.at("huge_pages").get_to(start.interpreter.huge_pages);
     json.at("single_run").get_to(start.interpreter.single_run);
+    if (!start.interpreter.single_run) {
+      // Without a record workers are only slower.
+      core::Result<std::vector<HotBlock>> blocks =
+          ReadHotBlocks(json.at("hot_blocks").get<std::string>(),
+                        json.at("package_sets").get<std::vector<std::string>>());
+      if (blocks) start.interpreter.hot_blocks = std::move(*blocks);
+    }
     json.at("named_modules").get_to(start.interpreter.named_modules);
     json.at("capture_output").get_to(start.layout.output.count);
     json.at("capture_report").get_to(start.layout.report.count);

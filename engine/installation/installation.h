@@ -45,7 +45,7 @@ struct Installation {
   std::string interpreter;    // the program that becomes the zygote; empty: `zygote` itself
   std::string policy;         // folder of the package belljar_policy
   std::string runner;         // folder of the module belljar_runner
-  std::string hot_blocks;     // folder of X.Y.json, see inside/hot_blocks.h
+  std::string hot_blocks;     // folder, see inside/hot_blocks.h; may not exist
   std::string site_packages;  // third-party packages that the policy needs
   std::string packages;       // folder of the package sets that profiles name
   // alternatively: the site-packages folder that contains them among others

@@ -6,9 +6,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <set>
 #include <string>
 #include <vector>
 
+#include "engine/core/memory_map.h"
 #include "engine/inside/heap.h"
 
 #ifdef __SANITIZE_ADDRESS__
@@ -122,9 +124,9 @@ TEST(ParseHotBlocksTest, RefusesEverythingElse) {
 }
 
 TEST(ReadHotBlocksTest, AFolderWithoutThemIsAnErrorThatNamesTheFile) {
-  const core::Result<Blocks> blocks = ReadHotBlocks("/nonexistent", {});
+  const core::Result<Blocks> blocks = ReadHotBlocks("/nonexistent", {"data-science"});
   ASSERT_FALSE(blocks);
-  EXPECT_NE(blocks.error().ToString().find("/nonexistent/3."), std::string::npos);
+  EXPECT_NE(blocks.error().ToString().find("/nonexistent/basic.json"), std::string::npos);
 }
 
 TEST_F(HotBlocksTest, RecordedBlocksLieSideBySide) {
@@ -227,6 +229,30 @@ TEST_F(HotBlocksTest, AnImpossibleAllocationFails) {
   EXPECT_EQ(PyObject_Malloc(PY_SSIZE_T_MAX), nullptr);
   EXPECT_EQ(PyObject_Calloc(PY_SSIZE_T_MAX, PY_SSIZE_T_MAX), nullptr);
   EXPECT_EQ(PyObject_Calloc(size_t{1} << 62, 4), nullptr);  // the product overflows to 0
+}
+
+TEST_F(HotBlocksTest, WhereTheyAreRecordedEachBlockHasPagesOfItsOwn) {
+  std::vector<size_t> sizes = Sizes(200, 11);
+  sizes.back() = 5000;
+  Blocks hot = Record(sizes);
+  Recorder recorder;
+  PlaceHotBlocks(hot, &recorder);
+  const std::vector<char*> blocks = Allocate(sizes);
+  StopPlacing();
+  EXPECT_EQ(BlocksPlaced(), hot.size());
+  std::set<uintptr_t> hot_pages;
+  std::set<uintptr_t> other_pages;
+  for (size_t i = 0; i < blocks.size(); ++i) {
+    const bool is_hot = i >= 20 && i % 10 == 0;
+    const auto begin = reinterpret_cast<uintptr_t>(blocks[i]);
+    for (uintptr_t page = begin / core::kPageSize; page <= (begin + sizes[i] - 1) / core::kPageSize;
+         ++page) {
+      const bool is_new = (is_hot ? hot_pages : other_pages).insert(page).second;
+      EXPECT_TRUE(is_new || !is_hot);
+    }
+  }
+  for (const uintptr_t page : hot_pages) EXPECT_FALSE(other_pages.contains(page));
+  Free(blocks);
 }
 
 TEST_F(HotBlocksTest, TheListenerHearsOfAllocationsAndFrees) {

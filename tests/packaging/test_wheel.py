@@ -103,6 +103,7 @@ def test_the_wheel_is_what_runs_and_nothing_else(wheel):
         names = set(archive.namelist())
         assert check_wheel.foreign_files(archive) == []
         assert check_wheel.programs(archive) == [], "symbols for debuggers, or paths to libraries"
+        assert check_wheel.exports(archive) == []
         assert check_wheel.command(archive) == []
     assert f"belljar_sandbox-{VERSION}.data/scripts/belljar" in names
     for name in ("belljar-zygote.so", "belljar-preload.so", "belljar-guest"):
@@ -151,13 +152,16 @@ def test_it_is_for_no_python_that_does_not_exist_yet(wheel):
         ("belljar/more.py", b"", check_wheel.record),
         ("belljar/more.py", b"", lambda a: check_wheel.times(a, EPOCH)),
         ("belljar/unstripped", None, check_wheel.programs),
+        ("belljar/library.so", None, check_wheel.exports),
         ("belljar.libs/libelf.so.1", b"", check_wheel.libraries),
     ],
 )
 def test_what_does_not_belong_is_found(wheel, tmp_path, name, content, check):
     """The controls of the tests above and of `./dev wheels`."""
     if content is None:
-        subprocess.run(["cc", "-g", "-xc", "-", "-o", tmp_path / "program"], input=b"int main(){}")
+        kind = ["-shared"] if name.endswith(".so") else []
+        command = ["cc", "-g", *kind, "-xc", "-", "-o", tmp_path / "program"]
+        subprocess.run(command, input=b"int main(){}", check=True)
         content = (tmp_path / "program").read_bytes()
     worse = tmp_path / wheel.name
     shutil.copy(wheel, worse)

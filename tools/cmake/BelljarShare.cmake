@@ -2,11 +2,11 @@
 #
 #   share/belljar/policy/belljar_policy/   the language policy
 #   share/belljar/runner/                  the code inside a worker: belljar_runner(.py)
-#   share/belljar/hot_blocks/X.Y.json      what each run of that Python writes to (hot_blocks.h)
 #   share/belljar/profiles/*.toml
 #   share/belljar/installer/               installs packages in a container
 #   share/belljar/rules.json               the policy's rules, for the command
 #   share/belljar/patterns                 the standard library's regular expressions, compiled
+#   share/belljar/hot_blocks/PROFILE.json  which memory its runs write to (inside/hot_blocks.h)
 #   share/belljar/site-packages            link to the virtual environment's packages
 #   share/belljar/packages/SET             link to a package set named by profiles, installed or not
 #   share/belljar/requirements/SET.txt     contents of such a set
@@ -21,7 +21,6 @@ file(GLOB_RECURSE share_sources CONFIGURE_DEPENDS
      "${CMAKE_SOURCE_DIR}/policy/belljar_policy/*.json"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner.py"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner/*.py"
-     "${CMAKE_SOURCE_DIR}/engine/inside/hot_blocks/*.json"
      "${CMAKE_SOURCE_DIR}/profiles/*.toml"
      "${CMAKE_SOURCE_DIR}/container/packages/*.py"
      "${CMAKE_SOURCE_DIR}/container/packages/*.toml"
@@ -62,7 +61,29 @@ add_custom_command(
           "${CMAKE_SOURCE_DIR}/tools/walk_surface.py" "${Python3_EXECUTABLE}"
   COMMENT "Precompiling the regular expressions of Python ${Python3_VERSION}"
   VERBATIM)
-add_custom_target(belljar_share ALL DEPENDS "${share_stamp}" "${share_patterns}")
+
+# Only installed packages can be recorded and checked; others are once they are installed.
+file(GLOB installed_sets CONFIGURE_DEPENDS "${BELLJAR_VENV}-*/complete")
+
+# Optional: without these files a worker writes to more than twice as many pages.
+set(share_hot_blocks "")
+if(TARGET belljar-record-hot-blocks)
+  set(share_hot_blocks "${CMAKE_BINARY_DIR}/share/hot-blocks-${Python3_VERSION}")
+  set(share_zygote "$<TARGET_FILE:belljar-zygote>")
+  if(BELLJAR_WHEEL)
+    set(share_zygote "${Python3_EXECUTABLE}")
+  endif()
+  add_custom_command(
+    OUTPUT "${share_hot_blocks}"
+    COMMAND "${Python3_EXECUTABLE}" -I "${CMAKE_SOURCE_DIR}/tools/hot_blocks/record.py"
+            --recorder "$<TARGET_FILE:belljar-record-hot-blocks>" --program "${share_zygote}"
+            --share "${BELLJAR_SHARE_DIR}" --stamp "${share_hot_blocks}"
+    DEPENDS "${share_stamp}" "${share_patterns}" "${share_zygote}" belljar-record-hot-blocks
+            "${CMAKE_SOURCE_DIR}/tools/hot_blocks/record.py" ${installed_sets}
+    COMMENT "Recording which memory runs with Python ${Python3_VERSION} write to"
+    VERBATIM)
+endif()
+add_custom_target(belljar_share ALL DEPENDS "${share_stamp}" "${share_patterns}" ${share_hot_blocks})
 
 # belljar_surface: checks that all names that this Python exposes to a guest have been reviewed
 # (docs/policy.md, "The surface"). BELLJAR_SURFACE=warn is for building with a release that has
@@ -81,8 +102,6 @@ endif()
 file(GLOB surface_lists CONFIGURE_DEPENDS "${CMAKE_SOURCE_DIR}/profiles/surface/*")
 set(surface_policy ${share_sources})
 list(FILTER surface_policy EXCLUDE REGEX "/engine/inside/")
-# Only installed packages can be checked; others are checked once they are installed.
-file(GLOB installed_sets CONFIGURE_DEPENDS "${BELLJAR_VENV}-*/complete")
 # The version is in the stamp's name, because package managers install new interpreters with old
 # time stamps.
 set(surface_stamp "${CMAKE_BINARY_DIR}/share/surface-${Python3_VERSION}")

@@ -14,12 +14,6 @@ bench_wheel() {
     "$(realpath -- "$wheel")"
 }
 
-# record: which blocks of memory each run writes to, for zygotes with the Python of this build
-word_record() {
-  build_targets release bench belljar-record-hot-blocks
-  exec "$PYTHON" "$ROOT/tools/hot_blocks/record.py" "$BUILD/release" "$@"
-}
-
 word_bench() {
   local what="${1:-}"
   prepare_build_dir
