@@ -10,7 +10,8 @@
 # The C library and libgcc_s are those of RELEASE, unpacked and not installed. Everything else is this
 # machine's: the headers, as links, and static libraries, which use nothing that the old C library
 # lacks, except for what old_glibc.c adds. Of two libraries Debian has no static form that can be part
-# of a shared library; these are compiled from Debian's sources.
+# of a shared library, and of SQLite one that is mostly text search and the like, which nobody here
+# calls; these are compiled from Debian's sources.
 #
 # The mirror is the one of this machine's apt.
 set -euo pipefail
@@ -133,6 +134,23 @@ compile_libelf() {
   cp "$source/libelf/libelf.a" "$libraries/libelf.a"
 }
 
+# Debian's options that a database may notice, without its extensions: less than half the code.
+compile_sqlite() {
+  local source
+  source="$(unpack_source sqlite3)"
+  (
+    cd "$source"
+    ./configure --quiet --disable-tcl --disable-readline
+    make -s sqlite3.c
+    compile gcc -Os -ffunction-sections -fdata-sections -DNDEBUG -DSQLITE_THREADSAFE=1 \
+      -DSQLITE_SECURE_DELETE -DSQLITE_MAX_VARIABLE_NUMBER=250000 -DSQLITE_OMIT_LOAD_EXTENSION \
+      -DSQLITE_OMIT_DEPRECATED -DSQLITE_OMIT_SHARED_CACHE -DSQLITE_OMIT_UTF16 -DSQLITE_OMIT_JSON \
+      -c sqlite3.c -o sqlite3.o
+  )
+  rm "$libraries/libsqlite3.a"
+  "$triplet-ar" rcsD "$libraries/libsqlite3.a" "$source/sqlite3.o"
+}
+
 # The licence of each package that is linked, as Debian has it, and the texts that these refer to, but
 # for documents, which are not in the wheel. libc6-dev: the first and last code of each program.
 # pybind11-dev: the same as what pip installs.
@@ -176,5 +194,6 @@ take_call_names
 compile_old_glibc
 compile_prometheus
 compile_libelf
+compile_sqlite
 collect_licences
 rm -rf -- "$scratch"
