@@ -22,6 +22,23 @@ ATTACKS = {
         patcher = patch("json.codecs")
         loot = patcher.get_original()[0]
     """,
+    "what a patch removes between two names of an import": """
+        import json
+        from unittest.mock import patch
+        patched = patch("json.scanner", 1)
+        patched.start()
+        class Removes:
+            def __del__(self):
+                patched.stop()
+                if hasattr(json, "scanner"):
+                    del json.scanner
+        loads = Removes()
+        try:
+            from json import loads, scanner
+            loot = scanner
+        except ImportError:
+            pass
+    """,
     "patch.dict finds a dictionary by name": """
         from unittest.mock import patch
         patcher = patch.dict("os.environ")

@@ -13,6 +13,8 @@
 // Also the guest's __import__. C code (datetime.strptime, re.sub with a template) imports through
 // the running frame's __import__ too. It passes a list as fromlist and then takes the module from
 // sys.modules itself, so such a call only gets None from here, which cannot be abused.
+#include <opcode.h>
+
 #include <cstdint>
 #include <vector>
 
@@ -87,9 +89,38 @@ PyObject* FindInOverlay(Proxy* self, PyObject* name) {
   return PyDict_GetItemWithError(self->overlay, name);
 }
 
+// Whether the program's running instruction is the part of `from m import name` that loads it.
+bool ImportsFrom() {
+  if (!InGuestFrame()) return false;
+  PyFrameObject* frame = PyEval_GetFrame();
+  const int at = PyFrame_GetLasti(frame);
+  PyCodeObject* code = PyFrame_GetCode(frame);
+  PyObject* bytecode = PyCode_GetCode(code);  // as compiled; kept by the code object
+  Py_DECREF(code);
+  if (bytecode == nullptr) {
+    PyErr_Clear();
+    return true;
+  }
+  const bool imports = at < 0 || at >= PyBytes_GET_SIZE(bytecode) ||
+                       static_cast<unsigned char>(PyBytes_AS_STRING(bytecode)[at]) == IMPORT_FROM;
+  Py_DECREF(bytecode);
+  return imports;
+}
+
+PyObject* RefuseImport(PyObject* type, PyObject* module, PyObject* text);
+
 // CPython's AttributeError, with the name and the module that its "Did you mean" needs.
+//
+// Not for `from m import name`: after an AttributeError, CPython takes sys.modules["m.name"], which
+// is a real module (import_from() in ceval.c). Import() has checked the names of the statement, but
+// binding one of them may run a finalizer of the program's, which removes the next.
 PyObject* MissingAttribute(PyObject* object, PyObject* name) {
   Proxy* self = AsProxy(object);
+  if (ImportsFrom()) {
+    return RefuseImport(
+        PyExc_ImportError, self->name,
+        PyUnicode_FromFormat("cannot import name '%S' from '%U'", name, self->name));
+  }
   const char* form = IsWithheld(self, name) ? "[BJ202] module '%U' has no attribute '%S' here: the "
                                               "profile withholds it"
                                             : "module '%U' has no attribute '%S'";
@@ -117,7 +148,12 @@ PyObject* ProxyGet(PyObject* object, PyObject* name) {
   if (PyErr_Occurred()) return nullptr;
   if (self->live != nullptr) {
     PyObject* ask = PyDict_GetItemWithError(self->live, name);
-    if (ask != nullptr) return PyObject_CallNoArgs(ask);
+    if (ask != nullptr) {
+      value = PyObject_CallNoArgs(ask);
+      if (value != nullptr || !PyErr_ExceptionMatches(PyExc_AttributeError)) return value;
+      PyErr_Clear();
+      return MissingAttribute(object, name);
+    }
     if (PyErr_Occurred()) return nullptr;
   }
   value = FindInScope(self, name);
