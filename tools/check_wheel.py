@@ -33,7 +33,7 @@ SHARE = "belljar/_installation/share/belljar/"
 # What a wheel consists of: the first pattern that matches a file's name, and the compressed bytes
 # of its files when docs/packaging.md, "Size", was last written.
 PARTS = {
-    "the command": (r"\.data/scripts/belljar$", 3_000_000),
+    "the command": (r"\.data/scripts/belljar$", 3_140_000),
     "the Python extension": (r"^belljar/_host\.", 1_310_000),
     "the guest of containers": (r"/libexec/belljar/belljar-guest$", 755_000),
     "the zygote": (r"/libexec/belljar/", 300_000),
