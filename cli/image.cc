@@ -14,6 +14,7 @@
 #include "cli/package_options.h"
 #include "container/image/archive.h"
 #include "engine/core/text.h"
+#include "engine/host/scratch_folder.h"
 #include "engine/host/version.h"
 #include "engine/profiles/profile_catalogue.h"
 #include "engine/profiles/profile_names.h"
@@ -194,28 +195,12 @@ bool IsName(const std::string& profile) {
 // --- build ------------------------------------------------------------------------------------
 
 // For --load without --output: holds the image temporarily.
-class TemporaryFolder {
- public:
-  static core::Result<TemporaryFolder> Create() {
-    std::error_code code;
-    std::string path = fs::temp_directory_path(code) / "belljar-image-XXXXXX";
-    if (code || !mkdtemp(path.data())) return core::SystemError("create a temporary folder");
-    return TemporaryFolder(std::move(path));
-  }
-  TemporaryFolder(TemporaryFolder&& other) noexcept : path_(std::exchange(other.path_, "")) {}
-  TemporaryFolder& operator=(TemporaryFolder&&) = delete;
-  ~TemporaryFolder() {
-    std::error_code code;
-    if (!path_.empty()) fs::remove_all(path_, code);
-  }
-
-  const std::string& path() const { return path_; }
-
- private:
-  explicit TemporaryFolder(std::string path) : path_(std::move(path)) {}
-
-  std::string path_;
-};
+core::Result<host::ScratchFolder> TemporaryFolder() {
+  std::error_code code;
+  std::string path = fs::temp_directory_path(code) / "belljar-image-XXXXXX";
+  if (code || !mkdtemp(path.data())) return core::SystemError("create a temporary folder");
+  return host::ScratchFolder(std::move(path));
+}
 
 int BuildInto(const std::string& path, const Source& source, const BuildArguments& arguments,
               const container::image::ImageLoader* load) {
@@ -270,7 +255,7 @@ int Build(BuildArguments arguments,
     arguments.output = "belljar-" + source->identity.profile + ".tar";
   }
   if (arguments.output) return BuildInto(*arguments.output, *source, arguments, load);
-  const core::Result<TemporaryFolder> folder = TemporaryFolder::Create();
+  const core::Result<host::ScratchFolder> folder = TemporaryFolder();
   if (!folder) return OwnFailure(folder.error());
   return BuildInto(folder->path() + "/image.tar", *source, arguments, load);
 }

@@ -8,6 +8,8 @@
 #include <cstdlib>
 #include <filesystem>
 
+#include "engine/host/scratch_folder.h"
+
 namespace belljar::container::packages {
 
 namespace fs = std::filesystem;
@@ -23,21 +25,6 @@ core::Error Damaged(const std::string& folder, const std::string& what) {
       "use the packages in " + folder,
       what + ". They are not used: remove that folder and try again to reinstall them");
 }
-
-// Removed with its content, unless it was kept.
-class UnfinishedFolder {
- public:
-  explicit UnfinishedFolder(std::string path) : path_(std::move(path)) {}
-  UnfinishedFolder(const UnfinishedFolder&) = delete;
-  ~UnfinishedFolder() {
-    std::error_code code;
-    if (!path_.empty()) fs::remove_all(path_, code);
-  }
-  void Keep() { path_.clear(); }
-
- private:
-  std::string path_;
-};
 
 core::Result<void> WriteLock(const std::string& path, const PackageLock& lock) {
   const core::UniqueFd fd(open(path.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600));
@@ -119,7 +106,7 @@ core::Result<CachedPackages> PackageCache::Make(const PackageQuestion& question,
   const std::string making = folder + ".new";
   std::error_code code;
   fs::remove_all(making, code);  // left by a crash: we hold the lock
-  UnfinishedFolder unfinished(making);
+  host::ScratchFolder unfinished(making);
   const std::string site = making + "/" + kSiteName;
   if (mkdir(making.c_str(), 0700) != 0) return core::SystemError("make " + making);
   if (mkdir(site.c_str(), 0700) != 0) return core::SystemError("make " + site);

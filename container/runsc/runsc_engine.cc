@@ -26,6 +26,7 @@
 #include "engine/core/text.h"
 #include "engine/host/json_reader.h"
 #include "engine/host/random.h"
+#include "engine/host/scratch_folder.h"
 
 namespace belljar::container::runsc {
 namespace {
@@ -329,7 +330,7 @@ core::Result<engines::StartedContainer> RunscEngine::Start(const engines::Contai
   }
   engines::StartedContainer container;
   container.id = core::Hex(host::RandomBytes()) + core::Hex(host::RandomBytes());
-  NewFolder bundle(BundleOf(container.id));
+  host::ScratchFolder bundle(BundleOf(container.id));
   std::error_code error;
   fs::create_directories(bundle.path(), error);
   if (error) return core::SystemErrorOf(error.value(), operation + ": make " + bundle.path());

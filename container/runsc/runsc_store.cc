@@ -20,6 +20,7 @@
 #include "engine/core/text.h"
 #include "engine/host/json_reader.h"
 #include "engine/host/random.h"
+#include "engine/host/scratch_folder.h"
 
 namespace belljar::container::runsc {
 namespace {
@@ -219,7 +220,7 @@ core::Result<std::string> RunscStore::Load(int tar, const engines::LoadProgress&
   const std::string real = fs::canonical(folder_, error).string();
   if (error) return core::SystemErrorOf(error.value(), "find " + folder_);
   RemoveUnfinished(real);
-  const NewFolder fresh(real + "/" + kUnfinished + core::Hex(host::RandomBytes()));
+  const host::ScratchFolder fresh(real + "/" + kUnfinished + core::Hex(host::RandomBytes()));
   const std::string root = fresh.path() + "/root";
   fs::create_directories(root, error);
   if (error) return Failed(error, "make " + root);

@@ -3,7 +3,6 @@
 #ifndef BELLJAR_CONTAINER_RUNSC_RUNSC_STORE_H_
 #define BELLJAR_CONTAINER_RUNSC_RUNSC_STORE_H_
 
-#include <filesystem>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,22 +19,6 @@ core::Result<std::vector<std::string>> DigestsIn(const std::string& folder);
 
 // Fails if the file exists; an incomplete file is removed.
 core::Result<void> WriteNewFile(const std::string& path, std::string_view text);
-
-// Removed with all that is in it, unless kept.
-class NewFolder {
- public:
-  explicit NewFolder(std::string path) : path_(std::move(path)) {}
-  NewFolder(const NewFolder&) = delete;
-  ~NewFolder() {
-    std::error_code ignored;
-    if (!path_.empty()) std::filesystem::remove_all(path_, ignored);
-  }
-  const std::string& path() const { return path_; }
-  void Keep() { path_.clear(); }
-
- private:
-  std::string path_;
-};
 
 class RunscStore {
  public:
