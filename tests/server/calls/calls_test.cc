@@ -5,36 +5,14 @@
 
 #include <future>
 #include <memory>
-#include <mutex>
 #include <string>
 #include <utility>
 
 #include "server/calls/observer.h"
-#include "tests/support/support.h"
+#include "tests/server/witness.h"
 
 namespace belljar::server::calls_test {
 namespace {
-
-class Witness : public CallObserver {
- public:
-  void Called(const CallRecord&) override {}
-  void Submitted(const ExecutionRecord& record) override { Note("submitted", record); }
-  void Started(const ExecutionRecord& record) override { Note("started", record); }
-  void Refused(const ExecutionRecord& record) override { Note("refused", record); }
-  std::string Seen() const {
-    const std::lock_guard lock(mutex_);
-    return seen_;
-  }
-
- private:
-  void Note(const char* what, const ExecutionRecord& record) {
-    const std::lock_guard lock(mutex_);
-    seen_ += std::string(what) + " " + std::string(record.caller);
-    seen_ += record.reason.empty() ? "\n" : " " + std::string(record.reason) + "\n";
-  }
-  mutable std::mutex mutex_;
-  std::string seen_;
-};
 
 // Runs until it is let go.
 class CodeTool : public Tool {
@@ -64,7 +42,7 @@ ToolCall CallOf(const char* caller) {
 }
 
 TEST(Calls, ACallThatIsDroppedWhenTheQueueStopsHasItsEnd) {
-  Witness witness;
+  tests::Witness witness(false);
   CodeTool tool;
   CallQueue queue({.running = 1, .waiting = 8});
   Calls calls(queue, {}, &witness);
@@ -81,7 +59,7 @@ TEST(Calls, ACallThatIsDroppedWhenTheQueueStopsHasItsEnd) {
 }
 
 TEST(Calls, ACallThatTheQueueRefusesEndsOnce) {
-  Witness witness;
+  tests::Witness witness(false);
   CodeTool tool;
   CallQueue queue({.running = 1, .waiting = 8});
   queue.Stop();

@@ -6,7 +6,6 @@
 #include <chrono>
 #include <functional>
 #include <future>
-#include <mutex>
 #include <optional>
 #include <string>
 #include <thread>
@@ -17,6 +16,7 @@
 #include "server/calls/observer.h"
 #include "server/jobs/sqlite_job_store.h"
 #include "tests/server/jobs/store_support.h"
+#include "tests/server/witness.h"
 
 namespace belljar::server::jobs::job_runner_test {
 namespace {
@@ -42,28 +42,6 @@ class CodeTool : public Tool {
 
  private:
   ToolDescription description_;
-};
-
-class Witness : public CallObserver {
- public:
-  void Called(const CallRecord&) override {}
-  void Submitted(const ExecutionRecord& record) override { Note("submitted", record); }
-  void Started(const ExecutionRecord& record) override { Note("started", record); }
-  void Refused(const ExecutionRecord& record) override { Note("refused", record); }
-  std::string Seen() const {
-    const std::lock_guard lock(mutex_);
-    return seen_;
-  }
-
- private:
-  void Note(const char* what, const ExecutionRecord& record) {
-    const std::lock_guard lock(mutex_);
-    seen_ +=
-        std::string(what) + " " + std::string(record.caller) + " " + std::string(record.execution);
-    seen_ += record.reason.empty() ? "\n" : " " + std::string(record.reason) + "\n";
-  }
-  mutable std::mutex mutex_;
-  std::string seen_;
 };
 
 // A store in which something happens while nothing is found, or when a job has been claimed.
@@ -154,7 +132,7 @@ class JobRunnerTest : public testing::Test {
   std::unique_ptr<StoreWithPause> store_ = std::make_unique<StoreWithPause>(
       Had(OpenSqliteJobStore({.path = folder_.path() + "/jobs/jobs.db"})));
   CodeTool tool_;
-  Witness witness_;
+  tests::Witness witness_{true};
   CallQueue queue_{{.running = 2, .waiting = 8}};
   Calls calls_{queue_, {}, &witness_};
   std::optional<JobRunner> runner_;
