@@ -51,15 +51,16 @@ StartPlan PlanStart(const host::Request& request, const Ways& ways) {
 
 core::Result<host::Outcome> CarryOut(const StartPlan& plan, const run::RunOptions& run,
                                      const RunFrom& run_from) {
-  if (!plan.over) return run_from(plan.first, run);
+  if (!plan.fallback) return run_from(plan.first, run);
   std::optional<OutputOfBoth> output;
   run::RunOptions through = run;
   if (run.sink) through.sink = &output.emplace(*run.sink).sink();
   core::Result<host::Outcome> outcome = run_from(plan.first, through);
   if (outcome) return outcome;
-  if (!plan.over_on_any_failure && outcome.error().cause != core::Cause::kStartOver) return outcome;
+  if (!plan.fallback_on_any_failure && outcome.error().cause != core::Cause::kStartOver)
+    return outcome;
   if (output) output->StartOver();
-  return run_from(*plan.over, through);
+  return run_from(*plan.fallback, through);
 }
 
 workers::ZygoteKind ZygoteFor(WorkerSource source, const SandboxOptions& options,

@@ -2,7 +2,7 @@
 // plan, and ZygoteFor states what each source is; nothing else tells the ways apart. A further one
 // is a row here, a WorkerSource with its zygote, and a member of Ways that says when there is one.
 //
-//   what is run                                              first         over
+//   what is run                                              first         fallback
 //   any program, once the sandbox is ready                   kSpare        -
 //   then, one that names no package but those of the         kLightSpare   kSpare, also if the
 //     light zygote (`[zygote] light` of the profile)                       light zygote fails
@@ -54,8 +54,8 @@ struct StartPlan {
   WorkerSource first = WorkerSource::kSpare;
   // Where the program starts over if it needs a module that the first has not loaded. nullopt: it
   // has loaded all.
-  std::optional<WorkerSource> over;
-  bool over_on_any_failure = false;  // also if the first could not run it
+  std::optional<WorkerSource> fallback;
+  bool fallback_on_any_failure = false;  // also if the first could not run it
 
   bool operator==(const StartPlan&) const = default;
 };
