@@ -84,7 +84,10 @@ class Slots {
   };
   // Never freed; volatile keeps the compiler from leaving it out. Blocks at the beginnings of pages
   // would all have the same place in CPython's caches.
-  static void TakePage() { [[maybe_unused]] void* volatile page = malloc(core::kPageSize); }
+  static void TakePage() {
+    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
+    [[maybe_unused]] void* volatile page = malloc(core::kPageSize);
+  }
 
   static constexpr size_t kFilterBits = 1 << 16;
   static size_t FilterBit(uint64_t context) { return (context >> 40) % kFilterBits; }
@@ -183,9 +186,10 @@ core::Result<std::vector<HotBlock>> ReadHotBlocks(const std::string& folder,
                                                   const std::vector<std::string>& package_sets) {
   std::string file = folder + "/basic.json";
   for (const std::string& set : package_sets) {
-    const std::string own = folder + "/" + set + ".json";
+    std::string own = folder + "/";
+    own.append(set).append(".json");
     if (access(own.c_str(), R_OK) != 0) continue;
-    file = own;
+    file = std::move(own);
     break;
   }
   core::Result<std::string> json = core::ReadFile(file, kMaxFileSize);

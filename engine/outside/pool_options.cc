@@ -12,6 +12,7 @@
 #include "engine/seal/landlock.h"
 #include "engine/seal/seal_plan.h"
 #include "engine/seal/seccomp.h"
+#include "engine/seal/worker_resources.h"
 
 namespace belljar::outside {
 namespace {

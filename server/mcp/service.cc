@@ -53,10 +53,10 @@ Answer Refuse(const Json& id, const CallQueue::Refusal& refusal) {
 }  // namespace
 
 bool RunningRequests::Begin(const std::string& conversation, const std::string& id,
-                            std::shared_ptr<Cancellation> cancellation) {
+                            const std::shared_ptr<Cancellation>& cancellation) {
   if (conversation.empty()) return true;
   const std::lock_guard lock(mutex_);
-  return requests_.try_emplace({conversation, id}, std::move(cancellation)).second;
+  return requests_.try_emplace({conversation, id}, cancellation).second;
 }
 
 void RunningRequests::Finish(const std::string& conversation, const std::string& id) {

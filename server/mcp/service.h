@@ -31,7 +31,7 @@ class RunningRequests {
   // False: a call with this id is already running in this conversation. Calls outside a
   // conversation (empty name) cannot be distinguished by id, and are not kept.
   bool Begin(const std::string& conversation, const std::string& id,
-             std::shared_ptr<Cancellation> cancellation);
+             const std::shared_ptr<Cancellation>& cancellation);
   void Finish(const std::string& conversation, const std::string& id);
 
   // Does nothing if there is no such call: it may just have finished.

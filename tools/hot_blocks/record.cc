@@ -332,6 +332,7 @@ int RunInPlaceOfMain(int count, char** words, char**) {
 using ReplacedMain = int (*)(int, char**, char**);
 using StartMain = int (*)(ReplacedMain, int, char**, void (*)(), void (*)(), void (*)(), void*);
 
+// NOLINTNEXTLINE(bugprone-reserved-identifier): it replaces the C library's, which calls main
 extern "C" [[gnu::visibility("default")]] int __libc_start_main(ReplacedMain, int count,
                                                                 char** words, void (*init)(),
                                                                 void (*fini)(), void (*unload)(),
