@@ -18,6 +18,7 @@
 #include <random>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "engine/installation/installation.h"
 #include "engine/outside/probe.h"
@@ -135,17 +136,22 @@ TEST(ZygoteKilled, UnderLoadEachCallerGetsAnAnswerAndTheNextRunWorks) {
   auto sandbox = tests::Open(tests::FullPython());
   ASSERT_TRUE(sandbox);
   Tally tally;
-  pid_t last = -1;
+  pid_t last = -1, served_by = -1;
+  uint64_t served_from = 0;
   int kills = 0;
   // A sanitized zygote takes seconds to start.
   constexpr int kMaxKills = 8;
   {
     Pest killer([&] {
-      // Each zygote gets to serve for a moment.
-      const pid_t zygote = sandbox->counters().zygote_pid;
-      std::this_thread::sleep_for(milliseconds(20));  // sleeps: that moment
-      if (zygote <= 0 || zygote == last || kills == kMaxKills) return;
-      kill(last = zygote, SIGKILL);
+      std::this_thread::sleep_for(milliseconds(1));  // sleeps: between two looks
+      const auto now = sandbox->counters();
+      if (now.zygote_pid <= 0 || now.zygote_pid == last || kills == kMaxKills) return;
+      if (std::exchange(served_by, now.zygote_pid) != now.zygote_pid) {
+        served_from = now.workers_spawned;
+      }
+      // Each gets to serve: after zygotes that die with their first workers, the pool pauses.
+      if (now.workers_spawned < served_from + 8) return;
+      kill(last = now.zygote_pid, SIGKILL);
       ++kills;
     });
     RunMany(*sandbox, 8, 300, tally);
