@@ -11,10 +11,14 @@ namespace {
 // More than any real program imports; bounds the work for a text that consists of imports.
 constexpr size_t kMaxImports = 500;
 
+using Names = std::set<std::string, std::less<>>;
+
 bool IsNameCharacter(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' ||
          static_cast<unsigned char>(c) >= 0x80;
 }
+
+bool IsOfDottedName(char c) { return IsNameCharacter(c) || c == '.'; }
 
 // Reads words and signs from the text.
 class ImportScanner {
@@ -33,7 +37,7 @@ class ImportScanner {
   std::string_view TakeName() {
     SkipSpace();
     size_t size = 0;
-    while (size < rest_.size() && (IsNameCharacter(rest_[size]) || rest_[size] == '.')) ++size;
+    while (size < rest_.size() && IsOfDottedName(rest_[size])) ++size;
     const std::string_view name = rest_.substr(0, size);
     rest_.remove_prefix(size);
     return name;
@@ -51,7 +55,7 @@ class ImportScanner {
   std::string_view rest_;
 };
 
-void TakeImport(ImportScanner& scanner, std::set<std::string, std::less<>>& modules) {
+void TakeImport(ImportScanner& scanner, Names& modules) {
   do {
     modules.emplace(scanner.TakeName());
     ImportScanner after = scanner;
@@ -62,8 +66,7 @@ void TakeImport(ImportScanner& scanner, std::set<std::string, std::less<>>& modu
   } while (scanner.Take(',') && modules.size() < kMaxImports);
 }
 
-void TakeFromImport(ImportScanner& scanner, std::set<std::string, std::less<>>& modules,
-                    std::set<std::string, std::less<>>& names) {
+void TakeFromImport(ImportScanner& scanner, Names& modules, Names& names) {
   const std::string module(scanner.TakeName());
   if (scanner.TakeName() != "import") return;
   modules.insert(module);
@@ -81,12 +84,19 @@ void TakeFromImport(ImportScanner& scanner, std::set<std::string, std::less<>>& 
   } while (scanner.Take(',') && names.size() < kMaxImports);
 }
 
-// Whether `name` occurs as a whole: "os.path" not in "os.pathsep" or "pos.path".
-bool Occurs(std::string_view name, std::string_view source) {
-  for (size_t at = source.find(name); at != source.npos; at = source.find(name, at + 1)) {
-    const size_t end = at + name.size();
-    const bool begins = at == 0 || (!IsNameCharacter(source[at - 1]) && source[at - 1] != '.');
-    if (begins && (end == source.size() || !IsNameCharacter(source[end]))) return true;
+// Whether one of the dotted names occurs as a whole: "os.path" not in "os.pathsep" or "pos.path".
+bool OccursAny(const Names& names, std::string_view source) {
+  size_t longest = 0;
+  for (const std::string& name : names) longest = std::max(longest, name.size());
+  while (!source.empty()) {
+    const auto begin = std::ranges::find_if(source, IsOfDottedName);
+    const auto end = std::find_if_not(begin, source.end(), IsOfDottedName);
+    const std::string_view word(begin, end);
+    for (size_t size = 0; size < word.size() && size <= longest; ++size) {
+      size = std::min(word.find('.', size), word.size());
+      if (names.contains(word.substr(0, size))) return true;
+    }
+    source = std::string_view(end, source.end());
   }
   return false;
 }
@@ -113,23 +123,23 @@ bool HasModuleBelow(const core::Profile& profile, std::string_view root) {
   });
 }
 
-bool UsesNameOf(const core::ModuleExports& module, const core::ModuleExports* base,
-                std::string_view source, const ImportedNames& imports) {
-  return std::ranges::any_of(module.exports, [&](const std::string& name) {
-    if (base && std::ranges::find(base->exports, name) != base->exports.end()) return false;
-    const std::string full = module.name + "." + name;
-    return std::ranges::find(imports.names, full) != imports.names.end() || Occurs(full, source);
-  });
+// Adds the names of `module` that the base lacks: "os.listdir".
+void AddNewNames(const core::ModuleExports& module, const core::ModuleExports* of_base,
+                 Names& names) {
+  for (const std::string& name : module.exports) {
+    if (of_base && core::Contains(of_base->exports, name)) continue;
+    names.insert(module.name + "." + name);
+  }
 }
 
 }  // namespace
 
 ImportedNames FindImports(std::string_view source) {
-  std::set<std::string, std::less<>> modules, names;
+  Names modules, names;
   for (ImportScanner scanner(source); !scanner.IsAtEnd() && modules.size() < kMaxImports;
        scanner.SkipStatement()) {
+    scanner.SkipLineEnds();
     ImportScanner statement = scanner;
-    statement.SkipLineEnds();
     const std::string_view word = statement.TakeName();
     if (word == "import") TakeImport(statement, modules);
     if (word == "from") TakeFromImport(statement, modules, names);
@@ -155,12 +165,16 @@ bool IsWanted(const core::Profile& other, const core::Profile& base, std::string
     roots.insert(root);
   }
   // Modules that both have, but with more names in one: os.
-  return std::ranges::any_of(other.modules, [&](const core::ModuleExports& module) {
-    if (!roots.contains(core::TopLevelName(module.name))) return false;
+  Names names;
+  for (const core::ModuleExports& module : other.modules) {
+    if (!roots.contains(core::TopLevelName(module.name))) continue;
     const core::ModuleExports* const of_base = FindModule(base, module.name);
-    const bool has_more = !of_base || of_base->exports.size() < module.exports.size();
-    return has_more && UsesNameOf(module, of_base, source, imports);
-  });
+    if (!of_base || of_base->exports.size() < module.exports.size())
+      AddNewNames(module, of_base, names);
+  }
+  if (names.empty()) return false;
+  const auto is_new = [&](const std::string& name) { return names.contains(name); };
+  return std::ranges::any_of(imports.names, is_new) || OccursAny(names, source);
 }
 
 }  // namespace belljar::profiles

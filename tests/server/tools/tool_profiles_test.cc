@@ -144,6 +144,28 @@ TEST(WantedProfiles, ImportsAreFoundInTheText) {
   EXPECT_LE(profiles::FindImports(many).modules.size(), 501u);
 }
 
+// The server searches while others wait. If each line end led to a search of all that follow, one
+// of these texts would take hours.
+TEST(WantedProfiles, NoTextIsSearchedForLong) {
+  const auto repeated = [](std::string_view unit) {
+    std::string text = "import os\n";
+    while (text.size() < 2'000'000) text += unit;
+    return text;
+  };
+  core::Profile base, other;
+  base.modules = {{"os", {"getenv"}}};
+  other.modules = {{"os", {"getenv", "listdir"}}};
+  for (const std::string_view unit :
+       {"\n", " ", "\r\n\t ", ";", ":", ",", "(", ".", "a", "os.", "os.list", "import\n", "from\n",
+        "from a import (\n", "import a as ", "open(", "open(0", "open( "}) {
+    const std::string text = repeated(unit);
+    const profiles::ImportedNames imports = profiles::FindImports(text);
+    EXPECT_FALSE(imports.modules.empty()) << unit;
+    EXPECT_FALSE(profiles::IsWanted(other, base, text, imports)) << unit;
+    EXPECT_TRUE(profiles::IsWanted(other, base, text + "\nos.listdir()", imports)) << unit;
+  }
+}
+
 TEST(WantedProfiles, OthersAreWantedOnlyByWhatImportsOrOpens) {
   for (const char* code : {"", "print(1)", "reopen('x')", "open(0).read()", "x.open('a')"})
     EXPECT_FALSE(profiles::MayWantOthers(code)) << code;
