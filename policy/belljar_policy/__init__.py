@@ -28,6 +28,7 @@ import _belljar_guards as guards
 
 from . import library, lookout, namespace, preload, reviewed, tables
 from .findings import Finding, in_characters
+from .library.own_modules import ROOT, own
 from .library.types import ModuleType
 from .modules import ModuleTable, ProfileError
 from .rules import RULES
@@ -65,6 +66,8 @@ class Policy:
     """
 
     RESULT_NAME = RESULT_NAME
+    _package: str | None = None
+    _allowed: frozenset[str] | None = None  # modules of the last program; None: all
 
     def __init__(
         self,
@@ -74,11 +77,13 @@ class Policy:
         missing_modules: Mapping[str, str] = MappingProxyType({}),
         named: Collection[str] | None = None,
         tracebacks: Any = None,
+        decode: Callable[[bytes, str], str] | None = None,
     ) -> None:
         """`named`: of the profile's modules, the outermost names that occur in the only program
         that will run; None: all are loaded.
         `missing_modules`: missing packages of the profile, and the command to install each.
-        `tracebacks`: the runner's module of that name; without it, tracebacks have no frames."""
+        `tracebacks`: the runner's module of that name; without it, tracebacks have no frames.
+        `decode`: the runner's too, from the bytes of a source file to text."""
         # A profile that exports io.open has files, including the builtin open().
         has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         if "door" in profile:  # before packages import the library without it
@@ -94,7 +99,6 @@ class Policy:
         self.modules = ModuleTable(profile, other_profiles or {}, missing_modules, left_out)
         self._builtins = namespace.make_builtins(has_files)
         guards.show_scope(self.modules.proxies["builtins"], self._builtins, True)
-        self._allowed: frozenset[str] | None = None  # modules of the last program; None: all
         running = library.program.running
         running.modules = self.modules.proxies
         running.load_module = self._load_module
@@ -104,6 +108,12 @@ class Policy:
         running.absent_modules = self.modules.absent
         running.builtins = self._builtins
         running.tracebacks = tracebacks
+        running.own = own
+        own.begin(None, ROOT if has_files else None, looks=False)
+        running.has_module = self.modules.__contains__
+        running.decode = decode or running.decode
+        running.compile_module = self._compile_module
+        running.check_module = self._check_module
         running.compile_text = self._compile_text
         running.compile_mode = self._compile_mode
         running.run_as_guest = self._run_as_guest
@@ -150,6 +160,8 @@ class Policy:
             "modules": self.modules.proxies,
             "internal_modules": self.modules.internal,
             "absent_modules": self.modules.cannot_be_loaded(),
+            "own_tops": own.tops,
+            "import_own": own.import_by_statement,
             "start_over": lambda: library.program.running.start_over(),
             "library_scopes": library.program.running.library_scopes,
             "hooks": tables.HOOKS,
@@ -179,6 +191,7 @@ class Policy:
         `see_tree` gets the syntax tree before it is transformed.
         Raises SyntaxError for source that is not valid Python.
         """
+        library.program.running.filename = filename
         collects = gc.isenabled()
         gc.disable()  # a tree has many new objects and no garbage: collecting would cost 7 %
         try:
@@ -186,14 +199,17 @@ class Policy:
             if see_tree is not None:
                 see_tree(tree)
             allowed = self.modules.narrowed(allowed_imports)
-            transformer = Transformer(self.modules, allowed)
+            transformer = Transformer(
+                self.modules, allowed, own=own, package=self._package, text=source
+            )
             transformer.check(tree)
+            if transformer.own_imports and not transformer.findings:
+                self._check_own(transformer, allowed)
             warnings = [str(finding) for finding in in_characters(transformer.warnings, source)]
             if transformer.findings:
                 return Compiled(None, in_characters(transformer.findings, source), warnings)
             self._allowed = allowed
             running = library.program.running
-            running.filename = filename
             running.source = source
             running.has_end = running.has_end or "__del__" in source
             keep_result(tree, RESULT_NAME)
@@ -223,12 +239,73 @@ class Policy:
         except SyntaxError as error:
             return [_syntax_finding(error)]
 
+    def begin_files(
+        self,
+        given: dict[str, bytes] | None = None,
+        *,
+        looks: bool = False,
+        package: str | None = None,
+        root: str = ROOT,
+    ) -> None:
+        """Before compile(): modules of the program's own. `given`: files, by their path; `looks`:
+        there may be some in the workspace; `package`: the one whose `__main__` the program is.
+        Without this call only what the program writes itself is found."""
+        self._package = package
+        own.begin(given, root if self.modules.has_files else None, looks)
+
+    def run_package(self, package: str) -> None:
+        """Before the program that is its `__main__`."""
+        own.load(package)
+
+    def _check_own(self, transformer: Transformer, allowed: frozenset[str] | None) -> None:
+        """Adds what is refused in the files that the program imports, each at the statement by
+        which it gets there."""
+        before, self._allowed = self._allowed, allowed
+        seen: set[str] = set()
+        for node, name in transformer.own_imports:
+            for file, finding in own.check_ahead(name, seen):
+                reason = f"{file}, line {finding.line}: {finding.reason}"
+                found = transformer.finding_at(node, finding, reason)
+                if transformer.is_optional(node):
+                    transformer.warnings.append(found)
+                else:
+                    transformer.findings.append(found)
+        self._allowed = before
+
+    def _compile_module(self, text: str, filename: str, package: str) -> types.CodeType:
+        """For library.own_modules: the code of a file that a running program imports. What the
+        policy refuses is a SyntaxError that names the rule."""
+        code, findings, _ = self._check_module(text, filename, package)
+        if code is None:
+            raise _refusal(findings[0], text, filename)
+        return code
+
+    def _check_module(
+        self, text: str, filename: str, package: str
+    ) -> tuple[types.CodeType | None, list[Finding], list[str]]:
+        """Likewise, or what is refused in it; and the names of the files that it may import."""
+        library.program.running.has_end |= "__del__" in text
+        try:
+            tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
+            transformer = Transformer(
+                self.modules, self._allowed, own=own, package=package, text=text
+            )
+            transformer.check(tree)
+            imported = [name for _, name in transformer.own_imports]
+            if transformer.findings:
+                return None, in_characters(transformer.findings, text), imported
+            return _compile_tree(tree, filename), [], imported
+        except (RecursionError, MemoryError):
+            raise SyntaxError(_TOO_DEEP, (filename, 1, 1, None, 1, 1)) from None
+        except ValueError as error:  # NUL bytes, lone surrogates
+            raise SyntaxError(str(error), (filename, 1, 1, None, 1, 1)) from None
+
     def _compile_text(self, text: str, filename: str, shows_values: bool) -> types.CodeType:
         """For library.program.compile_text: text from the running program."""
         library.program.running.has_end |= "__del__" in text
         try:
             tree = compile(text, filename, "exec", ast.PyCF_ONLY_AST, True, 0)
-            transformer = Transformer(self.modules, self._allowed)
+            transformer = Transformer(self.modules, self._allowed, own=own, text=text)
             transformer.check(tree)
             if transformer.findings:
                 finding = transformer.findings[0]
@@ -264,13 +341,10 @@ class Policy:
             raise SyntaxError(said, (filename, 1, 1, text, 1, 1))
         tree = ast.Module(body, [])
         loads = library.scopes.loaded_names(tree)
-        transformer = Transformer(self.modules, self._allowed)
+        transformer = Transformer(self.modules, self._allowed, own=own, text=text)
         transformer.check(tree)
         if transformer.findings:
-            found = transformer.findings[0]
-            line = text.split("\n")[found.line - 1] if found.line else None
-            place = (filename, found.line, found.column, line, found.end_line, found.end_column)
-            raise SyntaxError(f"[{found.rule}] {found.reason}. {found.hint}", place)
+            raise _refusal(transformer.findings[0], text, filename)
         if mode != "exec":
             keep_result(tree, tables.VALUE_NAME)
         return _compile_tree(tree, filename), loads
@@ -297,6 +371,8 @@ class Policy:
 
     def _load_module(self, name: str) -> Any:
         """For library.importlib: what `import` gives the program that runs, or None."""
+        if own.is_own(name):
+            return own.load(name)
         if name not in self.modules or not self._may_import(name):
             return None
         self.modules.load(name)
@@ -381,6 +457,12 @@ def _compile_tree(
         return compile(tree, filename, mode, flags, True, 0)
     finally:
         sys.setrecursionlimit(limit)
+
+
+def _refusal(found: Finding, text: str, filename: str) -> SyntaxError:
+    line = text.split("\n")[found.line - 1] if found.line else None
+    place = (filename, found.line, found.column, line, found.end_line, found.end_column)
+    return SyntaxError(f"[{found.rule}] {found.reason}. {found.hint}", place)
 
 
 def _syntax_finding(error: SyntaxError) -> Finding:

@@ -598,7 +598,8 @@ GROUPS: dict[str, tuple[Construct, ...]] = {
             "relative-import",
             "`from . import …`",
             "refused",
-            "The program is a single file: there is no package to import from.",
+            "A program alone has no package to import from; files of a package that are given with "
+            "it do (policy.md, \"Modules of the program's own\").",
             "from . import helpers",
             ("ImportFrom",),
             refused=(("BJ204", "from . import helpers"),),

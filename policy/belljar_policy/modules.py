@@ -515,11 +515,9 @@ class ModuleTable:
         parts = sorted(each for each in self._exports if each.startswith(f"{package}."))
         if parts:
             return f"Available in {package!r}: {', '.join(parts)}."
-        nearest = difflib.get_close_matches(name, self._top_level(), n=3, cutoff=0.4)
-        own = "" if is_installed else " A module of your own: put its code into this file."
-        if not nearest:
-            return f"{absent}No module here has a similar name.{own}"
-        return f"{absent}The nearest available modules: {', '.join(nearest)}.{own}"
+        if is_installed:
+            return "No module here has a similar name."
+        return f"{absent}A module of your own: pass its file along with the program."
 
     def near_names(self, module: str, name: str) -> str:
         """A hint: a replacement, the module that has the name, a similar name, or all exports."""
@@ -538,8 +536,3 @@ class ModuleTable:
             nearest = difflib.get_close_matches(name, exports, n=3, cutoff=0.4)
             return f"The nearest available names: {', '.join(nearest)}." if nearest else _NO_NAME
         return f"Available names: {', '.join(exports)}."
-
-    def _top_level(self) -> list[str]:
-        return sorted(
-            self._exports.keys() - FOR_TESTS - {each for each in self._exports if "." in each}
-        )

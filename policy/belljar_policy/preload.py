@@ -19,6 +19,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import reviewed
+from .library.own_modules import ROOT
 from .library.program import running
 from .modules import ModuleTable
 
@@ -76,7 +77,8 @@ class _Finder:
         if guards.is_loading() or _top(name) in reviewed.LATE_PACKAGES:
             return True
         if path is None and name not in sys.stdlib_module_names:
-            return False
+            # In the full language the program's own folder comes first (runner/own_files.py).
+            return sys.path[:1] == [ROOT] and PathFinder.find_spec(name, [ROOT]) is not None
         spec = PathFinder.find_spec(name, path)
         return spec is None or not isinstance(spec.loader, ExtensionFileLoader)
 

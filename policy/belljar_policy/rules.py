@@ -135,7 +135,8 @@ RULES: dict[str, Rule] = {
         "it cannot be determined which names 'from {0} import *' binds here",
         "Name what you need: from {0} import name.",
         "At the top level of a program, a star import from a module of the profile is expanded "
-        "before the program runs: it binds the module's reviewed names. In a function or a class "
+        "before the program runs: it binds the module's reviewed names. From a module of the "
+        "program's own files it binds what the module has when it runs. In a function or a class "
         "it cannot be determined which names it binds.",
         "def area(r):\n    from math import *\n    return pi * r * r",
         "from math import *\nassert floor(pi) == 3",
@@ -145,8 +146,10 @@ RULES: dict[str, Rule] = {
         "Relative imports have no package to start from",
         BOTH,
         "there is no package to import from",
-        "The program is a single file: import by the module's full name.",
-        "A program in the sandbox is a single module and not part of a package.",
+        "Import by the module's full name, or run the package with its files: belljar run -m "
+        "package.",
+        "A program that was given alone is a module of no package. In the files of a package that "
+        "were given with it relative imports mean what they mean in Python.",
         "from . import helpers",
         "import math",
     ),

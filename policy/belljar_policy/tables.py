@@ -237,7 +237,7 @@ MISSING_BUILTINS: dict[str, str] = {
     "copyright": "This is not an interactive interpreter.",
     "credits": "This is not an interactive interpreter.",
     "license": "This is not an interactive interpreter.",
-    "reload": "A module is loaded only once.",
+    "reload": "importlib.reload(module) runs a file of the program's own again.",
 }
 
 REFUSED_LOADS: dict[str, str] = {
@@ -264,6 +264,8 @@ HOOK_WRITE = "@write"
 HOOK_GROUP = "@plain_group"
 IMPORT_BY_NAME = "@import"
 """What `__import__(…)` calls in a program: a function of library/importlib.py."""
+STAR = ("@*",)
+"""What it imports for `from m import *`, if the module is one of the program's own."""
 HOOKS = (HOOK_PRIVATE, HOOK_DUNDER, HOOK_WRITE, HOOK_GROUP, IMPORT_BY_NAME)
 RESULT_NAME = "@result"
 VALUE_NAME = "@value"

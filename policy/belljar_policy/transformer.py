@@ -16,6 +16,7 @@ visitor method per node would cost more than everything else together. Scopes ha
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,7 @@ from .restricted_python import RestrictingNodeTransformer
 from .rules import RULES
 
 if TYPE_CHECKING:
+    from .library.own_modules import OwnModules
     from .modules import ModuleTable
 
 _LOAD = ast.Load()
@@ -63,9 +65,27 @@ def _is_dunder(name: str) -> bool:
 class Transformer(RestrictingNodeTransformer):
     """Checks one module's tree and changes it in place. Used once."""
 
-    def __init__(self, modules: ModuleTable, allowed_imports: frozenset[str] | None) -> None:
+    def __init__(
+        self,
+        modules: ModuleTable,
+        allowed_imports: frozenset[str] | None,
+        *,
+        own: OwnModules | None = None,
+        package: str | None = None,
+        text: str = "",
+    ) -> None:
+        """`own`: the program's files; `package`: the package that the text is a module of, if any;
+        `text`: what the tree was parsed from."""
         super().__init__()
         self.findings: list[Finding] = []
+        self.own_imports: list[tuple[ast.AST, str]] = []
+        """What may be modules of the program's own: the statement, and the name."""
+        self._own = own
+        self._package = package
+        self._text = text
+        self._stars: dict[int, ast.Expr] = {}  # what takes the place of such an import
+        self._missing_packages: dict[str, Finding] = {}
+        self._binds_any = False  # by a star import from such a module
         self._modules = modules
         self._allowed_imports = allowed_imports
         self._scope = _Scope("module")
@@ -90,6 +110,10 @@ class Transformer(RestrictingNodeTransformer):
         self._waiting.append((self._scope, [tree]))
         self._annotations_are_text = _has_future_annotations(tree)
         self._aliases, self._has_mocks = _read_imports(tree)
+        if self._own is not None and self._own.tops:
+            self._aliases = {
+                name: module for name, module in self._aliases.items() if not self._is_own(module)
+            }
         plain = _PLAIN
         handlers = _HANDLERS
         while self._waiting:
@@ -120,16 +144,20 @@ class Transformer(RestrictingNodeTransformer):
         streams = _opened_streams(tree) if any(n == "open" for _, n in self._missing) else ()
         for node, name in self._missing:
             if (
-                name not in self._bound
+                not self._binds_any
+                and name not in self._bound
                 and name not in self._modules.builtins
                 and id(node) not in streams
                 and not _patches(tree, name)
             ):
                 self._refuse_builtin(node, name)
+        if self._stars:
+            self._put_stars(tree)
         if self._withheld:
             self._refuse_withheld(tree)
         if self._imports_by_name:
             self._check_imports_by_name(tree)
+        self.findings += self._missing_packages.values()
         self.findings = sorted(
             found._replace(hint=instead_of(found.hint, tree)) for found in self.findings
         )
@@ -195,6 +223,22 @@ class Transformer(RestrictingNodeTransformer):
             stated.hint.format(*parts),
             profile,
         )
+
+    def finding_at(self, node: ast.AST, found: Finding, reason: str) -> Finding:
+        """A finding of another file, at the statement that imports it."""
+        line = getattr(node, "lineno", 0)
+        column = getattr(node, "col_offset", -1) + 1
+        return found._replace(
+            line=line,
+            column=column,
+            end_line=getattr(node, "end_lineno", None) or line,
+            end_column=(getattr(node, "end_col_offset", None) or column - 1) + 1,
+            reason=reason,
+        )
+
+    def is_optional(self, node: ast.AST) -> bool:
+        """Whether an import is in `try: … except ImportError:`."""
+        return id(node) in self._optional_imports
 
     def _push(self, node: ast.AST | list | None) -> None:
         if node.__class__ is list:
@@ -474,6 +518,16 @@ class Transformer(RestrictingNodeTransformer):
         else:
             self.findings.append(finding)
 
+    def _refuse_package(self, node: ast.AST, package: str, hint: str) -> None:
+        """One that is nowhere: its first import says so for all."""
+        parts = (package, self._modules.profile_name, hint)
+        finding = self._finding(node, "BJ201", parts, None)
+        if id(node) in self._optional_imports:
+            self.warnings.append(finding)
+        else:
+            known = self._missing_packages.setdefault(package, finding)
+            self._missing_packages[package] = min(known, finding)
+
     def visit_Import(self, node: ast.Import) -> None:
         if getattr(node, "is_lazy", 0):
             self.refuse(node, "BJ206")
@@ -482,16 +536,19 @@ class Transformer(RestrictingNodeTransformer):
             name = alias.asname or alias.name.partition(".")[0]
             if self._aliases.get(name) != _bound_module(alias):
                 self.check_binding(alias, name)
-            self._check_module(node, alias.name)
+            if self._is_own(alias.name):
+                self.own_imports.append((node, alias.name))
+            else:
+                self._check_module(node, alias.name)
 
     def visit_ImportFrom(self, node: ast.ImportFrom) -> None:
         if getattr(node, "is_lazy", 0):
             self.refuse(node, "BJ206")
             return
-        if node.level:
-            self.refuse(node, "BJ204")
-            return
         module = node.module or ""
+        if node.level or self._is_own(module):
+            self._import_from_own(node, module)
+            return
         if node.names[0].name == "*":
             self._spell_out_star(node, module)
             return
@@ -508,6 +565,48 @@ class Transformer(RestrictingNodeTransformer):
                 self._refuse_import(
                     node, "BJ202", module, alias.name, self._modules.profile_name, near
                 )
+
+    def _is_own(self, name: str) -> bool:
+        own = self._own
+        return own is not None and (own.is_own(name) or own.is_written(name, self._text))
+
+    def _import_from_own(self, node: ast.ImportFrom, module: str) -> None:
+        """From a module of the program's files. Which names it has, only the run knows: one that is
+        missing is an ImportError there."""
+        name = module
+        if node.level:
+            try:
+                assert self._own is not None
+                name = self._own.absolute(module, self._package, node.level)
+            except (AssertionError, ImportError):
+                self._refuse_import(node, "BJ204")
+                return
+        self.own_imports.append((node, name))
+        if node.names[0].name != "*":
+            for alias in node.names:
+                self.check_binding(alias, alias.asname or alias.name)
+                self.own_imports.append((node, f"{name}.{alias.name}"))
+        elif self._scope.kind != "module":
+            self.refuse(node, "BJ203", module)
+        else:
+            self._bind_star(node, name)
+
+    def _bind_star(self, node: ast.ImportFrom, name: str) -> None:
+        """Which names `from helper import *` binds, only the run knows: a function of ours binds
+        them, and checks each (library/importlib.py)."""
+        self._binds_any = self._scope.uses_hooks = True
+        place = _place(node)
+        values = (name, None, None, tables.STAR)
+        arguments: list[ast.expr] = [ast.Constant(value, **place) for value in values]
+        hook = ast.Name(tables.IMPORT_BY_NAME, _LOAD, **place)
+        self._stars[id(node)] = ast.Expr(ast.Call(hook, arguments, [], **place), **place)
+
+    def _put_stars(self, tree: ast.Module) -> None:
+        for owner in ast.walk(tree):
+            for field in ("body", "orelse", "finalbody"):
+                statements = getattr(owner, field, None)
+                if type(statements) is list:
+                    statements[:] = [self._stars.get(id(each), each) for each in statements]
 
     def _spell_out_star(self, node: ast.ImportFrom, module: str) -> None:
         """`from math import *` becomes `from math import acos, …`: each bound name is checked,
@@ -529,18 +628,17 @@ class Transformer(RestrictingNodeTransformer):
             self.check_binding(alias, alias.name)
 
     def _check_module(self, node: ast.AST, name: str) -> bool:
-        if name == "__future__" or name in tables.OWN_MODULES:
+        if name == "__future__" or name in tables.OWN_MODULES or self._is_own(name):
             return True
         if name not in self._modules or (name in tables.FOR_TESTS and not self._has_mocks):
             profile = self._modules.profile_with(name)
-            self._refuse_import(
-                node,
-                "BJ201",
-                name,
-                self._modules.profile_name,
-                self._modules.near_modules(name, profile),
-                profile=profile,
-            )
+            hint = self._modules.near_modules(name, profile)
+            package = name.partition(".")[0]
+            if profile or package in sys.stdlib_module_names or package in self._modules:
+                parts = (name, self._modules.profile_name, hint)
+                self._refuse_import(node, "BJ201", *parts, profile=profile)
+            else:
+                self._refuse_package(node, package, hint)
             return False
         if self._allowed_imports is not None and name not in self._allowed_imports:
             self._refuse_import(node, "BJ205", name)

@@ -42,13 +42,16 @@ class FakePolicy:
 
     RESULT_NAME = "@result"
 
-    def __init__(self, profile, other_profiles, missing_modules, named, tracebacks):
+    def __init__(self, profile, other_profiles, missing_modules, named, tracebacks, decode):
         self.profile = profile
         self.other_profiles = other_profiles
         self.fails_with = None
 
     def finish_threads(self):
         pass
+
+    def begin_files(self, given, **_):
+        self.given = given
 
     def check(self, source, filename, allowed_imports, see_tree=None):
         if self.fails_with:

@@ -170,17 +170,23 @@ class Violation:
         )
 
 
-def verify(code: CodeType, exports: Mapping[str, Collection[str]] | None = None) -> list[Violation]:
+def verify(
+    code: CodeType,
+    exports: Mapping[str, Collection[str]] | None = None,
+    own: Collection[str] = (),
+) -> list[Violation]:
     """Every violation in `code` and in the code nested in it.
 
     `exports` are the importable modules with the names that each gives; without it imports are not
-    judged. Raises UnknownVersion where Python is another one than the file stack_machine.py knows.
+    judged. `own` are the outermost names of the program's own modules: what they have, only the
+    run knows, and a relative import can only mean them. Raises UnknownVersion where Python is
+    another one than the file stack_machine.py knows.
     """
     found: list[Violation] = []
     waiting = [(code, True)]
     while waiting:
         one, is_top = waiting.pop()
-        found += _Reader(one, is_top, exports).read()
+        found += _Reader(one, is_top, exports, own).read()
         waiting += [(const, False) for const in one.co_consts if isinstance(const, CodeType)]
     return found
 
@@ -219,13 +225,18 @@ class _Reader:
     """The judgement of one code object."""
 
     def __init__(
-        self, code: CodeType, is_top: bool, exports: Mapping[str, Collection[str]] | None
+        self,
+        code: CodeType,
+        is_top: bool,
+        exports: Mapping[str, Collection[str]] | None,
+        own: Collection[str],
     ) -> None:
         self._code = code
         self._is_function = bool(code.co_flags & inspect.CO_OPTIMIZED)
         self._is_top = is_top
         self._is_class = not is_top and not self._is_function
         self._exports = exports
+        self._own = own
         self._machine = Machine(code)
         self._found: dict[tuple[int, str], Violation] = {}
         self._keywords = False  # KW_NAMES stands before the next CALL
@@ -586,9 +597,10 @@ class _Reader:
     def _import(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
         module, offset = self._name(instruction), instruction.offset
         level, wanted = consumed
-        if not all(is_spelled(part) for part in module.split(".")):
+        is_relative = bool(self._own) and level != ("number", 0)
+        if not (is_relative and not module) and not all(map(is_spelled, module.split("."))):
             self._report(offset, f"the module {module!r} has a name that source cannot spell")
-        if level != ("number", 0):
+        if level != ("number", 0) and not is_relative:
             self._report(offset, "a relative import")
         if wanted == ("number", None):
             names: tuple[str, ...] = ()
@@ -599,7 +611,8 @@ class _Reader:
             return OTHER
         # One that is not there may stand in a try, or below TYPE_CHECKING: it raises ImportError.
         may_be_missing = self._machine.is_protected(offset) or self._names_type_checking()
-        if self._exports is not None and not may_be_missing:
+        is_own = is_relative or module.partition(".")[0] in self._own
+        if self._exports is not None and not may_be_missing and not is_own:
             if module not in self._exports:
                 self._report(offset, f"the profile has no module {module!r}")
             for name in names:

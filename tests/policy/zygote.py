@@ -1,7 +1,8 @@
 """A zygote for tests: builds the policy, then forks once per program. Started by harness.py.
 
 Reads one JSON object a line, writes one a line:
-    {source, plain, stdin, allowed_imports, filename} ->
+    {source, plain, stdin, allowed_imports, filename, folder, modules, files, written,
+     package} ->
     {stdout, result, loot, error, message, lines, findings, warnings, signal, violations}
 """
 
@@ -62,6 +63,8 @@ def is_loot(value: object) -> bool:
     return False
 
 
+own_tops: set[str] = set()
+"""Outermost names of the modules that a request brings."""
 later_violations: list[str] = []
 """Of code that was compiled while the program ran."""
 
@@ -84,7 +87,7 @@ def violations_of(code: types.CodeType, modules) -> list[str]:
     exports["__future__"] = frozenset(__future__.all_feature_names)
     exports.update(verifier.OF_THE_PROGRAM)
     try:
-        return [str(violation) for violation in verifier.verify(code, exports)]
+        return [str(violation) for violation in verifier.verify(code, exports, own_tops)]
     except Exception:
         return [traceback.format_exc()]
 
@@ -101,6 +104,17 @@ def compile_plain(source: str, filename: str) -> types.CodeType:
         return compile(tree, filename, "exec", dont_inherit=True)
     finally:
         sys.setrecursionlimit(limit)
+
+
+def write_files(folder: str, files: dict[str, str]) -> None:
+    """`files`: by path, bytes as Latin-1; what begins with "-> " is where a link leads."""
+    os.chdir(folder)
+    for path, text in files.items():
+        os.makedirs(os.path.dirname(path) or ".", exist_ok=True)
+        if text.startswith("-> "):
+            os.symlink(text.removeprefix("-> "), path)
+        else:
+            Path(path).write_bytes(text.encode("latin-1"))
 
 
 def lines_of(error: BaseException, filename: str) -> list[int]:
@@ -120,14 +134,32 @@ def execute(request: dict, policy) -> dict:
     source, filename = request["source"], request.get("filename", "main.py")
     allowed = request.get("allowed_imports")
     scope: dict = {}
+    folder = request.get("folder")
+    given = request.get("modules", {})
     try:
+        if folder is not None:
+            write_files(folder, {**request.get("files", {}), **(given if request["plain"] else {})})
         if request["plain"]:
             main = types.ModuleType("__main__")
             sys.modules["__main__"] = main
             scope = vars(main)
             sys.path[:] = [path for path in sys.path if path not in _POLICY_PATHS]
+            if folder is not None:
+                sys.path.insert(0, folder)
+                importlib.invalidate_caches()
+            if "package" in request:
+                scope["__package__"] = request["package"]
             exec(compile_plain(source, filename), scope)
         else:
+            if folder is not None:
+                paths = (*given, *request.get("files", ()), *request.get("written", ()))
+                own_tops.update(path.partition("/")[0].removesuffix(".py") for path in paths)
+                policy.begin_files(
+                    {path: text.encode("latin-1") for path, text in given.items()},
+                    looks=True,
+                    package=request.get("package"),
+                    root=folder,
+                )
             compiled = policy.compile(
                 source, filename, None if allowed is None else frozenset(allowed)
             )
@@ -137,6 +169,8 @@ def execute(request: dict, policy) -> dict:
                 report["violations"] = violations_of(compiled.code, policy.modules)
                 if not report["violations"]:  # it might not come back to tell
                     scope = policy.guest_globals()
+                    if "package" in request:
+                        scope["__package__"] = request["package"]
                     try:
                         exec(compiled.code, scope)
                     finally:
@@ -159,10 +193,11 @@ def execute(request: dict, policy) -> dict:
     return report
 
 
-def runner_tracebacks() -> types.ModuleType:
-    """What shows exceptions in a worker, without the rest of the runner."""
-    path = ROOT / "engine" / "inside" / "runner" / "tracebacks.py"
-    spec = importlib.util.spec_from_file_location("belljar_tracebacks", path)
+def of_runner(name: str) -> types.ModuleType:
+    """A module of the runner, without the rest: what shows exceptions in a worker, and what reads
+    source files."""
+    path = ROOT / "engine" / "inside" / "runner" / f"{name}.py"
+    spec = importlib.util.spec_from_file_location(f"belljar_{name}", path)
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -256,7 +291,11 @@ def serve() -> None:
 
         def make_policy(named=None):
             made = belljar_policy.Policy(
-                profile, other_profiles=others, named=named, tracebacks=runner_tracebacks()
+                profile,
+                other_profiles=others,
+                named=named,
+                tracebacks=of_runner("tracebacks"),
+                decode=of_runner("source").decode,
             )
             verify_later_code(belljar_policy, made)
             return made

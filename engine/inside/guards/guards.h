@@ -64,6 +64,8 @@ struct State {
   PyObject* absent_modules = nullptr;     // frozenset: omitted by this zygote (preload.py)
   PyObject* start_over = nullptr;         // callable: ends this process, which needs one of them
   PyObject* allowed_modules = nullptr;    // frozenset or NULL (all)
+  PyObject* own_tops = nullptr;           // set: outermost names of the program's own files
+  PyObject* import_own = nullptr;         // callable: imports one of those (library/own_modules.py)
   PyObject* library_scopes = nullptr;     // list: the globals of library text (proxy.cc)
   PyObject* hooks = nullptr;              // tuple: the names of the hooks
   PyObject* name_of_text = nullptr;       // str: the `__name__` of text with globals of its own

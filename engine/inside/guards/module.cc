@@ -35,6 +35,8 @@ PyObject* Configure(PyObject* /*module*/, PyObject* settings) {
       {"internal_modules", &state.internal_modules},
       {"absent_modules", &state.absent_modules},
       {"start_over", &state.start_over},
+      {"own_tops", &state.own_tops},
+      {"import_own", &state.import_own},
       {"library_scopes", &state.library_scopes},
       {"hooks", &state.hooks},
       {"name_of_text", &state.name_of_text},

@@ -13,9 +13,13 @@
 // Also the guest's __import__. C code (datetime.strptime, re.sub with a template) imports through
 // the running frame's __import__ too. It passes a list as fromlist and then takes the module from
 // sys.modules itself, so such a call only gets None from here, which cannot be abused.
+//
+// A module of the program's own files (library/own_modules.py) is such a module of its own, too: a
+// scope of its own, which the program may write to, and nothing of the library's.
 #include <opcode.h>
 
 #include <cstdint>
+#include <iterator>
 #include <vector>
 
 #include "engine/inside/guards/guards.h"
@@ -383,6 +387,31 @@ PyObject* ProxyNew(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
   return reinterpret_cast<PyObject*>(made);
 }
 
+// own_module(name, called, file, package): a module of the program's files, for our own code.
+// `called` is its `__name__` as its code sees it, by which libraries look a class's module up.
+PyObject* MakeOwnModule(PyObject* /*module*/, PyObject* args) {
+  const char* const keys[] = {"__name__", "__file__", "__package__"};
+  PyObject* name = nullptr;
+  PyObject* values[std::size(keys)] = {};
+  if (!PyArg_ParseTuple(args, "UUUU", &name, &values[0], &values[1], &values[2])) return nullptr;
+  PyObject* exports = PyDict_New();
+  PyObject* scope = PyDict_New();
+  bool fine = exports != nullptr && scope != nullptr &&
+              PyDict_SetItemString(scope, "__doc__", Py_None) == 0 &&
+              PyDict_SetItemString(scope, "__builtins__", state.guest_builtins) == 0;
+  for (size_t i = 0; fine && i < std::size(keys); ++i) {
+    fine = PyDict_SetItemString(scope, keys[i], values[i]) == 0;
+  }
+  Proxy* made = fine ? NewProxy(name, Py_None, exports) : nullptr;
+  if (made != nullptr) {
+    made->scope = Py_NewRef(scope);
+    made->writable = made->own = true;
+  }
+  Py_XDECREF(exports);
+  Py_XDECREF(scope);
+  return reinterpret_cast<PyObject*>(made);
+}
+
 // Only for proxies that the program created: others live as long as the process.
 void ProxyDealloc(PyObject* object) {
   Proxy* self = AsProxy(object);
@@ -482,6 +511,64 @@ bool InLibraryText() {
   return globals != nullptr && Holds(state.library_scopes, globals);
 }
 
+// Whether files of the program come before the profile's modules for this name.
+bool IsOwn(PyObject* name) {
+  if (PySet_GET_SIZE(state.own_tops) == 0) return false;
+  const Py_ssize_t dot = PyUnicode_FindChar(name, '.', 0, PyUnicode_GET_LENGTH(name), 1);
+  PyObject* top = dot < 0 ? Py_NewRef(name) : PyUnicode_Substring(name, 0, dot);
+  const bool own = top != nullptr && PySet_Contains(state.own_tops, top) == 1;
+  if (top == nullptr) PyErr_Clear();
+  Py_XDECREF(top);
+  return own;
+}
+
+// IMPORT_FROM falls back to sys.modules["a.b"] for a missing name, which would be a real module.
+bool HasAll(PyObject* module, PyObject* name, PyObject* names) {
+  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
+    PyObject* each = PyTuple_GET_ITEM(names, i);
+    if (HasExport(module, each)) continue;
+    const char* form = IsOwnModule(module)
+                           ? "cannot import name '%S' from '%U'"
+                           : "[BJ202] cannot import name '%S' from '%U' in this sandbox";
+    RefuseImport(PyExc_ImportError, name, PyUnicode_FromFormat(form, each, name));
+    return false;
+  }
+  return true;
+}
+
+// A module of the program's own files; None: there is none of that name.
+PyObject* ImportOwn(PyObject* const* args, Py_ssize_t count) {
+  PyObject* names = count > 3 ? args[3] : Py_None;
+  PyObject* level = count > 4 ? args[4] : Py_None;
+  PyObject* found = PyObject_CallFunctionObjArgs(
+      state.import_own, args[0], count > 1 ? args[1] : Py_None, names, level, nullptr);
+  if (found == nullptr || found == Py_None || !PyTuple_CheckExact(names)) return found;
+  if (!IsOwnModule(found)) {
+    PyErr_SetString(PyExc_SystemError, "a module of the program's own is none");
+    Py_CLEAR(found);
+    return nullptr;
+  }
+  if (HasAll(found, AsProxy(found)->name, names)) return found;
+  Py_DECREF(found);
+  return nullptr;
+}
+
+// An import by C code that runs in the program's frame.
+PyObject* ImportForC(PyObject* name, PyObject* names) {
+  if (PySet_Contains(state.internal_modules, name) == 1 ||
+      PyDict_Contains(state.modules, name) == 1) {
+    Py_RETURN_NONE;
+  }
+  // C code of unhardened packages imports without restriction.
+  if (PySet_GET_SIZE(state.open_packages) > 0) {
+    PyObject* module = PyImport_ImportModuleLevelObject(name, nullptr, nullptr, names, 0);
+    if (module == nullptr) return nullptr;
+    Py_DECREF(module);
+    Py_RETURN_NONE;
+  }
+  return NotAvailable(name);
+}
+
 // __import__(name, globals, locals, fromlist, level)
 PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) {
   if (count < 1 || !PyUnicode_CheckExact(args[0])) {
@@ -490,29 +577,25 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
   }
   PyObject* name = args[0];
   PyObject* names = count > 3 ? args[3] : Py_None;
-  if (count > 4 && PyLong_Check(args[4]) && PyObject_IsTrue(args[4]) == 1) {
+  const bool by_c = PyList_CheckExact(names);
+  const bool is_relative = count > 4 && PyLong_Check(args[4]) && PyObject_IsTrue(args[4]) == 1;
+  if (is_relative && by_c) {
     PyErr_SetString(PyExc_ImportError, "[BJ204] there is no package to import from");
     return nullptr;
   }
-  if (PySet_Contains(state.absent_modules, name) == 1) {
+  const bool is_absent = PySet_Contains(state.absent_modules, name) == 1;
+  const bool is_known = is_absent || PyDict_Contains(state.modules, name) == 1;
+  if (!by_c && (is_relative || !is_known || IsOwn(name))) {
+    PyObject* own = ImportOwn(args, count);
+    if (own != Py_None) return own;
+    Py_DECREF(own);
+  }
+  if (is_absent) {
     PyObject* const never = PyObject_CallNoArgs(state.start_over);
     if (never == nullptr) return nullptr;
     Py_DECREF(never);
   }
-  if (PyList_CheckExact(names)) {
-    if (PySet_Contains(state.internal_modules, name) == 1 ||
-        PyDict_Contains(state.modules, name) == 1) {
-      Py_RETURN_NONE;
-    }
-    // C code of unhardened packages imports without restriction.
-    if (PySet_GET_SIZE(state.open_packages) > 0) {
-      PyObject* module = PyImport_ImportModuleLevelObject(name, nullptr, nullptr, names, 0);
-      if (module == nullptr) return nullptr;
-      Py_DECREF(module);
-      Py_RETURN_NONE;
-    }
-    return NotAvailable(name);
-  }
+  if (by_c) return ImportForC(name, names);
   PyObject* found = PyDict_GetItemWithError(state.modules, name);
   if (found == nullptr) return PyErr_Occurred() ? nullptr : NotAvailable(name);
   if (state.allowed_modules != nullptr && PySet_Contains(state.allowed_modules, name) != 1 &&
@@ -532,17 +615,7 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
     return found == nullptr ? NotAvailable(name) : Py_NewRef(found);
   }
   if (!PyTuple_CheckExact(names)) return NotAvailable(name);
-  for (Py_ssize_t i = 0; i < PyTuple_GET_SIZE(names); ++i) {
-    // IMPORT_FROM falls back to sys.modules["a.b"] for a missing name, which would be a real
-    // module.
-    if (!HasExport(found, PyTuple_GET_ITEM(names, i))) {
-      return RefuseImport(
-          PyExc_ImportError, name,
-          PyUnicode_FromFormat("[BJ202] cannot import name '%S' from '%U' in this sandbox",
-                               PyTuple_GET_ITEM(names, i), name));
-    }
-  }
-  return Py_NewRef(found);
+  return HasAll(found, name, names) ? Py_NewRef(found) : nullptr;
 }
 
 }  // namespace
@@ -571,6 +644,8 @@ PyMethodDef proxy_methods[] = {
     {"export_names", ExportNames, METH_O, nullptr},
     {"show_scope", ShowScope, METH_VARARGS, nullptr},
     {"scope_of", ScopeOf, METH_O, nullptr},
+    {"own_module", MakeOwnModule, METH_VARARGS,
+     "own_module(name, called, file, package) -> module"},
     {"patch_module", AsPyCFunction(PatchModule), METH_FASTCALL,
      "patch_module(module, name[, value])"},
     {"import_module", AsPyCFunction(Import), METH_FASTCALL, nullptr},

@@ -23,6 +23,7 @@ from .comments import addressed_comments
 from .display import Display, forget_shown
 from .display import prepare as prepare_display
 from .hints import Surroundings, hint_for, hint_for_syntax
+from .own_files import make_importable, package_of, run_package
 from .plain_data import decode as decode_value
 from .plain_data import encode, know_packages
 from .randomness import find_generators, reseed
@@ -133,6 +134,7 @@ class _Prepared:
     recursion_limit = 1000
     recursion_limit_of_guest = 1000
     has_packages = False  # the profile
+    has_workspace = False  # likewise
     rehearsals: Sequence[bytes] = ()  # of the profile's packages
     profiler: Any = None  # sees the code that runs after the guest, for gather()
     kept: Any = None  # the guest's last exception; released, it would run the guest's finalizers
@@ -173,6 +175,7 @@ def prepare(
         missing_modules=missing_modules,
         named=named,
         tracebacks=tracebacks,
+        decode=decode,
     )
     if policy.RESULT_NAME != RESULT_NAME:
         raise RuntimeError(f"belljar_policy stores the result in {policy.RESULT_NAME!r}")
@@ -190,6 +193,7 @@ def prepare(
     prepare_display()
     know_packages()
     _prepared.has_packages = bool(profile.get("packages"))
+    _prepared.has_workspace = "workspace" in profile
     # What `import` hands to restricted code is not a real module.
     proxies = getattr(policy_package, "MODULE_TYPES", ())
     _prepared.module_types = (ModuleType, *proxies)
@@ -328,6 +332,7 @@ _Run = Callable[[CodeType | None, str, str, dict[str, Any]], Report]
 def _execute(request: dict[str, Any], source: bytes, run: _Run) -> Report:
     if "start_over" in request:
         _prepared.policy.start_over_by(request["start_over"])
+    _give_files(request, is_cell=run is _run_cell)
     validates = request["mode"] == "validate"
     filename = request.get("filename") or "main.py"
     if len(source) > request["max_source"]:
@@ -350,6 +355,19 @@ def _execute(request: dict[str, Any], source: bytes, run: _Run) -> Report:
     if findings:
         return _refused(findings, validates)
     return run(code, text, filename, request)
+
+
+def _give_files(request: dict[str, Any], *, is_cell: bool) -> None:
+    """Makes the program's own files importable. A run without files skips it."""
+    modules = request.get("modules")
+    is_given = modules is not None or "files" in request
+    if is_given and not is_cell:
+        request["package"] = package_of(request.get("filename") or "main.py", modules)
+    if request["language"] == "full":
+        make_importable(modules, _prepared.has_workspace)
+    elif is_given or is_cell:
+        package = request.get("package", "")
+        _prepared.policy.begin_files(modules, looks=is_cell or is_given, package=package)
 
 
 def _compile(
@@ -382,7 +400,7 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
     namespace.update(variables)
     given = frozenset(namespace)
     _arrange_surroundings(filename, request)
-    failure = _run_code(code, namespace, request["language"])
+    failure = _run_code(code, namespace, request["language"], request.get("package", ""))
     failure = _finish_threads(request["language"], failure)
     _prepared.kept = failure
     _leave_guest()
@@ -445,11 +463,15 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
 
 
 def _run_code(
-    code: CodeType | None, namespace: dict[str, Any], language: str
+    code: CodeType | None, namespace: dict[str, Any], language: str, package: str = ""
 ) -> BaseException | None:
-    """How it failed, if it did. Only what runs in here can be interrupted."""
+    """How it failed, if it did. Only what runs in here can be interrupted. `package`: the one whose
+    `__main__` it is."""
     try:
         interrupts.begin(None if language == "full" else namespace.get("__builtins__", {}))
+        if package:
+            namespace["__package__"] = package
+            (run_package if language == "full" else _prepared.policy.run_package)(package)
         if code is not None and code.co_flags & _CO_COROUTINE:
             _run_coroutine(code, namespace, language)
         else:

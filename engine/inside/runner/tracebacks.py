@@ -45,6 +45,9 @@ _MAX_REPEATED = 3
 # the other cells of its session.
 _LATER_TEXT = ("<doctest ", "<timeit-src>", "<string>", "In[")
 
+_own_files: dict[str, str] = {}
+"""The text of the program's other files, by the name that their code has (own_modules.py)."""
+
 _CAUSE = "\nThe above exception was the direct cause of the following exception:\n\n"
 _CONTEXT = "\nDuring handling of the above exception, another exception occurred:\n\n"
 
@@ -133,9 +136,10 @@ def traceback_of(error: BaseException) -> TracebackType | None:
 
 
 def place_of(error: BaseException, filename: str, lines: Sequence[str]) -> Place:
-    """Where the innermost of the guest's frames was."""
+    """Where the innermost of the guest's frames in the program itself was."""
     innermost = None
-    for innermost in _guest_entries(_traceback_of(error), filename):  # noqa: B007
+    entries = _guest_entries(_traceback_of(error), filename, with_own_files=False)
+    for innermost in entries:  # noqa: B007
         pass
     if innermost is None:
         return NOWHERE
@@ -349,10 +353,23 @@ class _Formatter:
         return "".join(prefix + line for line in text.splitlines(keepends=True))
 
 
-def _guest_entries(entry: TracebackType | None, filename: str) -> Iterator[TracebackType]:
+def know_own(filename: str, text: str) -> None:
+    """A file of the program's own, whose frames are shown from now on, with their lines."""
+    _own_files[filename] = text
+    lines = [line + "\n" for line in text.split("\n")]
+    linecache.cache[filename] = (len(text), None, lines, filename)
+
+
+def _guest_entries(
+    entry: TracebackType | None, filename: str, *, with_own_files: bool = True
+) -> Iterator[TracebackType]:
     while entry is not None:
         name = entry.tb_frame.f_code.co_filename
-        if type(name) is str and (name == filename or name.startswith(_LATER_TEXT)):
+        if type(name) is str and (
+            name == filename
+            or name.startswith(_LATER_TEXT)
+            or (with_own_files and name in _own_files)
+        ):
             yield entry
         entry = entry.tb_next
 

@@ -20,6 +20,7 @@ import _belljar_guards as guards
 from .. import tables
 from .copy import deepcopy
 from .objects import dict_of, mro_of, need_guest_class
+from .own_modules import own, sys_for_dataclasses
 from .program import NAME_OF_TEXT
 from .types import ModuleType, new_class
 
@@ -70,7 +71,7 @@ def _is_type(
     match = dataclasses._MODULE_IDENTIFIER_RE.match(annotation)  # type: ignore[attr-defined]
     if match is None or match.group(1) is None:
         return False
-    named = sys.modules[cls.__module__].__dict__.get(match.group(1))
+    named = dataclasses.sys.modules[cls.__module__].__dict__.get(match.group(1))
     return type(named) is ModuleType and is_kind(
         guards.getattr(named, match.group(2), None), module
     )
@@ -163,14 +164,14 @@ def _check_dataclass(cls: Any) -> None:
             raise TypeError(f"[BJ502] {base!r} is not a proper dataclass")
     if type in mro_of(cls):  # it would set __eq__ and __match_args__ of a metaclass
         raise TypeError("[BJ502] a metaclass may not become a dataclass")
-    own = dict_of(cls)
-    module = own.get("__module__")
+    names = dict_of(cls)
+    module = names.get("__module__")
     if type(module) is str and module == NAME_OF_TEXT:  # of a text with globals of its own
         module = cls.__module__ = "__main__"
     if (
-        type(own.get("__annotations__", {})) is not dict
+        type(names.get("__annotations__", {})) is not dict
         or type(module) is not str  # the library looks a module up by it
-        or module != "__main__"
+        or (module != "__main__" and module not in own.scopes)
     ):
         raise TypeError("[BJ502] this class may not become a dataclass")
 
@@ -335,6 +336,7 @@ def make_dataclass(cls_name: str, fields: Any, **options: Any) -> Any:
 def reduce(_: bool) -> None:
     """Zygote, before the freeze: adds checks where the library reads fields and writes text."""
     library: Any = dataclasses
+    library.sys = sys_for_dataclasses()
     library._get_field = _checked_get_field
     library._is_type = _is_type
     if hasattr(library, "_FuncBuilder"):

@@ -85,9 +85,19 @@ def _doc_of(value: Any) -> str | None:
     return str.__str__(doc) if is_a(doc, str) else None
 
 
+def _source_of(value: Any) -> str:
+    """The text of the file that has a function or class."""
+    if type(value) is FunctionType:
+        return running.text_of(value.__code__.co_filename) or ""
+    if isinstance(value, type):
+        file = running.scope_of(dict_of(value).get("__module__")).get("__file__")
+        return (running.text_of(file) if type(file) is str else None) or ""
+    return running.source
+
+
 def _line_of(value: Any, name: str) -> int | None:
     """The line number where the documentation of `value` begins, counted from 0."""
-    lines = running.source.split("\n")
+    lines = _source_of(value).split("\n")
     if type(value) is FunctionType:
         start = value.__code__.co_firstlineno - 1
     elif isinstance(value, type):
@@ -130,12 +140,12 @@ def _tests_of(name: str, value: Any) -> Iterator[_Test]:
         yield _Test(full, _doc_of(found) or "", _line_of(where, full))
 
 
-def _program_tests(name: str) -> list[_Test]:
-    doc = running.scope.get("__doc__")
+def _program_tests(name: str, scope: dict[str, Any]) -> list[_Test]:
+    doc = scope.get("__doc__")
     tests = [_Test(name, str.__str__(doc) if is_a(doc, str) else "", 0)]
-    for key, value in functions_and_classes():
+    for key, value in functions_and_classes(scope):
         tests.extend(_tests_of(f"{name}.{key}", value))
-    extra = running.scope.get("__test__")
+    extra = scope.get("__test__")
     if type(extra) is dict:
         for key, value in extra.items():
             where = f"{name}.__test__.{key}"
@@ -324,14 +334,17 @@ def testmod(
     raise_on_error: bool = False,
     exclude_empty: bool = False,
 ) -> Any:
-    """Runs the examples in the documentation of the program, its functions and classes."""
-    if m is not None:
-        raise TypeError("[BJ502] testmod() tests the program itself: call it without a module")
+    """Runs the examples in the documentation of the program, or of a module of its own, its
+    functions and classes."""
+    scope = running.scope if m is None else guards.scope_of(m)
+    if scope is None:
+        raise TypeError("[BJ502] testmod() tests the program itself, and modules of its own")
     if raise_on_error:
         raise TypeError("[BJ502] raise_on_error is not available: failures are reported")
     runner = _Runner(bool(verbose), int(optionflags))
-    given = running.scope if globs is None else globs
-    for test in _program_tests("__main__" if name is None else str(name)):
+    given = scope if globs is None else globs
+    label = ("__main__" if m is None else m.__name__) if name is None else str(name)
+    for test in _program_tests(label, scope):
         if exclude_empty and not test.examples:
             continue
         runner.run(test, namespace(given, extraglobs))

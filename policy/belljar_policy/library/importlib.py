@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from .. import tables
+from . import scopes
+from .own_modules import own
 from .program import running
 from .types import ModuleType
 
@@ -13,7 +16,11 @@ def import_module(name: str, package: str | None = None) -> Any:
     if type(name) is not str:
         raise TypeError("[BJ502] import_module() takes a plain str")
     if name.startswith("."):
-        raise ImportError("[BJ204] there is no package to import from")
+        bare = name.lstrip(".")
+        try:
+            name = own.absolute(bare, package, len(name) - len(bare))
+        except ImportError as error:
+            raise ImportError(f"[BJ204] {error}") from None
     found = running.load_module(name)
     if found is None:
         raise ModuleNotFoundError(
@@ -26,6 +33,10 @@ def import_by_name(
     name: Any, globals: Any = None, locals: Any = None, fromlist: Any = (), level: Any = 0
 ) -> Any:
     """__import__(): the module, or without `fromlist` the package that it is in."""
+    if type(fromlist) is tuple and fromlist == tables.STAR and type(name) is str:
+        for each, value in own.star_of(name).items():
+            scopes.bind(each, value)
+        return None
     if type(level) is not int or level != 0:
         raise ImportError("[BJ204] there is no package to import from")
     found = import_module(name)
@@ -33,10 +44,10 @@ def import_by_name(
 
 
 def reload(module: Any) -> Any:
-    """The module: it cannot have changed."""
+    """The module. One of the program's files runs again; others cannot have changed."""
     if type(module) is not ModuleType:
         raise TypeError("reload() argument must be a module")
-    return module
+    return own.reload(module) if own.has(module) else module
 
 
 def invalidate_caches() -> None:

@@ -416,7 +416,7 @@ def _need_own(obj: Any) -> Any:
     if isclass(obj) and guards.is_guest_class(obj):
         return obj
     function = _function_of(obj)
-    if function is not None and function.__code__.co_filename == running.filename:
+    if function is not None and running.text_of(function.__code__.co_filename) is not None:
         return function.__code__
     if function is None and not isclass(obj) and not isroutine(obj):
         raise TypeError(
@@ -426,10 +426,22 @@ def _need_own(obj: Any) -> Any:
     raise OSError("could not get source code: it is not in the program's text")
 
 
+def _file_of(found: Any) -> str:
+    """The name of the file that has a function's code, or a class."""
+    if type(found) is types.CodeType:
+        return found.co_filename
+    file = running.scope_of(dict_of(found).get("__module__")).get("__file__")
+    return file if type(file) is str else running.filename
+
+
+def _text_of(found: Any) -> str:
+    return running.text_of(_file_of(found)) or ""
+
+
 def _line_of_class(cls: Any) -> int:
     wanted = dict_of(cls).get("__qualname__", type.__dict__["__qualname__"].__get__(cls))
     found: list[int] = []
-    pending: list[tuple[str, ast.AST]] = [("", ast.parse(running.source))]
+    pending: list[tuple[str, ast.AST]] = [("", ast.parse(_text_of(cls)))]
     while pending:
         prefix, node = pending.pop()
         for child in ast.iter_child_nodes(node):
@@ -451,7 +463,7 @@ def getsourcelines(object: Any) -> tuple[list[str], int]:
     """The lines of the program's function or class, and the number of the first."""
     found = _need_own(object)
     line = found.co_firstlineno if type(found) is types.CodeType else _line_of_class(found)
-    lines = running.source.splitlines(keepends=True)
+    lines = _text_of(found).splitlines(keepends=True)
     return inspect.getblock(lines[line - 1 :]), line
 
 
@@ -462,8 +474,7 @@ def getsource(object: Any) -> str:
 
 def getsourcefile(object: Any) -> str:
     """The program's file name."""
-    _need_own(object)
-    return running.filename
+    return _file_of(_need_own(object))
 
 
 def getfile(object: Any) -> str:
@@ -474,7 +485,7 @@ def getfile(object: Any) -> str:
 def getcomments(object: Any) -> str | None:
     """The lines of comments right above the program's function or class."""
     _, line = getsourcelines(object)
-    lines = running.source.splitlines(keepends=True)
+    lines = _text_of(_need_own(object)).splitlines(keepends=True)
     first = line - 1
     while first > 0 and lines[first - 1].lstrip().startswith("#"):
         first -= 1

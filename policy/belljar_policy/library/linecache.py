@@ -9,9 +9,8 @@ from .program import running
 
 def getlines(filename: Any, module_globals: Any = None) -> list[str]:
     """The lines of the program; none of other files."""
-    if type(filename) is not str or filename != running.filename:
-        return []
-    return running.source.splitlines(keepends=True)
+    text = running.text_of(filename) if type(filename) is str else None
+    return [] if text is None else text.splitlines(keepends=True)
 
 
 def getline(filename: Any, lineno: int, module_globals: Any = None) -> str:

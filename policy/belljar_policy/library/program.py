@@ -45,6 +45,16 @@ class _Program:
     globals name. Most programs have nothing, and the code for it stays untouched."""
     has_network = False
     """Whether connections can be made: the profile has an egress proxy."""
+    has_module: Callable[[str], bool] = staticmethod(lambda name: False)
+    """Whether the profile has the module."""
+    own: Any = None
+    """library/own_modules.py: the modules of the program's own files."""
+    decode: Callable[[bytes, str], str] = staticmethod(lambda source, filename: source.decode())
+    """The text of a source file, or SyntaxError: the runner's, as for the program itself."""
+    compile_module: Callable[[str, str, str], CodeType]
+    """Policy._compile_module, for own_modules.py."""
+    check_module: Callable[[str, str, str], tuple[CodeType | None, list[Any], list[str]]]
+    """Policy._check_module, likewise."""
     compile_text: Callable[[str, str, bool], CodeType] | None = None
     compile_mode: Callable[[str, str, str], tuple[CodeType, frozenset[str]]] | None = None
     """Policy._compile_mode, for library/scopes.py."""
@@ -54,6 +64,15 @@ class _Program:
     """Runs trees of library code as the program's own code (Policy._run_as_guest)."""
     tracebacks: Any = None
     """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""
+
+    def text_of(self, filename: str) -> str | None:
+        """The text of a file of the program's, by its name in tracebacks."""
+        return self.source if filename == self.filename else self.own.texts.get(filename)
+
+    def scope_of(self, module: Any) -> dict[str, Any]:
+        """The globals of a class's module, by its `__module__`."""
+        found = self.own.scopes.get(module) if type(module) is str else None
+        return self.scope if found is None else found
 
     def need(self, module: str) -> None:
         """Before the proxy of a module is looked up that the program may not have named."""
@@ -100,10 +119,10 @@ def places_of_callers() -> Iterator[tuple[str, int, str]]:
         frame = frame.f_back
 
 
-def functions_and_classes() -> Iterator[tuple[str, Any]]:
-    """What the program defined at its top level, by name."""
+def functions_and_classes(scope: dict[str, Any]) -> Iterator[tuple[str, Any]]:
+    """What the program defined at the top level of a module, by name."""
     for name, value in sorted(
-        ((name, value) for name, value in running.scope.items() if type(name) is str),
+        ((name, value) for name, value in scope.items() if type(name) is str),
         key=lambda item: item[0],
     ):
         if guards.is_guest_function(value) or guards.is_guest_class(value):

@@ -195,6 +195,13 @@ def locals() -> Any:  # noqa: A001
     return view_of(names) if is_live else names
 
 
+def bind(name: str, value: Any) -> None:
+    """Binds a name that may_be_global() in the module or text that calls."""
+    names, is_live = _locals_of(_caller())
+    if is_live:
+        names[name] = value
+
+
 def vars() -> Any:  # noqa: A001
     """vars() without an object is locals()."""
     names, is_live = _locals_of(_caller())

@@ -9,6 +9,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import streams
+from .own_modules import own
 from .program import running
 from .traceback import traceback_of
 
@@ -58,6 +59,8 @@ def modules() -> dict[str, Any]:
     what it puts there, no import finds."""
     if running.absent_modules:
         running.start_over()
+    for name, module in own.modules():
+        _modules[name] = module
     for name, module in running.modules.items():
         if running.may_import(name):
             _modules.setdefault(name, module)

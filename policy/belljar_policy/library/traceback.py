@@ -188,9 +188,8 @@ def stack_lines() -> list[tuple[str, int, str, str]]:
     """File, line, function and source of the program's calls now, the innermost first. A text that
     was compiled while it ran has no source here, whatever file it says it is from.
     """
-    source = linecache.getlines(running.filename)
     return [
-        (file, line, name, source[line - 1] if file == running.filename and line else "")
+        (file, line, name, linecache.getline(file, line))
         for file, line, name in itertools.islice(places_of_callers(), _MAX_STACK)
     ]
 

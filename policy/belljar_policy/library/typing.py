@@ -9,7 +9,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import lazy_annotations, program, scopes
-from .objects import mro_of, only_for_its_own
+from .objects import dict_of, mro_of, only_for_its_own
 from .types import check_namespace
 
 
@@ -22,27 +22,27 @@ def get_type_hints(
     obj: Any, globalns: Any = None, localns: Any = None, include_extras: bool = False
 ) -> dict[str, Any]:
     """typing.get_type_hints, for what the program defined. Text is checked like its source."""
+    found: list[tuple[Any, dict[str, Any]]] = []  # annotations, and where their text is evaluated
     if issubclass(type(obj), type):
-        found = [
-            lazy_annotations.of_class(base)
-            for base in reversed(mro_of(obj))
-            if guards.is_guest_class(base)
-        ]
+        for base in reversed(mro_of(obj)):
+            if guards.is_guest_class(base):
+                where = program.running.scope_of(dict_of(base).get("__module__"))
+                found.append((lazy_annotations.of_class(base), where))
     else:
         while type(obj) is types.MethodType:
             obj = obj.__func__
-        found = [obj.__annotations__ if guards.is_guest_function(obj) else None]
+        if guards.is_guest_function(obj):
+            where = obj.__globals__ if type(obj) is types.FunctionType else program.running.scope
+            found.append((obj.__annotations__, where))
     hints: dict[str, Any] = {}
-    for each in found:
-        if type(each) is dict:
-            hints.update(each)
-    scope: dict[str, Any] | None = None
-    for name, value in hints.items():
-        if type(value) is str:
-            if scope is None:
-                scope = scopes.namespace(program.running.scope, globalns, localns)
-            value = lazy_annotations.evaluate_text(value, scope)
-        hints[name] = type(None) if value is None else value
+    for names, where in found:
+        scope: dict[str, Any] | None = None
+        for name, value in names.items() if type(names) is dict else ():
+            if type(value) is str:
+                if scope is None:
+                    scope = scopes.namespace(where, globalns, localns)
+                value = lazy_annotations.evaluate_text(value, scope)
+            hints[name] = type(None) if value is None else value
     if include_extras:
         return hints
     strip: Any = typing._strip_annotations  # type: ignore[attr-defined]

@@ -13,6 +13,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from .objects import is_a, its_own_only, mro_of, refuses
+from .own_modules import own
 from .program import running
 from .unittest_async import IsolatedAsyncioTestCase
 from .unittest_case import (
@@ -285,6 +286,14 @@ class TestLoader:
             raise TypeError("[BJ306] a test's name must be a plain str")
         first, _, rest = name.removeprefix("__main__.").partition(".")
         found = running.scope.get(first)
+        if found is None and own.is_own(first):
+            found = own.load(first)
+        scope = guards.scope_of(found)
+        if scope is not None:
+            if not rest:
+                return self.loadTestsFromModule(found)
+            first, _, rest = rest.partition(".")
+            found = scope.get(first)
         if guards.is_guest_class(found) and TestCase in mro_of(found):
             if not rest:
                 return self.loadTestsFromTestCase(found)

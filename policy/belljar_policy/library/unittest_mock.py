@@ -29,6 +29,7 @@ import _belljar_guards as guards
 from .. import tables
 from . import inspect, kept
 from .objects import dict_of, mro_of
+from .own_modules import own
 from .program import running
 from .streams import TextStream
 from .sys import set_argv
@@ -166,6 +167,8 @@ def find_module(name: Any) -> Any:
     """The module as `import` gives it to the program, also `__main__` and `builtins`."""
     if type(name) is not str:
         raise TypeError("[BJ306] a module's name must be a plain str")
+    if own.is_own(name):
+        return own.load(name)
     guards.import_module(name)
     return running.modules[name]
 
