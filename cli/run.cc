@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <filesystem>
 #include <nlohmann/json.hpp>
 #include <utility>
 
@@ -15,6 +16,7 @@
 #include "cli/network_options.h"
 #include "cli/outcome_text.h"
 #include "cli/package_options.h"
+#include "cli/project.h"
 #include "cli/receipt.h"
 #include "cli/run_files.h"
 #include "cli/sandbox_choice.h"
@@ -35,6 +37,7 @@ const StringList kLayers = {"namespaces", "privileges", "rlimits", "landlock", "
 struct RunArguments {
   std::optional<std::string> file;
   std::optional<std::string> code;
+  std::optional<std::string> module;
   std::optional<std::string> standard_input;
   StringList arguments;  // of the program
   StringList environment;
@@ -77,12 +80,28 @@ struct Job {
 // is the program, unless it was named before.
 void SortArguments(RunArguments& arguments) {
   StringList& rest = arguments.arguments;
-  if (arguments.code && arguments.file) {
+  if ((arguments.code || arguments.module) && arguments.file) {
     rest.insert(rest.begin(), *std::exchange(arguments.file, std::nullopt));
-  } else if (!arguments.code && !arguments.file && !rest.empty()) {
+  } else if (!arguments.code && !arguments.module && !arguments.file && !rest.empty()) {
     arguments.file = std::move(rest.front());
     rest.erase(rest.begin());
   }
+}
+
+// A folder or a module in place of a file.
+core::Result<void> TakeProject(RunArguments& arguments) {
+  std::error_code error;
+  if (!arguments.module &&
+      !(arguments.file && std::filesystem::is_directory(*arguments.file, error))) {
+    return {};
+  }
+  if (arguments.module && arguments.code) return UsersError("use either -m or -c");
+  core::Result<Project> project =
+      arguments.module ? ProjectOf(*arguments.module) : ProjectIn(*arguments.file);
+  if (!project) return project.error();
+  arguments.file = std::move(project->program);
+  if (project->folder) arguments.files.push_back(std::move(*project->folder));
+  return {};
 }
 
 core::Result<void> TakeArguments(const RunArguments& arguments, Job& job) {
@@ -140,7 +159,7 @@ core::Result<void> TakeStandardInput(const RunArguments& arguments, Job& job) {
 
 core::Result<void> TakeFiles(const RunArguments& arguments, Job& job) {
   core::Result<std::vector<host::InputFile>> files =
-      ReadInputFiles(arguments.files, job.sandbox.profile);
+      ReadInputFiles(arguments.files, job.sandbox.profile, "--file", true);
   if (!files) return files.error();
   job.request.files = std::move(*files);
   return {};
@@ -237,7 +256,11 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
 core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
                                       profiles::ProfileCatalogue& catalogue, Job& job) {
   if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
-  const profiles::ProgramNeeds needs{.source = job.request.source,
+  const std::string with_modules =
+      arguments.files.empty() ? "" : job.request.source + TextOfModules(arguments.files);
+  const profiles::ProgramNeeds needs{.source = arguments.files.empty()
+                                                   ? std::string_view(job.request.source)
+                                                   : std::string_view(with_modules),
                                      .files = !arguments.files.empty()};
   if (job.refused || !profiles::NeedsOtherProfiles(needs)) return {};
   if (core::Result<void> read = catalogue.ReadOthers(); !read) return read;
@@ -390,6 +413,9 @@ int RunJob(const RunArguments& arguments, Job job) {
 
 int ExecuteRun(RunArguments arguments) {
   SortArguments(arguments);
+  if (const core::Result<void> taken = TakeProject(arguments); !taken) {
+    return UsageError("run", taken.error().ToString());
+  }
   core::Result<profiles::ProfileCatalogue> catalogue =
       arguments.sandbox.profile ? profiles::ProfileCatalogue::Open()
                                 : profiles::ProfileCatalogue::OpenWith(profiles::kUnnamedProfile);
@@ -409,15 +435,18 @@ Command MakeRunCommand(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
   CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
   AddText(parser, "FILE", arguments->file, kFileType,
-          "the program; - or omitted: standard input. It is followed by the program's own "
-          "arguments; its options follow --");
+          "the program, or a folder with a __main__.py; - or omitted: standard input. It is "
+          "followed by the program's own arguments; its options follow --");
   AddText(parser, "-c", arguments->code, "CODE", "the program as text");
+  AddText(parser, "-m", arguments->module, "MODULE",
+          "the program as a module or package below the current directory, with its package");
   AddText(parser, "--stdin", arguments->standard_input, kFileType,
           "file that the program reads as standard input; -: standard input (default: none)");
   parser
       ->add_option(
           "--file", arguments->files,
-          "file to copy into the program's workspace, under its own name or as DST; repeatable")
+          "file or folder to copy into the program's workspace, under its own name or as DST; "
+          "repeatable. The program can import modules among them, in any profile")
       ->type_name("FILE[:DST]")
       ->allow_extra_args(false)
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
@@ -466,6 +495,8 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
                "belljar run program.py x y -- --verbose  # the program's own arguments",
                "belljar run a.py --profile filesystem --file a.csv  # a file to read",
+               "belljar run a.py --file helper.py --file lib/  # modules to import",
+               "belljar run project  # a folder with a __main__.py; also -m package",
                "belljar run a.py --save-artifacts out  # keep files, figures, tables",
                "belljar run program.py --timeout 5 --memory 64m  # killed at the limits",
                "belljar run program.py --allow-import math,json  # fewer modules",

@@ -25,6 +25,14 @@ namespace fs = std::filesystem;
 constexpr mode_t kFileMode = 0666;
 constexpr mode_t kDirectoryMode = 0777;
 
+std::string NeedsWorkspace(const std::string& what, const core::Profile& profile) {
+  return what + " needs a profile with a workspace, and " + profile.name +
+         " has none: use --profile filesystem, or combine profiles, as in data-science+filesystem";
+}
+
+// Of one folder.
+constexpr size_t kMaxFolderFiles = 10'000;
+
 struct Given {
   std::string source;
   std::string target;
@@ -41,22 +49,66 @@ Given Split(const std::string& given) {
   return split;
 }
 
-core::Result<host::InputFile> ReadInputFile(const std::string& given, core::Bytes bound,
+bool IsModule(const std::string& path) { return path.ends_with(".py"); }
+
+// The files below a folder, sorted.
+core::Result<std::vector<Given>> FilesIn(const Given& folder, bool only_modules,
+                                         const std::string& option) {
+  const std::string prefix =
+      folder.target.empty() || folder.target == "." ? "" : folder.target + "/";
+  std::vector<Given> files;
+  std::error_code error;
+  fs::recursive_directory_iterator entry(folder.source, error);
+  for (; !error && entry != fs::recursive_directory_iterator(); entry.increment(error)) {
+    const std::string name = entry->path().filename().string();
+    std::error_code unknown;
+    if (name.starts_with('.') || name == "__pycache__") {
+      entry.disable_recursion_pending();
+    } else if (!entry->is_symlink(unknown) && entry->is_regular_file(unknown) &&
+               (!only_modules || IsModule(name))) {
+      files.push_back({entry->path().string(),
+                       prefix + entry->path().lexically_relative(folder.source).string()});
+    }
+    if (files.size() > kMaxFolderFiles) {
+      return UsersError(option + " " + core::Quoted(folder.source) + " holds more than " +
+                        WithThousands(kMaxFolderFiles) + " files");
+    }
+  }
+  if (error) {
+    return core::SystemErrorOf(error.value(), option + " " + core::Quoted(folder.source));
+  }
+  std::ranges::sort(files, {}, &Given::target);
+  return files;
+}
+
+// With the files of folders in place of these.
+core::Result<std::vector<Given>> Expanded(const std::vector<std::string>& given, bool only_modules,
+                                          const std::string& option) {
+  std::vector<Given> all;
+  for (const std::string& one : given) {
+    const Given split = Split(one);
+    std::error_code error;
+    if (!fs::is_directory(split.source, error)) {
+      all.push_back(split);
+      continue;
+    }
+    core::Result<std::vector<Given>> below = FilesIn(split, only_modules, option);
+    if (!below) return below.error();
+    all.insert(all.end(), below->begin(), below->end());
+  }
+  return all;
+}
+
+core::Result<host::InputFile> ReadInputFile(const Given& split, core::Bytes bound,
                                             const std::string& option) {
-  const Given split = Split(given);
   if (split.source == "-") {
     return UsersError(option + " expects file names; use --stdin for standard input");
-  }
-  std::error_code error;
-  if (fs::is_directory(split.source, error)) {
-    return UsersError(option + " " + core::Quoted(split.source) +
-                      " is a directory; pass its files one by one, or an archive of it");
   }
   core::Result<SourceFile> read = ReadSourceFile(split.source, bound);
   if (!read) return read.error();
   if (read->is_too_long) {
     return UsersError(option + " " + core::Quoted(split.source) + " exceeds the " +
-                      bound.ToString() + " that the workspace can hold");
+                      bound.ToString() + " that may be given");
   }
   return host::InputFile{split.target, std::move(read->bytes)};
 }
@@ -103,25 +155,41 @@ constexpr size_t kMaxLines = 20;
 
 core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std::string>& given,
                                                           const core::Profile& profile,
-                                                          const std::string& option) {
+                                                          const std::string& option,
+                                                          bool takes_modules) {
   std::vector<host::InputFile> files;
-  if (!given.empty() && !profile.workspace) {
-    return UsersError(
-        option + " needs a profile with a workspace, and " + profile.name +
-        " has none: use --profile filesystem, or combine profiles, as in data-science+filesystem");
+  if (!given.empty() && !profile.workspace && !takes_modules) {
+    return UsersError(NeedsWorkspace(option, profile));
   }
+  const core::Result<std::vector<Given>> all = Expanded(given, !profile.workspace, option);
+  if (!all) return all.error();
+  const core::Bytes bound = profile.workspace ? profile.workspace->size : workspace::kMaxModules;
   uint64_t size = 0;
-  for (const std::string& one : given) {
-    core::Result<host::InputFile> file = ReadInputFile(one, profile.workspace->size, option);
+  for (const Given& one : *all) {
+    if (!profile.workspace && !IsModule(one.target)) {
+      return UsersError(NeedsWorkspace(option + " " + core::Quoted(one.source), profile));
+    }
+    core::Result<host::InputFile> file = ReadInputFile(one, bound, option);
     if (!file) return file.error();
     size += file->content.size();
     files.push_back(std::move(*file));
     // The total is already too large; CheckFiles reports it.
-    if (size > profile.workspace->size.count) break;
+    if (size > bound.count) break;
   }
   if (core::Result<void> checked = workspace::CheckFiles(files, profile); !checked)
     return checked.error();
   return files;
+}
+
+std::string TextOfModules(const std::vector<std::string>& given) {
+  const core::Result<std::vector<Given>> all = Expanded(given, true, "");
+  std::string text;
+  for (const Given& one : all ? *all : std::vector<Given>()) {
+    if (!IsModule(one.target) || text.size() > workspace::kMaxModules.count) continue;
+    core::Result<SourceFile> read = ReadSourceFile(one.source, workspace::kMaxModules);
+    if (read) text += "\n" + read->bytes;
+  }
+  return text;
 }
 
 core::Result<SaveDirectory> SaveDirectory::Open(std::string name, bool force,

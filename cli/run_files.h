@@ -16,11 +16,19 @@
 namespace belljar::cli {
 
 // Each of `given` is "SRC" or "SRC:DST"; a DST that ends in '/' is a directory. If a file whose
-// name contains the colon exists, the colon belongs to the name. Errors are the user's and begin
-// with `option`, the option as written.
+// name contains the colon exists, the colon belongs to the name. A folder stands for all files
+// below it, and with a '/' at its end for these without its own name; what is hidden in it,
+// bytecode and symbolic links are left out. Without a workspace only `takes_modules` takes
+// anything: files, and in folders, that are modules (.py). Errors are the user's and begin with
+// `option`, the option as written.
 core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std::string>& given,
                                                           const core::Profile& profile,
-                                                          const std::string& option = "--file");
+                                                          const std::string& option = "--file",
+                                                          bool takes_modules = false);
+
+// The text of the modules (.py) among what `given` stands for, as far as it can be read: what the
+// program may import besides.
+std::string TextOfModules(const std::vector<std::string>& given);
 
 // The destination for artifacts. It is opened before the program runs, so that a mistyped name does
 // not cost the user the results of a long run.

@@ -58,12 +58,19 @@ struct RequestHeader {
   uint32_t magic = 0x424a5251;  // "BJRQ"
   uint32_t metadata_size = 0;   // JSON for the Python half
   uint64_t inputs_size = 0;     // JSON: variable -> value
+  uint64_t modules_size = 0;    // FileHeaders, each followed by a path and a content
   uint64_t source_size = 0;
   uint64_t stdin_size = 0;  // plus one; 0: no standard input
   uint64_t memory_limit = 0;
   uint64_t output_limit = 0;
   uint64_t file_size_limit = 0;
   uint64_t cpu_limit_seconds = 0;
+};
+
+// One of the program's modules, in a profile without a workspace.
+struct FileHeader {
+  uint64_t path_size = 0;
+  uint64_t content_size = 0;
 };
 
 struct WorkerSignal {

@@ -55,7 +55,11 @@ void FailSeal(int socket, seal::SealStep step, int error_number) {
 }
 
 RequestParts ReceivedRequest::Parts(int socket) const {
-  return {metadata, inputs, source, standard_input ? &*standard_input : nullptr,
+  return {metadata,
+          inputs,
+          modules,
+          source,
+          standard_input ? &*standard_input : nullptr,
           [socket](std::string_view name, std::string_view arguments) {
             return CallHost(socket, name, arguments);
           }};
@@ -82,6 +86,8 @@ ReceivedRequest ReceiveRequest(int socket) {
   ReceiveOrExit(socket, request.metadata.data(), request.metadata.size());
   request.inputs.resize(header.inputs_size);
   ReceiveOrExit(socket, request.inputs.data(), request.inputs.size());
+  request.modules.resize(header.modules_size);
+  ReceiveOrExit(socket, request.modules.data(), request.modules.size());
   request.source.resize(header.source_size);
   ReceiveOrExit(socket, request.source.data(), request.source.size());
   if (header.stdin_size > 0) {

@@ -32,6 +32,7 @@ struct ReceivedRequest {
   core::RequestHeader header;
   std::string metadata;
   std::string inputs;
+  std::string modules;
   std::string source;
   std::optional<std::string> standard_input;
 

@@ -5,6 +5,8 @@
 #include <signal.h>
 #include <sys/stat.h>
 
+#include <cstring>
+
 #include "engine/core/text.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/heap.h"
@@ -227,12 +229,29 @@ py::object Loaded(std::string_view json) {
   return g_runner->loads(py::str(json.data(), json.size()));
 }
 
+// Path -> content.
+py::dict Modules(std::string_view parts) {
+  py::dict modules;
+  core::FileHeader header;
+  while (parts.size() >= sizeof header) {
+    memcpy(&header, parts.data(), sizeof header);
+    parts.remove_prefix(sizeof header);
+    const std::string_view path = parts.substr(0, header.path_size);
+    parts.remove_prefix(path.size());
+    const std::string_view content = parts.substr(0, header.content_size);
+    parts.remove_prefix(content.size());
+    modules[py::str(path.data(), path.size())] = py::bytes(content.data(), content.size());
+  }
+  return modules;
+}
+
 py::dict MakeRequest(const RequestParts& parts) {
   py::dict request = Loaded(parts.metadata);
   const std::string* const input = parts.standard_input;
   request["stdin"] = input ? py::object(py::bytes(*input)) : py::none();
   request["keep_artifact"] = g_runner->keep_artifact;
   if (!parts.inputs.empty()) request["inputs"] = Loaded(parts.inputs);
+  if (!parts.modules.empty()) request["modules"] = Modules(parts.modules);
   if (request.contains("functions")) request["call_host"] = py::cpp_function(parts.call_host);
   if (parts.start_over) request["start_over"] = py::cpp_function(parts.start_over);
   return request;

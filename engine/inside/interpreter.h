@@ -68,6 +68,7 @@ using HostCall = std::function<std::string(std::string_view, std::string_view)>;
 struct RequestParts {
   std::string_view metadata;  // a JSON object; belljar_runner defines its keys
   std::string_view inputs;    // JSON: variable -> value; empty: none
+  std::string_view modules;   // as in core/wire.h; empty: none
   std::string_view source;
   const std::string* standard_input = nullptr;  // null: none
   HostCall call_host;

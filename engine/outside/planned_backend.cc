@@ -27,7 +27,7 @@ class Turn {
 
 core::Result<host::Outcome> RunInOwn(const PlannedBackend::Start& start, WorkerSource source,
                                      const host::Request& request, const run::RunOptions& run) {
-  core::Result<std::unique_ptr<Backend>> own = start(source, request.source);
+  core::Result<std::unique_ptr<Backend>> own = start(source, ProgramText(request));
   if (!own) return own.error();
   run::RunOptions through = run;
   through.deferred = nullptr;  // its worker ends here, with its zygote

@@ -5,6 +5,7 @@
 
 #include "engine/core/text.h"
 #include "engine/outside/output_of_both.h"
+#include "engine/workspace/workspace.h"
 
 namespace belljar::outside {
 namespace {
@@ -43,7 +44,7 @@ bool NamesAny(const Names& names, std::string_view source) {
 StartPlan PlanStart(const host::Request& request, const Ways& ways) {
   if (!MayStartOver(request, ways.has_network)) return {ways.whole, {}};
   if (ways.own_named) return {WorkerSource::kOwnNamed, ways.whole};
-  if (ways.light_lacks && !NamesAny(*ways.light_lacks, request.source)) {
+  if (ways.light_lacks && !NamesAny(*ways.light_lacks, ProgramText(request))) {
     return {WorkerSource::kLightSpare, ways.whole, true};
   }
   return {ways.whole, {}};
@@ -78,6 +79,14 @@ workers::ZygoteKind ZygoteFor(WorkerSource source, const SandboxOptions& options
   // Such a program may import any standard library module, and those import each other.
   if (LanguageOf(options) == Language::kFull) kind.modules->emplace_back(kWholeLibrary);
   return kind;
+}
+
+std::string ProgramText(const host::Request& request) {
+  std::string text = request.source;
+  for (const host::InputFile& file : request.files) {
+    if (workspace::IsModule(file)) text += "\n" + file.content;
+  }
+  return text;
 }
 
 std::vector<std::string> NamedModules(const core::Profile& profile, std::string_view source) {

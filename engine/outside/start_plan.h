@@ -73,7 +73,10 @@ struct Ways {
 // Looks at the program's text only if there is a light zygote.
 StartPlan PlanStart(const host::Request& request, const Ways& ways);
 
-// The zygote that a source needs for the program.
+// The text of the program and of the modules that it brings along (.py).
+std::string ProgramText(const host::Request& request);
+
+// The zygote that a source needs for the program: its text.
 workers::ZygoteKind ZygoteFor(WorkerSource source, const SandboxOptions& options,
                               std::string_view program);
 

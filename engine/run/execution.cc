@@ -53,7 +53,20 @@ std::string Metadata(const host::Request& request, const Question* question,
   if (!request.arguments.empty()) json["arguments"] = request.arguments;
   if (!request.environment.empty()) json["environment"] = request.environment;
   if (!request.functions.empty()) json["functions"] = request.functions;
+  if (!request.files.empty()) json["files"] = true;
   return json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+// The request's files, as modules (core/wire.h).
+std::string ModulesText(const host::Request& request) {
+  std::string text;
+  for (const host::InputFile& file : request.files) {
+    const core::FileHeader header{file.path.size(), file.content.size()};
+    text += core::AsBytes(header);
+    text += file.path;
+    text += file.content;
+  }
+  return text;
 }
 
 // Names have been checked (Sandbox::Run), and the values are JSON already.
@@ -94,6 +107,9 @@ void Execution::ServeEgress(egress::EgressService& service, core::UniqueFd liste
 core::Result<host::Outcome> Execution::Run() {
   if (is_cell()) {
     worker_.capture.Clear();
+  } else if (worker_.resources.workspace.get() < 0 ||
+             request_.mode == host::Request::Mode::kValidate) {
+    SendModules();
   } else if (core::Result<void> put =
                  workspace::PutFiles(worker_.resources.workspace.get(), request_.files);
              !put) {
@@ -114,9 +130,11 @@ core::Result<host::Outcome> Execution::Run() {
 core::Result<void> Execution::SendRequest() {
   const std::string metadata = Metadata(request_, question_, language_);
   const std::string inputs = InputsText(request_);
+  const std::string modules = sends_modules_ ? ModulesText(request_) : std::string();
   core::RequestHeader header;
   header.metadata_size = static_cast<uint32_t>(metadata.size());
   header.inputs_size = inputs.size();
+  header.modules_size = modules.size();
   header.source_size = request_.source.size();
   header.stdin_size = request_.standard_input ? request_.standard_input->size() + 1 : 0;
   header.memory_limit = request_.limits.memory.count;
@@ -131,6 +149,7 @@ core::Result<void> Execution::SendRequest() {
       core::AsBytes(header),
       metadata,
       inputs,
+      modules,
       request_.source,
       request_.standard_input ? std::string_view(*request_.standard_input) : std::string_view()};
   core::Result<void> sent = core::SendAll(worker_.socket.get(), parts, deadline_);

@@ -39,6 +39,8 @@ class Execution {
             std::string_view language);
 
   // Before Run, if the profile has an egress proxy. `narrower`: as in EgressProxy.
+  // The request's files are modules that go with it: there is no workspace. Before Run().
+  void SendModules() { sends_modules_ = true; }
   void ServeEgress(egress::EgressService& service, core::UniqueFd listener,
                    std::optional<egress::AllowList> narrower);
   core::UniqueFd TakeListener() { return std::move(worker_.resources.egress); }
@@ -90,6 +92,7 @@ class Execution {
   core::Deadline interrupt_at_ = core::Deadline::max();  // likewise, once more
   bool reported_ = false;
   const Question* question_ = nullptr;  // borrowed
+  bool sends_modules_ = false;
   core::Deadline next_stream_;
   uint64_t streamed_stdout_ = 0;
   uint64_t streamed_stderr_ = 0;

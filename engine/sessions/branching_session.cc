@@ -244,6 +244,7 @@ core::Result<host::Outcome> BranchingSession::RunCell(const host::Request& reque
   run::RunOptions own = options;
   own.interrupt_fd = *interrupt_fd;
   run::Execution execution(std::move(*worker_), request, own, host_->language);
+  if (!host_->workspace) execution.SendModules();
   if (host_->egress) {
     execution.ServeEgress(*host_->egress, std::move(listener), std::move(narrower));
   }

@@ -57,6 +57,7 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
   worker_.process.Resume();
   run::Execution execution(std::move(worker_), request, options, terms_.language);
   if (question) execution.Ask(*question);
+  if (!terms_.workspace) execution.SendModules();
   core::Result<host::Outcome> outcome = execution.Run();
   worker_ = execution.TakeWorker();
   reported = execution.reported();
@@ -68,7 +69,7 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
 
 core::Result<host::Outcome> KeptWorker::Run(const host::Request& request,
                                             const run::RunOptions& options) {
-  if (!request.files.empty()) {
+  if (!request.files.empty() && terms_.workspace) {
     if (core::Result<void> put = PutFiles(request.files); !put) return put.error();
   }
   bool reported = false;

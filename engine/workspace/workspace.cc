@@ -309,14 +309,42 @@ core::Result<void> Remove(int workspace, const std::string& path) {
 
 }  // namespace
 
+bool IsModule(const host::InputFile& file) { return file.path.ends_with(".py"); }
+
+namespace {
+
+// Without a workspace: only modules that the program may import, which are kept in memory.
+core::Result<void> CheckModules(const std::vector<host::InputFile>& files,
+                                const core::Profile& profile) {
+  Tree tree;
+  uint64_t size = 0;
+  for (const host::InputFile& file : files) {
+    if (!IsModule(file)) {
+      return FileError(file.path, "profile " + profile.name +
+                                      " has no workspace for it, only modules (.py); the profile "
+                                      "filesystem has one");
+    }
+    if (const char* fault = host::PathFault(file.path)) return FileError(file.path, fault);
+    if (std::string what = tree.Add(file.path); !what.empty()) return FileError(file.path, what);
+    size += file.content.size();
+    if (size > kMaxModules.count) {
+      return FileError(file.path,
+                       "with it the modules exceed " + kMaxModules.ToString() + " in all");
+    }
+  }
+  if (files.size() > kMaxModuleFiles) {
+    return core::MakeError("files", std::to_string(files.size()) + " modules exceed the " +
+                                        std::to_string(kMaxModuleFiles) + " that may be given");
+  }
+  return {};
+}
+
+}  // namespace
+
 core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
                               const core::Profile& profile) {
   if (files.empty()) return {};
-  if (!profile.workspace) {
-    return core::MakeError(
-        "files",
-        "profile " + profile.name + " has no workspace for them; the profile filesystem has one");
-  }
+  if (!profile.workspace) return CheckModules(files, profile);
   const core::WorkspaceRule& workspace = *profile.workspace;
   Tree tree;
   uint64_t size = 0;

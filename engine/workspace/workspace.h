@@ -27,8 +27,16 @@ namespace belljar::workspace {
 inline constexpr size_t kMaxArtifactFiles = 4096;
 inline constexpr core::Bytes kMaxKept = core::Bytes::Mebi(64);
 
-// Checks that the files can be put into a workspace of the profile. The error is the caller's: it
-// names the file and what to change.
+// Of modules that are given to a program without a workspace.
+inline constexpr size_t kMaxModuleFiles = 10'000;
+inline constexpr core::Bytes kMaxModules = core::Bytes::Mebi(16);
+
+// Whether a program without a workspace may get it.
+bool IsModule(const host::InputFile& file);
+
+// Checks that the files can be put into a workspace of the profile, or, if it has none, that they
+// are modules of the program's own. The error is the caller's: it names the file and what to
+// change.
 core::Result<void> CheckFiles(const std::vector<host::InputFile>& files,
                               const core::Profile& profile);
 

@@ -1,8 +1,14 @@
 #include "server/compatible/program.h"
 
+#include <algorithm>
 #include <utility>
 
 namespace belljar::server::compatible {
+
+bool AreModules(const std::vector<ProgramFile>& files) {
+  return std::ranges::all_of(files,
+                             [](const ProgramFile& file) { return file.path.ends_with(".py"); });
+}
 
 nlohmann::json FilesArgument(std::vector<ProgramFile> files) {
   nlohmann::json list = nlohmann::json::array();

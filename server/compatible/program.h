@@ -18,6 +18,9 @@ struct ProgramFile {
   std::string base64;  // as sent; the tool checks it
 };
 
+// Whether all are modules (.py), which a program may have in any profile.
+bool AreModules(const std::vector<ProgramFile>& files);
+
 struct Program {
   std::string code;
   std::optional<std::string> standard_input;

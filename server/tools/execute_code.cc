@@ -26,9 +26,10 @@ constexpr const char* kExecuteName = "execute_code";
 constexpr core::Bytes kMaxStdin = core::Bytes::Mebi(16);
 
 Parameter WorkspaceParameter(const Sandboxes& sandboxes) {
-  Parameter files =
-      FilesParameter("Files to create in the working directory, with profile filesystem. Up to " +
-                     SizeText(kMaxFileContent) + " in all.");
+  Parameter files = FilesParameter(
+      "Files to create in the working directory, with profile filesystem; modules (.py) to import, "
+      "in any. Up to " +
+      SizeText(kMaxFileContent) + " in all.");
   files.is_unlisted = !Has(sandboxes, HasWorkspace);
   return files;
 }
@@ -214,13 +215,14 @@ void TakeFiles(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
                std::vector<std::string>& problems) {
   auto files = arguments.Files("files");
   if (!files) return;
-  if (!profile.workspace && !files->empty()) {
+  request.files = std::move(*files);
+  if (!profile.workspace && !std::ranges::all_of(request.files, workspace::IsModule)) {
     problems.push_back(
         LacksFeature("files", "workspace", sandboxes, caller, profile, HasWorkspace));
+    return;
   }
-  request.files = std::move(*files);
   const core::Result<void> checked = workspace::CheckFiles(request.files, profile);
-  if (profile.workspace && !checked) problems.push_back(checked.error().ToString());
+  if (!checked) problems.push_back(checked.error().ToString());
 }
 
 }  // namespace

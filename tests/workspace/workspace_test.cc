@@ -97,9 +97,29 @@ TEST(CheckFiles, MoreThanTheWorkspaceHoldsIsRefused) {
   EXPECT_NE(Fault(many).find("16 files"), std::string::npos);
 }
 
-TEST(CheckFiles, AProfileWithoutAWorkspaceTakesNone) {
-  EXPECT_NE(Fault({{"a", ""}}, tests::BasicProfile()).find("profile filesystem has"),
+TEST(CheckFiles, AProfileWithoutAWorkspaceTakesModulesOnly) {
+  const core::Profile basic = tests::BasicProfile();
+  EXPECT_EQ(Fault({{"a.py", "x"}, {"b/c.py", ""}}, basic), "");
+  for (const char* other : {"a", "a.txt", "py", "b/a.pyc", "a.so", "a.zip"}) {
+    EXPECT_NE(Fault({{"a.py", ""}, {other, ""}}, basic).find("profile filesystem has"),
+              std::string::npos)
+        << other;
+  }
+  EXPECT_NE(Fault({{"../a.py", ""}}, basic), "");
+  EXPECT_NE(Fault({{"a.py", ""}, {"a.py", ""}}, basic).find("twice"), std::string::npos);
+}
+
+TEST(CheckFiles, ModulesInMemoryHaveTwoBounds) {
+  const core::Profile basic = tests::BasicProfile();
+  const std::string half(kMaxModules.count / 2, 'x');
+  EXPECT_EQ(Fault({{"a.py", half}, {"b.py", half}}, basic), "");
+  EXPECT_NE(Fault({{"a.py", half}, {"b.py", half}, {"c.py", "x"}}, basic).find("exceed 16 MiB"),
             std::string::npos);
+  std::vector<host::InputFile> many;
+  for (size_t i = 0; i < kMaxModuleFiles; ++i) many.push_back({std::to_string(i) + ".py", ""});
+  EXPECT_EQ(Fault(many, basic), "");
+  many.push_back({"more.py", ""});
+  EXPECT_NE(Fault(many, basic).find("10000"), std::string::npos);
 }
 
 TEST(MediaType, IsOfTheNameElseOfTheContent) {

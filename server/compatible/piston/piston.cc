@@ -178,7 +178,7 @@ std::optional<std::string> Piston::TakeFiles(BodyFields& fields, Program& progra
         {std::string(PlainPath(decoded->name)), host::EncodeBase64(decoded->content)});
   }
   if (!has_program) return "files must include at least one utf8 encoded file";
-  if (!program.files.empty() && !terms_.has_workspace) {
+  if (!AreModules(program.files) && !terms_.has_workspace) {
     return "files: one, the program, since " + NoWorkspace(terms_, kFilesSetting);
   }
   return std::nullopt;

@@ -140,7 +140,8 @@ std::vector<ProgramFile> SandboxFusion::TakeFiles(BodyFields& fields) const {
   for (auto& [path, base64] : fields.TextMap("files")) {
     files.push_back({std::string(PlainPath(path)), std::move(base64)});
   }
-  if (!files.empty() && !terms_.has_workspace) fields.Add("files", NoWorkspace(terms_, kSetting));
+  if (!AreModules(files) && !terms_.has_workspace)
+    fields.Add("files", NoWorkspace(terms_, kSetting));
   return files;
 }
 
