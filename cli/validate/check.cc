@@ -119,6 +119,7 @@ core::Result<Judgement> FileChecker::Check(const Target& target) const {
   request.source = std::move(source->bytes);
   request.filename = source->name;
   request.allowed_imports = options_.allowed_imports;
+  request.files = project_.FilesFor(target);
   request.limits = sandbox_.profile().default_limits;
   request.wants_analysis = false;
   request.wants_comments = options_.wants_comments;

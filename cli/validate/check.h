@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "cli/validate/files.h"
+#include "cli/validate/project_modules.h"
 #include "cli/validate/report.h"
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
@@ -29,9 +30,9 @@ struct CheckOptions {
 
 class FileChecker {
  public:
-  // Borrows `sandbox`.
-  FileChecker(outside::Sandbox& sandbox, CheckOptions options)
-      : sandbox_(sandbox), options_(std::move(options)) {}
+  // Borrows `sandbox` and `project`.
+  FileChecker(outside::Sandbox& sandbox, const ProjectModules& project, CheckOptions options)
+      : sandbox_(sandbox), project_(project), options_(std::move(options)) {}
 
   // Any thread, concurrently. An error is Belljar's own failure, which would recur for the next
   // file.
@@ -39,6 +40,7 @@ class FileChecker {
 
  private:
   outside::Sandbox& sandbox_;
+  const ProjectModules& project_;
   const CheckOptions options_;
 };
 

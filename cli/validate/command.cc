@@ -157,7 +157,8 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
   core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       outside::Sandbox::Open(std::move(job.sandbox));
   if (!sandbox) return OwnFailure(sandbox.error());
-  const validate::FileChecker checker(**sandbox, std::move(job.check));
+  const validate::ProjectModules project(targets);
+  const validate::FileChecker checker(**sandbox, project, std::move(job.check));
   validate::ParallelChecks checks(targets, checker, jobs);
   for (const validate::Target& target : targets) {
     core::Result<validate::Judgement> judgement = checks.Next();
