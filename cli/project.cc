@@ -36,8 +36,8 @@ core::Result<Project> ProjectOf(const std::string& module) {
   std::string path = module;
   std::ranges::replace(path, '.', '/');
   const std::string top = path.substr(0, path.find('/'));
-  if (path.empty() || path.starts_with('/') || path.ends_with('/') ||
-      path.find("//") != path.npos) {
+  if (module.find('/') != module.npos || path.empty() || path.starts_with('/') ||
+      path.ends_with('/') || path.find("//") != path.npos) {
     return UsersError("-m " + core::Quoted(module) + " is no name of a module");
   }
   Project project;

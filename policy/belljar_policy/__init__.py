@@ -111,6 +111,7 @@ class Policy:
         running.own = own
         own.begin(None, ROOT if has_files else None, looks=False)
         running.has_module = self.modules.__contains__
+        running.is_of_others = self._is_of_others
         running.decode = decode or running.decode
         running.compile_module = self._compile_module
         running.check_module = self._check_module
@@ -377,6 +378,10 @@ class Policy:
             return None
         self.modules.load(name)
         return self.modules.proxies[name]
+
+    def _is_of_others(self, name: str) -> bool:
+        """For library.own_modules."""
+        return name in sys.stdlib_module_names or self.modules.profile_with(name) is not None
 
     def _is_withheld(self, module: str, name: str) -> bool:
         """For library.unittest_mock."""

@@ -132,7 +132,10 @@ class OwnModules:
         top = name.partition(".")[0]
         if top in self.tops or top in self._loaded:
             return True
-        return not _is_known(top) and self.find(top) is not None
+        if _is_known(top):
+            return False
+        found = self.find(top)
+        return found is not None and (bool(found.path) or not running.is_of_others(top))
 
     def is_written(self, name: str, text: str) -> bool:
         """Whether the program of this text seems to write the module's file, and import it then."""

@@ -47,6 +47,8 @@ class _Program:
     """Whether connections can be made: the profile has an egress proxy."""
     has_module: Callable[[str], bool] = staticmethod(lambda name: False)
     """Whether the profile has the module."""
+    is_of_others: Callable[[str], bool] = staticmethod(lambda name: False)
+    """Whether the library or another profile has the module: a mere folder is not one then."""
     own: Any = None
     """library/own_modules.py: the modules of the program's own files."""
     decode: Callable[[bytes, str], str] = staticmethod(lambda source, filename: source.decode())
