@@ -496,7 +496,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py x y -- --verbose  # the program's own arguments",
                "belljar run a.py --profile filesystem --file a.csv  # a file to read",
                "belljar run a.py --file helper.py --file lib/  # modules to import",
-               "belljar run project  # a folder with a __main__.py; also -m package",
+               "belljar run project  # its __main__.py; also -m package",
                "belljar run a.py --save-artifacts out  # keep files, figures, tables",
                "belljar run program.py --timeout 5 --memory 64m  # killed at the limits",
                "belljar run program.py --allow-import math,json  # fewer modules",

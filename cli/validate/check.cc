@@ -82,6 +82,7 @@ void TakeOutcome(host::Outcome outcome, const SourceFile& source, const Target& 
   checked.findings_cut = std::find(outcome.truncated.begin(), outcome.truncated.end(),
                                    "findings") != outcome.truncated.end();
   judgement.comments = std::move(outcome.comments);
+  if (outcome.analysis) judgement.missing_packages = std::move(outcome.analysis->missing);
   if (outcome.status == host::Status::kOk || outcome.status == host::Status::kRefused) {
     const bool is_refused = outcome.status == host::Status::kRefused || !checked.findings.empty();
     checked.exit_code = is_refused ? kExitFindings : kExitOk;
@@ -121,7 +122,7 @@ core::Result<Judgement> FileChecker::Check(const Target& target) const {
   request.allowed_imports = options_.allowed_imports;
   request.files = project_.FilesFor(target);
   request.limits = sandbox_.profile().default_limits;
-  request.wants_analysis = false;
+  request.wants_analysis = options_.wants_needs;
   request.wants_comments = options_.wants_comments;
   core::Result<host::Outcome> outcome = sandbox_.Run(request, {.cancel_fd = options_.cancel_fd});
   if (!outcome) return outcome.error();

@@ -20,11 +20,14 @@ namespace belljar::cli::validate {
 struct Judgement {
   CheckedFile checked;
   std::vector<host::Comment> comments;  // if requested
+  // If requested: what the file imports and no profile has, outermost names.
+  std::vector<std::string> missing_packages;
 };
 
 struct CheckOptions {
   std::optional<std::vector<std::string>> allowed_imports;  // nullopt: all of the profile's
   bool wants_comments = false;
+  bool wants_needs = false;
   int cancel_fd = -1;  // borrowed; ends a check when readable
 };
 

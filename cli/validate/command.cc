@@ -12,6 +12,7 @@
 #include "cli/interruption.h"
 #include "cli/sandbox_choice.h"
 #include "cli/validate/files.h"
+#include "cli/validate/needs.h"
 #include "cli/validate/options.h"
 #include "cli/validate/parallel_checks.h"
 #include "cli/validate/rules.h"
@@ -127,6 +128,7 @@ core::Result<Job> Prepare(const Options& options, const Settings& settings,
   job.validation.statistics = options.statistics;
   job.validation.exit_zero = options.exit_zero;
   job.check.wants_comments = settings.allow_ignore_comments;
+  job.check.wants_needs = options.needs;
   job.jobs =
       settings.jobs > 0 ? settings.jobs : std::max<size_t>(std::thread::hardware_concurrency(), 1);
   if (core::Result<void> taken = TakeInputs(options, settings, job); !taken) return taken.error();
@@ -140,6 +142,40 @@ void PrintNotes(const std::vector<std::string>& notes, bool quiet) {
   for (const std::string& note : notes) {
     if (!quiet) Say("belljar validate: note: " + note + "\n");
   }
+}
+
+// What the programs would need, instead of their findings.
+int ShowNeeds(const std::vector<validate::Target>& targets, Job job,
+              const Interruption& interruption) {
+  const bool is_json = job.validation.format == "json";
+  const size_t jobs = std::min(job.jobs, std::max<size_t>(targets.size(), 1));
+  job.sandbox.spares = jobs;
+  validate::Progress progress(targets.size(), !job.validation.quiet);
+  validate::Needs needs(job.sandbox.profile.name);
+  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      outside::Sandbox::Open(std::move(job.sandbox));
+  if (!sandbox) return OwnFailure(sandbox.error());
+  const validate::ProjectModules project(targets);
+  const validate::FileChecker checker(**sandbox, project, std::move(job.check));
+  validate::ParallelChecks checks(targets, checker, jobs);
+  int code = kExitOk;
+  for (size_t i = 0; i < targets.size(); ++i) {
+    const core::Result<validate::Judgement> judgement = checks.Next();
+    if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+    progress.Step();
+    if (!judgement) {
+      progress.Clear();
+      return OwnFailure(judgement.error());
+    }
+    if (!judgement->checked.error.empty()) {
+      progress.Clear();
+      Say("belljar validate: " + judgement->checked.error + "\n");
+      code = judgement->checked.exit_code;
+    }
+    needs.Add(*judgement);
+  }
+  progress.Clear();
+  return Answer(is_json ? needs.Json() : needs.Text(), code);
 }
 
 int CheckAll(const std::vector<validate::Target>& targets, Job job,
@@ -211,7 +247,8 @@ int Execute(const Options& options) {
   PrintNotes(found.notes, options.quiet);
   if (options.show_files) return ShowFiles(found.targets);
   if (found.targets.empty()) PrintNotes({"no files to check"}, options.quiet);
-  return CheckAll(found.targets, std::move(*job), interruption);
+  return options.needs ? ShowNeeds(found.targets, std::move(*job), interruption)
+                       : CheckAll(found.targets, std::move(*job), interruption);
 }
 
 }  // namespace
@@ -229,6 +266,7 @@ Command MakeValidateCommand(CLI::App& app) {
                "belljar validate . --format json --output report.json  # for a pipeline",
                "belljar validate . --write-baseline known.json  # accept all current findings",
                "belljar validate . --baseline known.json  # report only new findings",
+               "belljar validate . --needs  # the profile and packages to run it",
                "belljar validate . --isolated  # untrusted code"});
   return {parser, [options] { return Execute(*options); }};
 }

@@ -113,6 +113,9 @@ void AddJudgingOptions(CLI::App* parser, Options& options) {
 void AddShowOptions(CLI::App* parser, Options& options) {
   parser->add_flag("--show-config", options.show_config,
                    "print the effective settings and where each comes from, and check nothing");
+  parser->add_flag("--needs", options.needs,
+                   "print which profile and which packages the programs would need, and how many "
+                   "findings remain with them");
   parser->add_flag("--show-files", options.show_files,
                    "print which files would be checked, and check nothing");
 }

@@ -31,6 +31,7 @@ struct Options {
   bool isolated = false;
   bool show_config = false;
   bool show_files = false;
+  bool needs = false;
   std::string format = kTextFormat;
   const CLI::Option* format_option = nullptr;  // to see whether it was given
   std::optional<std::string> output;

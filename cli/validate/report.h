@@ -34,7 +34,6 @@ struct Totals {
   size_t files_with_findings = 0;
   size_t findings = 0;
   size_t suppressed = 0;
-  size_t repeated = 0;  // imports of a module of which there is a finding already (text only)
   size_t not_checked = 0;
   int exit_code = 0;
 };

@@ -26,9 +26,6 @@ std::string Summary(const Totals& totals) {
   }
   text += Plural(totals.files, "file");
   if (totals.suppressed > 0) text += "; " + WithThousands(totals.suppressed) + " suppressed";
-  if (totals.repeated > 0) {
-    text += "; " + Plural(totals.repeated, "more import") + " of the same modules";
-  }
   if (totals.not_checked > 0) {
     text += "; " + Plural(totals.not_checked, "file") + " could not be checked";
   }

@@ -17,7 +17,6 @@ namespace {
 
 // Bounded, because the authors of the code can cause any number of notes.
 constexpr size_t kMaxNotes = 20;
-constexpr char kImportRule[] = "BJ201";  // a module that the profile does not have
 
 }  // namespace
 
@@ -29,7 +28,6 @@ int Validation::Take(const Target& target, Judgement judgement) {
   progress_.Step();
   Suppress(target, judgement);
   CheckedFile& checked = judgement.checked;
-  if (options_.format == kTextFormat) LeaveOutRepeated(checked);
   Count(checked);
   if (!checked.error.empty()) {
     progress_.Clear();
@@ -70,15 +68,6 @@ void Validation::Suppress(const Target& target, Judgement& judgement) {
   if (checked.exit_code == kExitFindings && checked.findings.empty() && !checked.findings_cut) {
     checked.exit_code = kExitOk;
   }
-}
-
-// For a reader, a module that is missing is one finding of the project. Tools get one for each
-// file.
-void Validation::LeaveOutRepeated(CheckedFile& checked) {
-  totals_.repeated += std::erase_if(checked.findings, [this](const ReportedFinding& reported) {
-    return reported.finding.rule == kImportRule &&
-           !missing_modules_.insert(reported.finding.reason).second;
-  });
 }
 
 void Validation::Count(const CheckedFile& checked) {

@@ -6,7 +6,6 @@
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string>
 
 #include "cli/validate/atomic_file.h"
@@ -41,7 +40,6 @@ class Validation {
   int Finish();
 
  private:
-  void LeaveOutRepeated(CheckedFile& checked);
   void Suppress(const Target& target, Judgement& judgement);
   void Count(const CheckedFile& checked);
   int Print(const std::string& text);
@@ -56,7 +54,6 @@ class Validation {
   BaselineWriter new_baseline_;
   Totals totals_;
   std::map<std::string, std::pair<size_t, std::string>> by_rule_;  // id -> findings, name
-  std::set<std::string> missing_modules_;  // reasons that have been reported
   size_t notes_ = 0;
 };
 

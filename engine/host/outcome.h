@@ -68,6 +68,9 @@ struct Analysis {
   std::vector<std::string> imports;  // dotted module names, sorted, without duplicates
   int branches = 0;                  // number of branches
   int nesting = 0;                   // maximum nesting of blocks and functions
+  // Outermost names of imports without which the program does not run, and that are neither of a
+  // profile nor of the library nor of the program's own.
+  std::vector<std::string> missing = {};
 };
 
 // A comment addressed to Belljar: "# belljar: …".

@@ -113,6 +113,8 @@ void VisitFields(TableOf<Analysis>, Visit visit) {
                   {.max = kMaxImportBytes, .max_items = kMaxImports}));
   visit(Row<kAll | kPositive>("branches", &Analysis::branches));
   visit(Row<kAll | kPositive>("nesting", &Analysis::nesting));
+  visit(Row<kSent>("missing", &Analysis::missing, "",
+                   {.max = kMaxImportBytes, .max_items = kMaxImports}));
 }
 
 template <typename Visit>

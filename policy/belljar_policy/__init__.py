@@ -66,6 +66,8 @@ class Policy:
     """
 
     RESULT_NAME = RESULT_NAME
+    missing_packages: list[str] = []
+    """What the last program that was checked imports and nothing has: outermost names."""
     _package: str | None = None
     _allowed: frozenset[str] | None = None  # modules of the last program; None: all
 
@@ -193,6 +195,7 @@ class Policy:
         Raises SyntaxError for source that is not valid Python.
         """
         library.program.running.filename = filename
+        self.missing_packages = []
         collects = gc.isenabled()
         gc.disable()  # a tree has many new objects and no garbage: collecting would cost 7 %
         try:
@@ -206,6 +209,7 @@ class Policy:
             transformer.check(tree)
             if transformer.own_imports and not transformer.findings:
                 self._check_own(transformer, allowed)
+            self.missing_packages = transformer.missing_packages
             warnings = [str(finding) for finding in in_characters(transformer.warnings, source)]
             if transformer.findings:
                 return Compiled(None, in_characters(transformer.findings, source), warnings)

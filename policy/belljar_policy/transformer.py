@@ -162,6 +162,11 @@ class Transformer(RestrictingNodeTransformer):
             found._replace(hint=instead_of(found.hint, tree)) for found in self.findings
         )
 
+    @property
+    def missing_packages(self) -> list[str]:
+        """Outermost names of what is imported, must be there, and is nowhere; sorted."""
+        return sorted(self._missing_packages)
+
     def visit(self, node: ast.AST) -> ast.AST:
         """RestrictedPython's entry point."""
         assert isinstance(node, ast.Module)

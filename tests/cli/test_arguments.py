@@ -133,7 +133,7 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
             "belljar run: --allow-import has no effect with --language full, which disables the "
             "language policy",
         ),
-        (["run", "/"], 'belljar run: read "/": Is a directory (EISDIR)'),
+        (["run", "/"], 'belljar run: "/" has no __main__.py; name the file to run'),
         (["run", "/nowhere"], 'belljar run: open "/nowhere": No such file or directory (ENOENT)'),
         (
             ["run", "-c", "1", "--stdin", "/nowhere"],

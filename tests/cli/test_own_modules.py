@@ -161,12 +161,30 @@ def test_a_file_elsewhere_hides_no_finding(belljar: Belljar, tmp_path: Path) -> 
     }
 
 
-def test_a_missing_package_is_one_finding(belljar: Belljar, tmp_path: Path) -> None:
+def test_a_missing_package_is_one_finding_of_a_file(belljar: Belljar, tmp_path: Path) -> None:
     for name in ("a", "b"):
         (tmp_path / f"{name}.py").write_text("import nowhere\nfrom nowhere.x import y\n")
-    done = belljar("validate", ".", cwd=tmp_path)
-    assert done.stdout.count("BJ201") == 1 and "a.py:1:1: BJ201 module 'nowhere'" in done.stdout
-    assert "1 finding in 1 of 2 files; 1 more import of the same modules" in done.stderr
-    assert done.code == 1
-    # Tools get one for each file.
     assert checked(belljar, tmp_path, ".") == {"a.py": [("BJ201", 1)], "b.py": [("BJ201", 1)]}
+    done = belljar("validate", "a.py", cwd=tmp_path)
+    assert "a.py:1:1: BJ201 module 'nowhere' is not available" in done.stdout
+
+
+def test_what_a_project_needs(belljar: Belljar, tmp_path: Path) -> None:
+    (tmp_path / "app").mkdir()
+    (tmp_path / "app" / "__init__.py").write_text("from .views import x\n")
+    (tmp_path / "app" / "views.py").write_text(
+        "import click\nfrom werkzeug.http import y\nimport werkzeug\nimport pathlib\n"
+        "try:\n    import optional\nexcept ImportError:\n    pass\nx = y.__globals__\n"
+    )
+    done = belljar("validate", "--needs", ".", cwd=tmp_path)
+    assert done.code == 0, done.stderr
+    assert done.stdout == (
+        "profile: filesystem\npackages: click, werkzeug\nfindings that remain: 1\n"
+    )
+    done = belljar("validate", "--needs", ".", "--format", "json", cwd=tmp_path)
+    assert json.loads(done.stdout) == {
+        "profile": "filesystem", "packages": ["click", "werkzeug"], "remaining": 1,
+    }  # fmt: skip
+    (tmp_path / "app" / "views.py").write_text("x = 1\n")
+    done = belljar("validate", "--needs", ".", cwd=tmp_path)
+    assert done.stdout == "profile: basic\npackages: none\nfindings that remain: 0\n"

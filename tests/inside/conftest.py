@@ -41,6 +41,7 @@ class FakePolicy:
     """Refuses `import os`, line by line; compiles all else as it is."""
 
     RESULT_NAME = "@result"
+    missing_packages = ("absent",)
 
     def __init__(self, profile, other_profiles, missing_modules, named, tracebacks, decode):
         self.profile = profile

@@ -282,6 +282,14 @@ def test_relative_imports_need_a_package(tmp_path: Path) -> None:
     assert found["rule"] == "BJ204" and found["reason"].startswith("helper.py, line 1")
 
 
+def test_a_relative_import_may_be_optional(tmp_path: Path) -> None:
+    source = "try:\n    from . import x\nexcept ImportError as error:\n    import x\n    print(x.y, error)"
+    given = {"x.py": "y = 1\n"}
+    ran = run(source, **files(IN_MEMORY, tmp_path, given))
+    plain = run_plain(source, folder=str(tmp_path), files=given)
+    assert ran.stdout == plain.stdout and plain.stdout.startswith("1 attempted relative import")
+
+
 def test_the_main_module_of_a_package(tmp_path: Path) -> None:
     given = {"shop/__init__.py": "", "shop/cart.py": "x = 3\n"}
     ran = run(

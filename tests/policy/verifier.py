@@ -597,7 +597,9 @@ class _Reader:
     def _import(self, instruction: Instruction, consumed: tuple[Mark, ...]) -> Mark:
         module, offset = self._name(instruction), instruction.offset
         level, wanted = consumed
-        is_relative = bool(self._own) and level != ("number", 0)
+        # One that is not there may stand in a try, or below TYPE_CHECKING: it raises ImportError.
+        may_be_missing = self._machine.is_protected(offset) or self._names_type_checking()
+        is_relative = (bool(self._own) or may_be_missing) and level != ("number", 0)
         if not (is_relative and not module) and not all(map(is_spelled, module.split("."))):
             self._report(offset, f"the module {module!r} has a name that source cannot spell")
         if level != ("number", 0) and not is_relative:
@@ -609,8 +611,6 @@ class _Reader:
         else:
             self._report(offset, "the names of an import are not constant")
             return OTHER
-        # One that is not there may stand in a try, or below TYPE_CHECKING: it raises ImportError.
-        may_be_missing = self._machine.is_protected(offset) or self._names_type_checking()
         is_own = is_relative or module.partition(".")[0] in self._own
         if self._exports is not None and not may_be_missing and not is_own:
             if module not in self._exports:

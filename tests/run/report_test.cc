@@ -43,7 +43,11 @@ json GoodReport() {
              {"reason", "os is not in this profile"},
              {"hint", "leave it out"},
              {"profile", nullptr}}}},
-          {"analysis", {{"imports", {"math", "os"}}, {"branches", 2}, {"nesting", 1}}},
+          {"analysis",
+           {{"imports", {"math", "os"}},
+            {"branches", 2},
+            {"nesting", 1},
+            {"missing", {"click", "flask"}}}},
           {"truncated", {{"result", false}, {"traceback", true}}}};
 }
 
@@ -88,6 +92,7 @@ TEST(Report, AGoodOneFillsTheOutcome) {
   EXPECT_EQ(outcome.analysis->imports, (std::vector<std::string>{"math", "os"}));
   EXPECT_EQ(outcome.analysis->branches, 2);
   EXPECT_EQ(outcome.analysis->nesting, 1);
+  EXPECT_EQ(outcome.analysis->missing, (std::vector<std::string>{"click", "flask"}));
   EXPECT_EQ(outcome.truncated, std::vector<std::string>{"traceback"});
 }
 
@@ -209,9 +214,11 @@ TEST(Report, AnAnalysisThatTheRunnerCannotHaveWrittenIsRefused) {
   }
   for (const json& value : {json("math"), json(), json::array({1}), json::array({nullptr})}) {
     ExpectRefused(with("imports", value), "imports " + value.dump());
+    ExpectRefused(with("missing", value), "missing " + value.dump());
   }
   const std::string longest(host::kMaxImportBytes, 'm');
   ExpectRefused(with("imports", {longest + "m"}), "a long import");
+  ExpectRefused(with("missing", {longest + "m"}), "a long name");
   ExpectRefused(with("imports", std::vector<std::string>(host::kMaxImports + 1, "m")),
                 "many imports");
   host::Outcome outcome;

@@ -1,6 +1,7 @@
 """What a source looks like: the modules it imports and how much there is to follow in it."""
 
 import ast
+from collections.abc import Sequence
 from typing import Any
 
 MAX_IMPORTS = 200
@@ -65,6 +66,11 @@ class Analyst:
         """Before anything changes the tree."""
         self.fields, self.was_cut = _analyse(tree)
 
+    def take_missing(self, packages: Sequence[str]) -> None:
+        """What the policy has found to be nowhere."""
+        if self.fields is not None:
+            self.fields["missing"] = [name[:_MAX_NAME] for name in packages[:MAX_IMPORTS]]
+
     def parse(self, text: str, filename: str) -> None:
         """For a source of which nobody else needs the tree."""
         try:
@@ -106,5 +112,5 @@ def _analyse(tree: ast.Module) -> tuple[dict[str, Any], bool]:
                 pending.append((value, depth))
     imports = sorted(names)
     bounded = imports[:MAX_IMPORTS]
-    fields = {"imports": bounded, "branches": branches, "nesting": nesting}
+    fields = {"imports": bounded, "branches": branches, "nesting": nesting, "missing": []}
     return fields, len(bounded) < len(imports)

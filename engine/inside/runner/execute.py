@@ -759,6 +759,8 @@ def _validated(
         findings = [{**findings[0], "hint": hint or findings[0]["hint"]}]
     report = _refused(findings, validates=True) if findings else Report("ok")
     if analyst is not None:
+        if request["language"] != "full":
+            analyst.take_missing(_prepared.policy.missing_packages)
         report.analysis, report.truncated["imports"] = analyst.fields, analyst.was_cut
     if request.get("comments", False):
         report.comments = addressed_comments(text)
