@@ -26,12 +26,11 @@ constexpr const char* kExecuteName = "execute_code";
 constexpr core::Bytes kMaxStdin = core::Bytes::Mebi(16);
 
 Parameter WorkspaceParameter(const Sandboxes& sandboxes) {
-  Parameter files = FilesParameter(
-      "Files to create in the working directory, with profile filesystem; modules (.py) to import, "
-      "in any. Up to " +
-      SizeText(kMaxFileContent) + " in all.");
-  files.is_unlisted = !Has(sandboxes, HasWorkspace);
-  return files;
+  const std::string what = Has(sandboxes, HasWorkspace)
+                               ? "Files to create in the working directory, with profile "
+                                 "filesystem; modules (.py) to import, in any."
+                               : "Modules (.py) to import.";
+  return FilesParameter(what + " Up to " + SizeText(kMaxFileContent) + " in all.");
 }
 
 std::string PackagesText(const Sandboxes& sandboxes) {

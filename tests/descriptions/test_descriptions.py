@@ -41,7 +41,7 @@ def test_nothing_is_said_twice_at_length_or_to_engineers(judge, default, everyth
 
 def test_what_cannot_be_used_is_not_listed(default: Texts, everything: Texts):
     listed = set(default.tools["execute_code"]["inputSchema"]["properties"])
-    assert not listed & {"files", "allowed_domains", "packages", "use_container"}
+    assert not listed & {"allowed_domains", "packages", "use_container"}
     listed = set(everything.tools["execute_code"]["inputSchema"]["properties"])
     assert {"files", "allowed_domains"} <= listed
 
