@@ -67,7 +67,7 @@ def test_files_have_names_of_their_own_inside(run, tmp_path: Path) -> None:
     [
         (("--file", "a"), "--profile filesystem"),
         ((*FILES, "--file", "missing"), "missing"),
-        ((*FILES, "--file", "."), "is a directory"),
+        ((*FILES, "--file", "."), '"./large" exceeds the 64m'),
         ((*FILES, "--file", "-"), "--stdin"),
         ((*FILES, "--file", "a:../b"), 'file "../b"'),
         ((*FILES, "--file", "a:/etc/b"), "without a leading '/'"),
