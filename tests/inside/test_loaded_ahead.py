@@ -25,8 +25,8 @@ LIBRARY = set(
     alone asyncio asyncio.event_loop asyncio.executors asyncio.lean asyncio.log asyncio.sealing
     builtins collections concurrent_futures configparser contextlib copy dataclasses descriptors
     difflib enum functools hashlib help importlib inspect interruptible ipaddress kept linecache
-    logging objects operator os os_path pprint program queue resource scheduler scopes streams
-    string sys threading time tokenize traceback types typing uuid warnings xml_etree_ElementTree
+    logging objects operator os os_path own_modules pprint program queue resource scheduler scopes
+    streams string sys threading time tokenize traceback types typing uuid warnings xml_etree_ElementTree
     zoneinfo
     """.split()
 )

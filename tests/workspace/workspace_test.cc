@@ -113,7 +113,7 @@ TEST(CheckFiles, ModulesInMemoryHaveTwoBounds) {
   const core::Profile basic = tests::BasicProfile();
   const std::string half(kMaxModules.count / 2, 'x');
   EXPECT_EQ(Fault({{"a.py", half}, {"b.py", half}}, basic), "");
-  EXPECT_NE(Fault({{"a.py", half}, {"b.py", half}, {"c.py", "x"}}, basic).find("exceed 16 MiB"),
+  EXPECT_NE(Fault({{"a.py", half}, {"b.py", half}, {"c.py", "x"}}, basic).find("exceed 16m"),
             std::string::npos);
   std::vector<host::InputFile> many;
   for (size_t i = 0; i < kMaxModuleFiles; ++i) many.push_back({std::to_string(i) + ".py", ""});

@@ -119,6 +119,14 @@ TEST_F(PistonTest, RefusesWithAMessage) {
   EXPECT_TRUE(calls_.empty());
 }
 
+TEST_F(PistonTest, ModulesNeedNoWorkspace) {
+  RunPiston({{"files", Json::array({{{"name", "main.py"}, {"content", "import helper"}},
+                                    {{"name", "helper.py"}, {"content", "x = 1"}}})}});
+  ASSERT_EQ(calls_.size(), 1u);
+  EXPECT_EQ(calls_[0]["files"],
+            Json::array({{{"path", "helper.py"}, {"base64", host::EncodeBase64("x = 1")}}}));
+}
+
 TEST_F(PistonTest, FirstTextIsTheProgram) {
   terms_.has_workspace = true;
   RunPiston({{"files", Json::array({{{"content", "61"}, {"encoding", "hex"}},
