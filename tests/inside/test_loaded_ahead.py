@@ -25,9 +25,9 @@ LIBRARY = set(
     alone asyncio asyncio.event_loop asyncio.executors asyncio.lean asyncio.log asyncio.sealing
     builtins collections concurrent_futures configparser contextlib copy dataclasses descriptors
     difflib enum functools hashlib help importlib inspect interruptible ipaddress kept linecache
-    logging objects operator os os_path own_modules pprint program queue resource scheduler scopes
-    streams string sys threading time tokenize traceback types typing uuid warnings xml_etree_ElementTree
-    zoneinfo
+    logging objects operator os os_path own_modules pprint program queue resource scheduler
+    scopes streams string sys threading time tokenize traceback types typing uuid warnings
+    xml_etree_ElementTree zoneinfo
     """.split()
 )
 # Of those that are not packages of our own, without the parts of packages and what is in C.
