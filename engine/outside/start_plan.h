@@ -76,7 +76,7 @@ StartPlan PlanStart(const host::Request& request, const Ways& ways);
 // The text of the program and of the modules that it brings along (.py).
 std::string ProgramText(const host::Request& request);
 
-// The zygote that a source needs for the program: its text.
+// The zygote that a source needs for a program with this text.
 workers::ZygoteKind ZygoteFor(WorkerSource source, const SandboxOptions& options,
                               std::string_view program);
 

@@ -275,6 +275,16 @@ def test_a_module_may_import_what_the_call_allows(tmp_path: Path) -> None:
     assert found["rule"] == "BJ205"
 
 
+def test_mocks_use_the_librarys_modules(tmp_path: Path) -> None:
+    given = files(IN_MEMORY, tmp_path, {"inspect.py": "mine = 1\n", "contextlib.py": "1 / 0\n"})
+    ran = run(
+        "import inspect\nfrom unittest.mock import Mock, patch\nwith patch('inspect.mine', Mock(return_value=3)):\n"
+        "    print(inspect.mine())\nprint(inspect.mine)",
+        **given,
+    )
+    assert ran.stdout == "3\n1\n", ran
+
+
 def test_relative_imports_need_a_package(tmp_path: Path) -> None:
     given = files(IN_MEMORY, tmp_path, {"helper.py": "from . import x\n", "x.py": ""})
     assert run("from . import x", **given).rules == ["BJ204"]

@@ -585,7 +585,8 @@ PyObject* Import(PyObject* /*module*/, PyObject* const* args, Py_ssize_t count) 
   }
   const bool is_absent = PySet_Contains(state.absent_modules, name) == 1;
   const bool is_known = is_absent || PyDict_Contains(state.modules, name) == 1;
-  if (!by_c && (is_relative || !is_known || IsOwn(name))) {
+  // Library text that runs as the program's sees none of the program's files.
+  if (!by_c && (is_relative || !is_known || IsOwn(name)) && !InLibraryText()) {
     PyObject* own = ImportOwn(args, count);
     if (own != Py_None) return own;
     Py_DECREF(own);

@@ -57,8 +57,8 @@ The report, a JSON object in UTF-8:
                  lines and columns count from 1, an end column is one past the last character
     findings     what the policy refuses: {rule, name, line, column, end_line, end_column, reason,
                  hint, profile}
-    analysis     of a validated source that is Python: {imports, branches, nesting, missing} (analysis.py;
-                 missing: outermost names of packages that it needs and nothing has)
+    analysis     of a validated source that is Python: {imports, branches, nesting, missing}
+                 (analysis.py; missing: outermost names of packages that it needs and nothing has)
     comments     of a validated source, if there are any: {line, text} (comments.py)
     artifacts    what is shown besides, if there is any: {name, media_type, offset, size, note}; the
                  bytes themselves went to `keep_artifact` (display.py)

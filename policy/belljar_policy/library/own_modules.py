@@ -84,12 +84,11 @@ class OwnModules:
         names = {each.removesuffix(_SUFFIX) for each in entries if each[:1] != "."}
         for name in sorted(names):
             # As in Python, what the interpreter itself contains comes first, and a folder without
-            # `__init__.py` last.
-            if name in sys.builtin_module_names or name in _NEVER:
-                continue
-            found = self.find(name)
-            if found is not None and found.path:
-                self.tops.add(name)
+            # `__init__.py` last. Names that no module has are found when they are imported.
+            if running.has_module(name) and name not in (*sys.builtin_module_names, *_NEVER):
+                found = self.find(name)
+                if found is not None and found.path:
+                    self.tops.add(name)
 
     # --- finding ----------------------------------------------------------------------------------
 
@@ -221,7 +220,7 @@ class OwnModules:
             return {
                 each: value
                 for each, value in list(scope.items())
-                if each[:1] != "_" and may_be_global(each)
+                if may_be_global(each) and each[0] != "_"
             }
         found = {}
         for each in list(listed):

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from types import CodeType, FrameType
+from types import CodeType, FrameType, FunctionType
 from typing import Any
 
 import _belljar_guards as guards
@@ -75,6 +75,14 @@ class _Program:
         """The globals of a class's module, by its `__module__`."""
         found = self.own.scopes.get(module) if type(module) is str else None
         return self.scope if found is None else found
+
+    def globals_of(self, function: Any) -> dict[str, Any]:
+        """Of a function of the program's: those of its module."""
+        if type(function) is not FunctionType:
+            return self.scope
+        names = function.__globals__
+        is_of_library = any(names is each for each in self.library_scopes)
+        return self.scope if is_of_library else names
 
     def need(self, module: str) -> None:
         """Before the proxy of a module is looked up that the program may not have named."""

@@ -32,7 +32,7 @@ def get_type_hints(
         while type(obj) is types.MethodType:
             obj = obj.__func__
         if guards.is_guest_function(obj):
-            where = obj.__globals__ if type(obj) is types.FunctionType else program.running.scope
+            where = program.running.globals_of(obj)
             found.append((obj.__annotations__, where))
     hints: dict[str, Any] = {}
     for names, where in found:
