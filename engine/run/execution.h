@@ -38,9 +38,9 @@ class Execution {
   Execution(workers::Worker worker, const host::Request& request, const RunOptions& options,
             std::string_view language);
 
-  // Before Run, if the profile has an egress proxy. `narrower`: as in EgressProxy.
-  // The request's files are modules that go with it: there is no workspace. Before Run().
+  // Before Run, without a workspace: the request's files are modules that go with it.
   void SendModules() { sends_modules_ = true; }
+  // Before Run, if the profile has an egress proxy. `narrower`: as in EgressProxy.
   void ServeEgress(egress::EgressService& service, core::UniqueFd listener,
                    std::optional<egress::AllowList> narrower);
   core::UniqueFd TakeListener() { return std::move(worker_.resources.egress); }

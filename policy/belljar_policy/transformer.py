@@ -580,10 +580,12 @@ class Transformer(RestrictingNodeTransformer):
         missing is an ImportError there."""
         name = module
         if node.level:
+            if self._own is None:
+                self._refuse_import(node, "BJ204")
+                return
             try:
-                assert self._own is not None
                 name = self._own.absolute(module, self._package, node.level)
-            except (AssertionError, ImportError):
+            except ImportError:
                 self._refuse_import(node, "BJ204")
                 return
         self.own_imports.append((node, name))
