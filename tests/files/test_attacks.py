@@ -190,6 +190,41 @@ LANGUAGE = {
         match database:
             case object(enable_load_extension=enable): enable(True)
         """,
+    "an address for SQLite to call": """
+        import sqlite3
+        sqlite3.connect(":memory:").execute("SELECT fts3_tokenizer(?, ?)", ("x", b"12345678"))
+        """,
+    "the address of SQLite's own functions": """
+        import sqlite3
+        cursor = sqlite3.connect(":memory:").cursor()
+        len(cursor.execute("SELECT FTS3_Tokenizer('simple')").fetchone()[0])
+        """,
+    "an address, in a text that shows another": """
+        import sqlite3
+        class Shy(str):
+            def lower(self): return ""
+            __contains__ = None
+        database = sqlite3.connect(":memory:")
+        database.execute(Shy("SELECT fts3_tokenizer(?, ?)"), ("x", b"12345678"))
+        """,
+    "addresses, one for each row": """
+        import sqlite3
+        database = sqlite3.connect(":memory:")
+        database.execute("CREATE TABLE t (a)")
+        sql = "INSERT INTO t SELECT fts3_tokenizer(?, ?)"
+        database.executemany(sql, [("x", b"12345678")])
+        """,
+    "the address of SQLite's own functions, by a script": """
+        import sqlite3
+        database = sqlite3.connect(":memory:")
+        database.executescript("CREATE TABLE t AS SELECT fts3_tokenizer('simple') AS a")
+        """,
+    "an address, by a connection's unbound method": """
+        import sqlite3
+        database = sqlite3.connect(":memory:")
+        sql = "SELECT fts3_tokenizer(?, ?)"
+        type(database).execute(database, sql, ("x", b"12345678"))
+        """,
     "a converter of every connection": "import sqlite3; sqlite3.converters['X'] = bytes",
     "a class of SQLite with a method of the program's": """
         import sqlite3
@@ -275,8 +310,19 @@ def _no_extensions() -> bool:
     return not hasattr(sqlite3.Connection, "enable_load_extension")
 
 
+def _no_tokenizers() -> bool:
+    try:
+        sqlite3.connect(":memory:").execute("SELECT fts3_tokenizer('simple')")
+    except sqlite3.Error:
+        return True
+    return False
+
+
 # What not every Python has, by version or by how it was built.
 ABSENT = {
+    **dict.fromkeys(
+        (name for name in LANGUAGE if "fts3_tokenizer" in LANGUAGE[name].lower()), _no_tokenizers
+    ),
     "pathlib leads to os": lambda: not hasattr(pathlib, "os"),
     "an extension of SQLite": _no_extensions,
     "an extension of SQLite by name": _no_extensions,

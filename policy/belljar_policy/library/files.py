@@ -15,9 +15,7 @@ from collections.abc import Callable
 from types import FunctionType, MappingProxyType
 from typing import Any
 
-import _belljar_guards as guards
-
-from . import logging, program
+from . import logging, sqlite3
 from .objects import is_a, only_for_its_own
 from .os_path import in_python
 
@@ -36,7 +34,7 @@ def reduce() -> None:
     """Zygote, before the freeze: methods check the type of `self`, and defaults are safe."""
     logging.reduce(has_files=True)
     _reduce_tarfile(importlib.import_module("tarfile"))
-    _reduce_sqlite(importlib.import_module("sqlite3"))
+    sqlite3.reduce()
     # dircmp looks up its methods by these names.
     filecmp: Any = importlib.import_module("filecmp")
     filecmp.dircmp.methodmap = MappingProxyType(filecmp.dircmp.methodmap)
@@ -141,25 +139,6 @@ def _is_reserved(self: Any) -> bool:
 
 _is_reserved.__name__, _is_reserved.__qualname__ = "is_reserved", "PurePath.is_reserved"
 _is_reserved.__module__ = "pathlib"
-
-
-def _reduce_sqlite(sqlite3: Any) -> None:
-    # Since 3.12. With SQLITE_DBCONFIG_ENABLE_FTS3_TOKENIZER, SQLite accepts function addresses from
-    # a program.
-    original = getattr(sqlite3.Connection, "setconfig", None)
-    if original is None:
-        return
-
-    def setconfig(*args: Any) -> Any:
-        if program.running.scope is program.NO_SCOPE:  # with the policy off
-            return original(*args)
-        raise PermissionError(
-            "[BJ502] setconfig() can enable unsafe features of SQLite and is not available"
-        )
-
-    setconfig.__doc__ = original.__doc__
-    setconfig.__qualname__, setconfig.__module__ = "Connection.setconfig", "sqlite3"
-    guards.replace_attribute(sqlite3.Connection, "setconfig", setconfig)
 
 
 def _reduce_tarfile(tarfile: Any) -> None:
