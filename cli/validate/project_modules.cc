@@ -73,6 +73,7 @@ std::vector<host::InputFile> ProjectModules::FilesFor(const Target& target) cons
     paths.insert(place.path.substr(0, place.path.rfind('/') + 1) + kInit);
   }
   std::vector<host::InputFile> files;
+  files.reserve(paths.size() + elsewhere_.size());
   for (const std::string& path : paths) files.push_back({path, ""});
   for (const std::string& name : elsewhere_) {
     if (paths.contains(name + ".py") || paths.contains(name + "/" + kInit)) continue;

@@ -84,10 +84,9 @@ class Slots {
   };
   // Never freed; volatile keeps the compiler from leaving it out. Blocks at the beginnings of pages
   // would all have the same place in CPython's caches.
-  static void TakePage() {
-    // NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
-    [[maybe_unused]] void* volatile page = malloc(core::kPageSize);
-  }
+  // NOLINTBEGIN(clang-analyzer-unix.Malloc): reported where the function ends.
+  static void TakePage() { [[maybe_unused]] void* volatile page = malloc(core::kPageSize); }
+  // NOLINTEND(clang-analyzer-unix.Malloc)
 
   static constexpr size_t kFilterBits = 1 << 16;
   static size_t FilterBit(uint64_t context) { return (context >> 40) % kFilterBits; }
