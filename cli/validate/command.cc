@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <functional>
 #include <memory>
 #include <thread>
 
@@ -144,52 +145,15 @@ void PrintNotes(const std::vector<std::string>& notes, bool quiet) {
   }
 }
 
-// What the programs would need, instead of their findings.
-int ShowNeeds(const std::vector<validate::Target>& targets, Job job,
-              const Interruption& interruption) {
-  const bool is_json = job.validation.format == "json";
-  const size_t jobs = std::min(job.jobs, std::max<size_t>(targets.size(), 1));
-  job.sandbox.spares = jobs;
-  validate::Progress progress(targets.size(), !job.validation.quiet);
-  validate::Needs needs(job.sandbox.profile.name);
-  core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
-      outside::Sandbox::Open(std::move(job.sandbox));
-  if (!sandbox) return OwnFailure(sandbox.error());
-  const validate::ProjectModules project(targets);
-  const validate::FileChecker checker(**sandbox, project, std::move(job.check));
-  validate::ParallelChecks checks(targets, checker, jobs);
-  int code = kExitOk;
-  for (size_t i = 0; i < targets.size(); ++i) {
-    const core::Result<validate::Judgement> judgement = checks.Next();
-    if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
-    progress.Step();
-    if (!judgement) {
-      progress.Clear();
-      return OwnFailure(judgement.error());
-    }
-    if (!judgement->checked.error.empty()) {
-      progress.Clear();
-      Say("belljar validate: " + judgement->checked.error + "\n");
-      code = judgement->checked.exit_code;
-    }
-    needs.Add(*judgement);
-  }
-  progress.Clear();
-  return Answer(is_json ? needs.Json() : needs.Text(), code);
-}
-
-int CheckAll(const std::vector<validate::Target>& targets, Job job,
-             const Interruption& interruption) {
+// Checks the targets in parallel and passes each judgement, in their order, to `take`, until that
+// returns another code than kExitOk, which is then the result.
+int ForEachJudgement(
+    const std::vector<validate::Target>& targets, Job& job, const Interruption& interruption,
+    validate::Progress& progress,
+    const std::function<int(const validate::Target& target, validate::Judgement judgement)>& take) {
   const size_t jobs = std::min(job.jobs, std::max<size_t>(targets.size(), 1));
   // One spare per running check, so that cloning and sealing overlap with the checks.
   job.sandbox.spares = jobs;
-  validate::Progress progress(targets.size(), !job.validation.quiet);
-  std::unique_ptr<validate::ReportWriter> writer =
-      validate::MakeReportWriter(job.validation.format, {.version = host::kBelljarVersion,
-                                                         .profile = job.sandbox.profile.name,
-                                                         .root = job.validation.working_folder});
-  validate::Validation validation(std::move(job.validation), std::move(writer), progress);
-  if (targets.empty()) return validation.Finish();
   core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       outside::Sandbox::Open(std::move(job.sandbox));
   if (!sandbox) return OwnFailure(sandbox.error());
@@ -204,10 +168,49 @@ int CheckAll(const std::vector<validate::Target>& targets, Job job,
       progress.Clear();
       return OwnFailure(judgement.error());
     }
-    if (const int code = validation.Take(target, std::move(*judgement)); code != kExitOk)
-      return code;
+    if (const int code = take(target, std::move(*judgement)); code != kExitOk) return code;
   }
-  return validation.Finish();
+  return kExitOk;
+}
+
+// What the programs would need, instead of their findings.
+int ShowNeeds(const std::vector<validate::Target>& targets, Job job,
+              const Interruption& interruption) {
+  validate::Progress progress(targets.size(), !job.validation.quiet);
+  validate::Needs needs(job.sandbox.profile.name);
+  int exit_code = kExitOk;
+  const auto take = [&](const validate::Target& /*target*/, const validate::Judgement& judgement) {
+    progress.Step();
+    if (!judgement.checked.error.empty()) {
+      progress.Clear();
+      Say("belljar validate: " + judgement.checked.error + "\n");
+      exit_code = judgement.checked.exit_code;
+    }
+    needs.Add(judgement);
+    return kExitOk;
+  };
+  if (const int code = ForEachJudgement(targets, job, interruption, progress, take);
+      code != kExitOk) {
+    return code;
+  }
+  progress.Clear();
+  return Answer(job.validation.format == "json" ? needs.Json() : needs.Text(), exit_code);
+}
+
+int CheckAll(const std::vector<validate::Target>& targets, Job job,
+             const Interruption& interruption) {
+  validate::Progress progress(targets.size(), !job.validation.quiet);
+  std::unique_ptr<validate::ReportWriter> writer =
+      validate::MakeReportWriter(job.validation.format, {.version = host::kBelljarVersion,
+                                                         .profile = job.sandbox.profile.name,
+                                                         .root = job.validation.working_folder});
+  validate::Validation validation(std::move(job.validation), std::move(writer), progress);
+  if (targets.empty()) return validation.Finish();
+  const auto take = [&](const validate::Target& target, validate::Judgement judgement) {
+    return validation.Take(target, std::move(judgement));
+  };
+  const int code = ForEachJudgement(targets, job, interruption, progress, take);
+  return code == kExitOk ? validation.Finish() : code;
 }
 
 int ShowFiles(const std::vector<validate::Target>& targets) {
