@@ -19,7 +19,6 @@
 #include <opcode.h>
 
 #include <cstdint>
-#include <iterator>
 #include <vector>
 
 #include "engine/inside/guards/guards.h"
@@ -352,6 +351,26 @@ PyObject* MakeProxy(PyObject* /*module*/, PyObject* args) {
   return reinterpret_cast<PyObject*>(made);
 }
 
+// A module of the program's own: its scope is writable. `called`: its `__name__`.
+Proxy* NewOwnModule(PyObject* name, PyObject* called, PyObject* doc) {
+  PyObject* exports = PyDict_New();
+  PyObject* scope = PyDict_New();
+  Proxy* made = nullptr;
+  if (exports != nullptr && scope != nullptr &&
+      PyDict_SetItemString(scope, "__name__", called) == 0 &&
+      PyDict_SetItemString(scope, "__doc__", doc) == 0 &&
+      PyDict_SetItemString(scope, "__builtins__", state.guest_builtins) == 0) {
+    made = NewProxy(name, doc, exports);
+  }
+  if (made != nullptr) {
+    made->scope = Py_NewRef(scope);
+    made->writable = made->own = true;
+  }
+  Py_XDECREF(exports);
+  Py_XDECREF(scope);
+  return made;
+}
+
 // ModuleType(name, doc=None), of a program: a module with names of its own, which are globals for
 // text that runs in it (library/scopes.py). It gets `__name__` as other text does: a class's module
 // is looked up by its name, and must be none of the library's.
@@ -367,48 +386,22 @@ PyObject* ProxyNew(PyTypeObject* /*type*/, PyObject* args, PyObject* kwargs) {
     return PyErr_Format(PyExc_TypeError, "module() argument 'name' must be a plain str, not %.200s",
                         Py_TYPE(name)->tp_name);
   }
-  PyObject* exports = PyDict_New();
-  PyObject* scope = PyDict_New();
   const bool is_main = PyUnicode_CompareWithASCIIString(name, "__main__") == 0;
-  PyObject* called = is_main ? name : state.name_of_text;
-  Proxy* made = nullptr;
-  if (exports != nullptr && scope != nullptr &&
-      PyDict_SetItemString(scope, "__name__", called) == 0 &&
-      PyDict_SetItemString(scope, "__doc__", doc) == 0 &&
-      PyDict_SetItemString(scope, "__builtins__", state.guest_builtins) == 0) {
-    made = NewProxy(name, doc, exports);
-  }
-  if (made != nullptr) {
-    made->scope = Py_NewRef(scope);
-    made->writable = made->own = true;
-  }
-  Py_XDECREF(exports);
-  Py_XDECREF(scope);
-  return reinterpret_cast<PyObject*>(made);
+  return reinterpret_cast<PyObject*>(NewOwnModule(name, is_main ? name : state.name_of_text, doc));
 }
 
 // own_module(name, called, file, package): a module of the program's files, for our own code.
 // `called` is its `__name__` as its code sees it, by which libraries look a class's module up.
 PyObject* MakeOwnModule(PyObject* /*module*/, PyObject* args) {
-  const char* const keys[] = {"__name__", "__file__", "__package__"};
-  PyObject* name = nullptr;
-  PyObject* values[std::size(keys)] = {};
-  if (!PyArg_ParseTuple(args, "UUUU", &name, &values[0], &values[1], &values[2])) return nullptr;
-  PyObject* exports = PyDict_New();
-  PyObject* scope = PyDict_New();
-  bool fine = exports != nullptr && scope != nullptr &&
-              PyDict_SetItemString(scope, "__doc__", Py_None) == 0 &&
-              PyDict_SetItemString(scope, "__builtins__", state.guest_builtins) == 0;
-  for (size_t i = 0; fine && i < std::size(keys); ++i) {
-    fine = PyDict_SetItemString(scope, keys[i], values[i]) == 0;
+  PyObject *name = nullptr, *called = nullptr, *file = nullptr, *package = nullptr;
+  if (!PyArg_ParseTuple(args, "UUUU", &name, &called, &file, &package)) return nullptr;
+  Proxy* made = NewOwnModule(name, called, Py_None);
+  if (made == nullptr) return nullptr;
+  if (PyDict_SetItemString(made->scope, "__file__", file) != 0 ||
+      PyDict_SetItemString(made->scope, "__package__", package) != 0) {
+    Py_DECREF(made);
+    return nullptr;
   }
-  Proxy* made = fine ? NewProxy(name, Py_None, exports) : nullptr;
-  if (made != nullptr) {
-    made->scope = Py_NewRef(scope);
-    made->writable = made->own = true;
-  }
-  Py_XDECREF(exports);
-  Py_XDECREF(scope);
   return reinterpret_cast<PyObject*>(made);
 }
 
