@@ -26,7 +26,7 @@ bool IsFolder(const std::string& path) {
 
 core::Result<Project> ProjectIn(const std::string& folder) {
   const std::string inside = folder.ends_with('/') ? folder : folder + "/";
-  Project project{inside + "__main__.py", "", inside};
+  Project project{inside + "__main__.py", inside};
   if (IsFile(project.program)) return project;
   return UsersError(core::Quoted(folder) +
                     " has no __main__.py; name the file to run, and the folder with --file");
@@ -44,12 +44,10 @@ core::Result<Project> ProjectOf(const std::string& module) {
   if (IsFolder(top)) project.folder = top;
   if (IsFolder(path)) {
     project.program = path + "/__main__.py";
-    project.package = module;
     if (IsFile(project.program)) return project;
     return UsersError("-m " + core::Quoted(module) + ": the package has no __main__.py");
   }
   project.program = path + ".py";
-  project.package = module.substr(0, module.rfind('.') == module.npos ? 0 : module.rfind('.'));
   if (IsFile(project.program)) return project;
   return UsersError("-m " + core::Quoted(module) + ": there is neither " + core::Quoted(path) +
                     " nor " + core::Quoted(project.program) + " here");

@@ -11,7 +11,6 @@ namespace belljar::cli {
 
 struct Project {
   std::string program;                // the file that runs
-  std::string package;                // its `__package__`
   std::optional<std::string> folder;  // of its files, in the form of --file
 };
 

@@ -256,12 +256,8 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
 core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
                                       profiles::ProfileCatalogue& catalogue, Job& job) {
   if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
-  const std::string with_modules =
-      arguments.files.empty() ? "" : job.request.source + TextOfModules(arguments.files);
-  const profiles::ProgramNeeds needs{.source = arguments.files.empty()
-                                                   ? std::string_view(job.request.source)
-                                                   : std::string_view(with_modules),
-                                     .files = !arguments.files.empty()};
+  const std::string text = job.request.source + TextOfModules(arguments.files);
+  const profiles::ProgramNeeds needs{.source = text, .files = !arguments.files.empty()};
   if (job.refused || !profiles::NeedsOtherProfiles(needs)) return {};
   if (core::Result<void> read = catalogue.ReadOthers(); !read) return read;
   job.sandbox.other_profiles =

@@ -49,8 +49,6 @@ Given Split(const std::string& given) {
   return split;
 }
 
-bool IsModule(const std::string& path) { return path.ends_with(".py"); }
-
 // The files below a folder, sorted.
 core::Result<std::vector<Given>> FilesIn(const Given& folder, bool only_modules,
                                          const std::string& option) {
@@ -65,7 +63,7 @@ core::Result<std::vector<Given>> FilesIn(const Given& folder, bool only_modules,
     if (name.starts_with('.') || name == "__pycache__") {
       entry.disable_recursion_pending();
     } else if (!entry->is_symlink(unknown) && entry->is_regular_file(unknown) &&
-               (!only_modules || IsModule(name))) {
+               (!only_modules || workspace::IsModule(name))) {
       files.push_back({entry->path().string(),
                        prefix + entry->path().lexically_relative(folder.source).string()});
     }
@@ -166,7 +164,7 @@ core::Result<std::vector<host::InputFile>> ReadInputFiles(const std::vector<std:
   const core::Bytes bound = profile.workspace ? profile.workspace->size : workspace::kMaxModules;
   uint64_t size = 0;
   for (const Given& one : *all) {
-    if (!profile.workspace && !IsModule(one.target)) {
+    if (!profile.workspace && !workspace::IsModule(one.target)) {
       return UsersError(NeedsWorkspace(option + " " + core::Quoted(one.source), profile));
     }
     core::Result<host::InputFile> file = ReadInputFile(one, bound, option);
@@ -185,7 +183,7 @@ std::string TextOfModules(const std::vector<std::string>& given) {
   const core::Result<std::vector<Given>> all = Expanded(given, true, "");
   std::string text;
   for (const Given& one : all ? *all : std::vector<Given>()) {
-    if (!IsModule(one.target) || text.size() > workspace::kMaxModules.count) continue;
+    if (!workspace::IsModule(one.target) || text.size() > workspace::kMaxModules.count) continue;
     core::Result<SourceFile> read = ReadSourceFile(one.source, workspace::kMaxModules);
     if (read) text += "\n" + read->bytes;
   }

@@ -32,7 +32,7 @@ bool IsName(std::string_view name) {
 }  // namespace
 
 bool ProjectModules::HasModule(const Target& target) {
-  return target.error.empty() && !target.is_standard_input && target.path.ends_with(".py");
+  return target.error.empty() && !target.is_standard_input && workspace::IsModule(target.path);
 }
 
 ProjectModules::Place ProjectModules::PlaceOf(const std::string& path) const {

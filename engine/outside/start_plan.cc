@@ -84,7 +84,7 @@ workers::ZygoteKind ZygoteFor(WorkerSource source, const SandboxOptions& options
 std::string ProgramText(const host::Request& request) {
   std::string text = request.source;
   for (const host::InputFile& file : request.files) {
-    if (workspace::IsModule(file)) text += "\n" + file.content;
+    if (workspace::IsModule(file.path)) text += "\n" + file.content;
   }
   return text;
 }

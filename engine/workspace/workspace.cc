@@ -309,7 +309,7 @@ core::Result<void> Remove(int workspace, const std::string& path) {
 
 }  // namespace
 
-bool IsModule(const host::InputFile& file) { return file.path.ends_with(".py"); }
+bool IsModule(std::string_view path) { return path.ends_with(".py"); }
 
 namespace {
 
@@ -319,7 +319,7 @@ core::Result<void> CheckModules(const std::vector<host::InputFile>& files,
   Tree tree;
   uint64_t size = 0;
   for (const host::InputFile& file : files) {
-    if (!IsModule(file)) {
+    if (!IsModule(file.path)) {
       return FileError(file.path, "profile " + profile.name +
                                       " has no workspace for it, only modules (.py); the profile "
                                       "filesystem has one");

@@ -12,6 +12,7 @@
 #ifndef BELLJAR_ENGINE_WORKSPACE_WORKSPACE_H_
 #define BELLJAR_ENGINE_WORKSPACE_WORKSPACE_H_
 
+#include <string_view>
 #include <vector>
 
 #include "engine/core/bytes.h"
@@ -31,8 +32,8 @@ inline constexpr core::Bytes kMaxKept = core::Bytes::Mebi(64);
 inline constexpr size_t kMaxModuleFiles = 10'000;
 inline constexpr core::Bytes kMaxModules = core::Bytes::Mebi(16);
 
-// Whether a program without a workspace may get it.
-bool IsModule(const host::InputFile& file);
+// Whether a file of this name is a module, which a program may get without a workspace, too.
+bool IsModule(std::string_view path);
 
 // Checks that the files can be put into a workspace of the profile, or, if it has none, that they
 // are modules of the program's own. The error is the caller's: it names the file and what to

@@ -215,7 +215,8 @@ void TakeFiles(const Arguments& arguments, const Sandboxes& sandboxes, const Cal
   auto files = arguments.Files("files");
   if (!files) return;
   request.files = std::move(*files);
-  if (!profile.workspace && !std::ranges::all_of(request.files, workspace::IsModule)) {
+  if (!profile.workspace &&
+      !std::ranges::all_of(request.files, workspace::IsModule, &host::InputFile::path)) {
     problems.push_back(
         LacksFeature("files", "workspace", sandboxes, caller, profile, HasWorkspace));
     return;
