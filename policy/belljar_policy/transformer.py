@@ -575,19 +575,22 @@ class Transformer(RestrictingNodeTransformer):
         own = self._own
         return own is not None and (own.is_own(name) or own.is_written(name, self._text))
 
+    def _absolute(self, module: str, level: int) -> str | None:
+        """What a relative import means here; None: there is no package to import from."""
+        if self._own is None:
+            return None
+        try:
+            return self._own.absolute(module, self._package, level)
+        except ImportError:
+            return None
+
     def _import_from_own(self, node: ast.ImportFrom, module: str) -> None:
         """From a module of the program's files. Which names it has, only the run knows: one that is
         missing is an ImportError there."""
-        name = module
-        if node.level:
-            if self._own is None:
-                self._refuse_import(node, "BJ204")
-                return
-            try:
-                name = self._own.absolute(module, self._package, node.level)
-            except ImportError:
-                self._refuse_import(node, "BJ204")
-                return
+        name = self._absolute(module, node.level) if node.level else module
+        if name is None:
+            self._refuse_import(node, "BJ204")
+            return
         self.own_imports.append((node, name))
         if node.names[0].name != "*":
             for alias in node.names:
