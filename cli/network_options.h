@@ -17,6 +17,8 @@ struct NetworkArguments {
   std::optional<std::vector<std::string>> allowed_domains;
   std::optional<std::vector<std::string>> allowed_private;
   std::optional<std::vector<std::string>> resolved;
+
+  bool names_hosts() const { return allowed_domains.has_value() || allowed_private.has_value(); }
 };
 
 void AddNetworkOptions(CLI::App* parser, NetworkArguments& arguments);

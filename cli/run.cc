@@ -26,7 +26,6 @@
 #include "engine/host/suggest.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/loader.h"
-#include "engine/profiles/unnamed_profile.h"
 
 namespace belljar::cli {
 namespace {
@@ -251,27 +250,21 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
   return {};
 }
 
-// Without --profile: basic, and those enabled profiles whose modules the program's text mentions.
-// In a container only basic, for which there is an image.
+// Without --profile. In a container only basic, for which there is an image.
 core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
                                       profiles::ProfileCatalogue& catalogue, Job& job) {
   if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
   const std::string text = job.request.source + TextOfModules(arguments.files);
-  const profiles::ProgramNeeds needs{.source = text, .files = !arguments.files.empty()};
+  const profiles::ProgramNeeds needs{.source = text,
+                                     .modules = arguments.allowed_imports.value_or(StringList()),
+                                     .files = !arguments.files.empty(),
+                                     .hosts = arguments.network.names_hosts()};
   if (job.refused || !profiles::NeedsOtherProfiles(needs)) return {};
   if (core::Result<void> read = catalogue.ReadOthers(); !read) return read;
   job.sandbox.other_profiles =
       profiles::ModulesByProfile(catalogue.profiles(), job.sandbox.profile.name);
   if (arguments.container.container) return {};
-  const core::Result<std::vector<core::Profile>> enabled = profiles::EnabledProfiles(catalogue);
-  if (!enabled) return enabled.error();
-  SandboxChoice choice = arguments.sandbox;
-  choice.profile = profiles::ProfileFor(needs, job.sandbox.profile, *enabled);
-  if (*choice.profile == job.sandbox.profile.name) return {};
-  core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(choice, catalogue);
-  if (!sandbox) return sandbox.error();
-  job.sandbox = std::move(*sandbox);
-  return {};
+  return ChooseUnnamed(arguments.sandbox, needs, catalogue, job.sandbox);
 }
 
 // Errors are the user's.
@@ -490,7 +483,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run - < program.py  # a program from standard input",
                "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
                "belljar run program.py x y -- --verbose  # the program's own arguments",
-               "belljar run a.py --profile filesystem --file a.csv  # a file to read",
+               "belljar run a.py --file a.csv  # a file to read, if filesystem is enabled",
                "belljar run a.py --file helper.py --file lib/  # modules to import",
                "belljar run project  # its __main__.py; also -m package",
                "belljar run a.py --save-artifacts out  # keep files, figures, tables",

@@ -1,13 +1,13 @@
 #include "cli/sandbox_choice.h"
 
 #include "engine/profiles/loader.h"
-#include "engine/profiles/unnamed_profile.h"
 
 namespace belljar::cli {
 
 CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice) {
   AddText(parser, "--profile", choice.profile, kProfileType,
-          "profile: a name, several joined with +, or a file such as ./own.toml (default: basic)");
+          "profile: a name, several joined with +, or a file such as ./own.toml "
+          "(default: what is enabled and needed)");
   return AddChoice(parser, "--isolation", choice.isolation, {"strict", "standard"},
                    "required layers; strict: all of them, or refuse to run; standard: run without "
                    "namespaces and Landlock where this machine lacks them, and report it");
@@ -31,6 +31,20 @@ core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice
                                                    : outside::IsolationMode::kStandard;
   options.spares = 1;
   return options;
+}
+
+core::Result<void> ChooseUnnamed(const SandboxChoice& choice, const profiles::ProgramNeeds& needs,
+                                 const profiles::ProfileCatalogue& catalogue,
+                                 outside::SandboxOptions& sandbox) {
+  const core::Result<std::vector<core::Profile>> enabled = profiles::EnabledProfiles(catalogue);
+  if (!enabled) return enabled.error();
+  SandboxChoice chosen = choice;
+  chosen.profile = profiles::ProfileFor(needs, sandbox.profile, *enabled);
+  if (*chosen.profile == sandbox.profile.name) return {};
+  core::Result<outside::SandboxOptions> resolved = ResolveSandbox(chosen, catalogue);
+  if (!resolved) return resolved.error();
+  sandbox = std::move(*resolved);
+  return {};
 }
 
 void NameProfiles(const std::string& used, host::Outcome& outcome) {

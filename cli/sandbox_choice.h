@@ -10,6 +10,7 @@
 #include "engine/core/result.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/profile_catalogue.h"
+#include "engine/profiles/unnamed_profile.h"
 
 namespace belljar::cli {
 
@@ -25,6 +26,12 @@ void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>&
 // Options for a sandbox in which this process runs few programs. Errors are user errors.
 core::Result<outside::SandboxOptions> ResolveSandbox(const SandboxChoice& choice,
                                                      const profiles::ProfileCatalogue& catalogue);
+
+// In place of `sandbox`, which is that of no named profile: the one for a program with these needs
+// (engine/profiles/unnamed_profile.h). Errors are user errors.
+core::Result<void> ChooseUnnamed(const SandboxChoice& choice, const profiles::ProgramNeeds& needs,
+                                 const profiles::ProfileCatalogue& catalogue,
+                                 outside::SandboxOptions& sandbox);
 
 // Adds to the hints of findings how to request a profile that would allow what was refused.
 void NameProfiles(const std::string& used, host::Outcome& outcome);

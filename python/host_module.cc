@@ -21,6 +21,7 @@
 #include "engine/installation/installation.h"
 #include "engine/profiles/profile_catalogue.h"
 #include "engine/profiles/profile_names.h"
+#include "engine/outside/start_plan.h"
 #include "engine/profiles/unnamed_profile.h"
 #include "python/answer_objects.h"
 #include "python/engine.h"
@@ -110,23 +111,19 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
   return engine;
 }
 
-// The profile that a run needs if the sandbox names none. None: this engine's.
-py::object WantedProfile(const Engine& engine, const py::bytes& source, bool files) {
+// The profile of a program, if the sandbox names none. `continues`: of a session, with such a cell.
+// None: this engine's.
+py::object WantedProfile(const Engine& engine, const py::dict& requested, bool continues) {
   const Opened& opened = engine.opened();
   if (opened.enabled.empty()) return py::none();
-  const std::string name = profiles::ProfileFor(
-      {.source = std::string_view(source), .files = files}, opened.profile, opened.enabled);
-  return name == opened.profile.name ? py::object(py::none()) : py::object(TextObject(name));
-}
-
-// The profile of sessions if the sandbox names none: all enabled ones together, since their cells
-// are not known yet. None: this engine's.
-py::object ProfileOfSessions(const Engine& engine) {
-  const Opened& opened = engine.opened();
-  if (opened.enabled.empty()) return py::none();
-  std::string name = opened.profile.name;
-  for (const core::Profile& each : opened.enabled) name += "+" + each.name;
-  name = profiles::ProfileName(name);
+  const host::Request program = ProgramFrom(requested);
+  const std::string text = outside::ProgramText(program);
+  const std::string name =
+      profiles::ProfileFor({.source = text,
+                            .modules = program.allowed_imports.value_or(std::vector<std::string>()),
+                            .files = !program.files.empty(),
+                            .continues = continues},
+                           opened.profile, opened.enabled);
   return name == opened.profile.name ? py::object(py::none()) : py::object(TextObject(name));
 }
 
@@ -276,8 +273,7 @@ void Define(py::module_& module) {
       .def("wait_until_ready", &WaitUntilReady, py::arg("seconds"))
       .def("close", &CloseEngine)
       .def("counters", &CountersOf)
-      .def("wanted_profile", &WantedProfile, py::arg("source"), py::arg("files"))
-      .def("profile_of_sessions", &ProfileOfSessions)
+      .def("wanted_profile", &WantedProfile, py::arg("request"), py::arg("continues") = false)
       .def_property_readonly("facts",
                              [](const Engine& engine) { return TextObject(engine.opened().facts); })
       .def_property_readonly(

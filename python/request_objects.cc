@@ -203,6 +203,15 @@ Defaults DefaultsFrom(const py::dict& requested, const core::Profile& profile,
   return defaults;
 }
 
+host::Request ProgramFrom(const py::dict& requested) {
+  RunRequest read;
+  core::RequestedLimits limits;
+  for (const char* const key : {"source", "files", "allowed_imports"}) {
+    if (requested.contains(key)) Take(key, requested[key], read, limits);
+  }
+  return std::move(read.request);
+}
+
 RunRequest RunRequestFrom(const py::dict& requested, const Engine& engine) {
   return RunRequestFrom(requested, engine, engine.defaults().limits);
 }

@@ -22,6 +22,9 @@ OpenRequest OpenRequestFrom(const pybind11::dict& options);
 Defaults DefaultsFrom(const pybind11::dict& requested, const core::Profile& profile,
                       outside::Language language);
 
+// Of the same dict what says which profile a program needs: source, files and allowed imports.
+host::Request ProgramFrom(const pybind11::dict& requested);
+
 struct RunRequest {
   host::Request request;
   pybind11::object stream = pybind11::none();

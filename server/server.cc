@@ -213,12 +213,28 @@ std::function<operations::AuditFigures()> Server::AuditFigures() const {
 }
 
 // nullopt: disabled, since no profile is configured for it.
-std::optional<compatible::ApiTerms> Server::TermsOf(const std::string& profile) {
+std::optional<compatible::ApiTerms> Server::TermsOf(const char* setting,
+                                                    const std::string& profile) {
   if (profile.empty()) return std::nullopt;
+  if (profile == kAutoProfile) return TermsOfAny(setting);
   const core::Result<const tools::EnabledProfile*> chosen = sandboxes_->Choose(&profile, Caller());
   if (!chosen) return std::nullopt;  // the configuration was checked
-  return compatible::ApiTerms{profile, (*chosen)->profile.workspace.has_value(), (*chosen)->limits,
-                              (*chosen)->profile.maximum_limits};
+  return compatible::ApiTerms{profile, setting, (*chosen)->profile.workspace.has_value(),
+                              (*chosen)->limits, (*chosen)->profile.maximum_limits};
+}
+
+// What holds whichever profile a program gets.
+compatible::ApiTerms Server::TermsOfAny(const char* setting) const {
+  const tools::EnabledProfile& base = sandboxes_->default_profile();
+  compatible::ApiTerms terms{"", setting, base.profile.workspace.has_value(), base.limits,
+                             base.profile.maximum_limits};
+  for (const tools::EnabledProfile& each : sandboxes_->enabled()) {
+    const core::Limits& maximum = each.profile.maximum_limits;
+    terms.has_workspace = terms.has_workspace || each.profile.workspace.has_value();
+    terms.maximum.timeout = std::min(terms.maximum.timeout, maximum.timeout);
+    terms.maximum.memory = std::min(terms.maximum.memory, maximum.memory);
+  }
+  return terms;
 }
 
 void Server::MakeWeb(const profiles::ProfileCatalogue& catalogue) {
@@ -239,12 +255,12 @@ void Server::MakeCompatibleApis() {
   compatible_apis_.emplace(
       full_tools_, calls_,
       compatible::About{host::kBelljarVersion, host::kPythonVersion, config_.execution.waiting});
-  if (const auto terms = TermsOf(profiles.sandbox_fusion)) {
+  if (const auto terms = TermsOf("fronts.sandbox_fusion", profiles.sandbox_fusion)) {
     compatible_apis_->Add<compatible::sandbox_fusion::SandboxFusion>(*terms);
   }
-  if (const auto terms = TermsOf(profiles.piston))
+  if (const auto terms = TermsOf("fronts.piston", profiles.piston))
     compatible_apis_->Add<compatible::piston::Piston>(*terms);
-  if (const auto terms = TermsOf(profiles.judge0))
+  if (const auto terms = TermsOf("fronts.judge0", profiles.judge0))
     compatible_apis_->Add<compatible::judge0::Judge0>(*terms);
 }
 

@@ -28,12 +28,12 @@ HEAD = """\
 Made from `profiles/*.toml` by `tools/profiles_page.py`; do not edit by hand.
 
 A profile says what a program may use: modules and their names, system calls, places, limits.
-`basic` is what calls and runs get that name none. The others are tiers on top of it, and several
-may be joined with `+`, in any order: `data-science+filesystem` has what each of them has, the
-larger of two limits, and the attack surface of all.
+The others are tiers on top of `basic`, and several may be joined with `+`, in any order:
+`data-science+filesystem` has what each of them has, the larger of two limits, and the attack
+surface of all.
 
 ```sh
-belljar run --profile data-science plot.py
+belljar run plot.py                         # what is enabled and the program needs
 belljar run --profile data-science+filesystem clean.py
 belljar info                                # what is installed here, and what is missing
 ```
@@ -47,6 +47,38 @@ operator has enabled, and a token what it was given ([configuration.md](configur
 variable above is as good as `enable_…` below `[execution]` of the configuration file, or as the
 name in `execution.profiles`. A call cannot enable what is off. What a profile adds for an attacker
 stands below, and in `belljar info` and `get_sandbox_info`.
+
+## Without a name
+
+A program for which no profile is named gets `basic` (on a server `execution.profile`), and of what
+is enabled and its token may use
+
+| what | if |
+|---|---|
+| the profiles of its modules, and of names in them | its text imports or uses them, or the modules that it is given (`.py`) do |
+| `filesystem` | its text opens files, or files are given with it, or it imports a package of `data-science`, whose functions take paths: `to_csv`, `savefig`, `np.savetxt` |
+| `network` | its caller names hosts (`allowed_domains`, `--allow-domain`); never because of its text |
+| `full` | never |
+
+The rule is the same for `belljar run`, `Sandbox.run`, `%%belljar`, MCP, the HTTP API with its jobs
+and batches, and the [compatible APIs](http.md#compatible-apis) whose setting is `auto`. The text is
+searched, not parsed. A wrong guess weakens nothing: it chooses among what the caller may name
+anyway. If an import is computed at run time, the refusal says which profile to name.
+
+**Sessions** cannot know what later cells need. If no profile is named, they get everything that is
+enabled and permitted except `network` and `full`, whatever their first cell is: `belljar repl`, the
+Jupyter kernel, `box.session()`, `session: "new"`, `open_session` and `POST /v1/sessions`.
+
+**Enabled** means on a server what its operator enabled. For the command and the Python package the
+user is the operator: the variables in the table above enable a profile, and `data-science` is
+enabled where its packages are installed (`SANDBOX_ENABLE_DATA_SCIENCE=false` prevents it), since it
+adds neither files nor a network. The server's configuration file is not read by them.
+
+**What it costs.** A program that needs only `basic` never waits for another profile. The zygote of a
+combination starts with the first program that needs it, and then stays; see the
+[figures](performance.md#programs-that-name-no-profile). Where the operator allows no combinations
+(`execution.combinations = 0`), a program gets the first of them. In containers nothing is chosen:
+a combination may have no image.
 """
 
 

@@ -105,6 +105,14 @@ core::Result<Plan> Prepare(const ReplArguments& arguments,
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
   plan.sandbox = std::move(*sandbox);
+  // In a container only basic, for which there is an image.
+  if (!arguments.sandbox.profile && !arguments.container.container) {
+    const profiles::ProgramNeeds needs{.hosts = arguments.network.names_hosts(),
+                                       .continues = true};
+    const core::Result<void> chosen =
+        ChooseUnnamed(arguments.sandbox, needs, catalogue, plan.sandbox);
+    if (!chosen) return chosen.error();
+  }
   core::Result<std::optional<container::backend::ContainerOptions>> container =
       ResolveContainer(arguments.container, *arguments.isolation, plan.sandbox);
   if (!container) return container.error();
@@ -214,8 +222,8 @@ Command MakeReplCommand(CLI::App& app) {
   AddChoice(parser, "--color", arguments->colors, {"auto", "always", "never"},
             "colours; auto: on a terminal, unless NO_COLOR is set");
   SetExamples(parser, {"belljar repl  # a prompt; %help lists its commands",
-                       "belljar repl --profile data-science  # figures are saved as PNG files",
-                       "belljar repl --profile filesystem --file a.csv  # a file to work on",
+                       "belljar repl --profile basic  # ready at once, without packages and files",
+                       "belljar repl --file a.csv  # a file to work on, if filesystem is enabled",
                        "belljar repl --output out  # keep figures, tables and files",
                        "belljar repl --timeout 5 --memory 512m  # per cell, per session",
                        "belljar repl --container  # in a container, and without %undo",

@@ -2,7 +2,9 @@
 
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
+#include <iterator>
 #include <optional>
 
 #include "engine/core/text.h"
@@ -45,7 +47,7 @@ core::Result<std::optional<bool>> IsEnabledByVariable(const std::string& profile
   for (const std::string_view name : core::SplitAt(list, ',')) {
     std::string trimmed(name);
     std::erase(trimmed, ' ');
-    if (profiles::ProfileName(trimmed) == profile) return std::optional(true);
+    if (ProfileName(trimmed) == profile) return std::optional(true);
   }
   return std::optional(false);
 }
@@ -55,14 +57,87 @@ bool AddsOnlyPackages(const core::Profile& profile) {
   return !profile.packages.empty() && !profile.workspace && !profile.egress;
 }
 
+// Whether it is a profile of its own name: not a combination, nor an operator's file.
+bool IsOneTier(const core::Profile& profile) {
+  return profile.tiers.size() == 1 && profile.tiers[0] == profile.name;
+}
+
+bool UsesPackages(const core::Profile& profile, const ImportedNames& imports) {
+  return std::ranges::any_of(imports.modules, [&](const std::string& module) {
+    const std::string_view root = core::TopLevelName(module);
+    return std::ranges::any_of(profile.packages, [&](const core::PackageSet& set) {
+      return std::ranges::any_of(set.modules, [&](const std::string& each) {
+        return core::TopLevelName(each) == root;
+      });
+    });
+  });
+}
+
+bool IsNeeded(const core::Profile& other, const core::Profile& base, const ProgramNeeds& needs,
+              const ImportedNames& imports) {
+  if (other.egress) return needs.hosts && !base.egress;
+  if (needs.continues) return true;
+  if (needs.files && other.workspace && !base.workspace) return true;
+  return IsWanted(other, base, needs.source, imports);
+}
+
+using Profiles = std::vector<const core::Profile*>;
+
+Profiles NeededProfiles(const ProgramNeeds& needs, const ProfileChoices& choices) {
+  const core::Profile& base = choices.base;
+  ImportedNames imports = FindImports(needs.source);
+  std::ranges::copy(needs.modules, std::back_inserter(imports.modules));
+  Profiles candidates, needed;
+  std::ranges::copy_if(choices.others, std::back_inserter(candidates), [&](const auto* other) {
+    return IsOneTier(*other) && !other->full_language && other->name != base.name;
+  });
+  bool uses_packages = UsesPackages(base, imports);
+  for (const core::Profile* const other : candidates) {
+    if (!IsNeeded(*other, base, needs, imports)) continue;
+    needed.push_back(other);
+    uses_packages = uses_packages || UsesPackages(*other, imports);
+  }
+  if (!uses_packages || base.workspace) return needed;
+  for (const core::Profile* const other : candidates) {
+    const bool has_files = other->workspace && !other->egress;
+    if (has_files && std::ranges::find(needed, other) == needed.end()) needed.push_back(other);
+  }
+  return needed;
+}
+
 }  // namespace
+
+std::string ProfileFor(const ProgramNeeds& needs, const ProfileChoices& choices) {
+  if (choices.others.empty()) return choices.base.name;
+  const Profiles needed = NeededProfiles(needs, choices);
+  const auto may_have = [&](const std::string& name) {
+    return !choices.may_have || choices.may_have(name);
+  };
+  std::string all = choices.base.name;
+  for (const core::Profile* const each : needed) all += "+" + each->name;
+  if (needed.empty()) return all;
+  all = ProfileName(all);
+  if (may_have(all)) return all;
+  std::string name = choices.base.name;
+  for (const core::Profile* const each : needed) {
+    std::string joined = ProfileName(name + "+" + each->name);
+    if (may_have(joined)) name = std::move(joined);
+  }
+  return name;
+}
+
+std::string ProfileFor(const ProgramNeeds& needs, const core::Profile& base,
+                       const std::vector<core::Profile>& enabled) {
+  ProfileChoices choices{base, {}, {}};
+  for (const core::Profile& each : enabled) choices.others.push_back(&each);
+  return ProfileFor(needs, choices);
+}
 
 core::Result<std::vector<core::Profile>> EnabledProfiles(const ProfileCatalogue& catalogue,
                                                          const ReadVariable& read) {
   std::vector<core::Profile> enabled;
   for (const core::Profile& profile : catalogue.profiles()) {
-    const bool is_tier = profile.tiers.size() == 1 && profile.tiers[0] == profile.name;
-    if (!is_tier || profile.egress || profile.full_language) continue;
+    if (!IsOneTier(profile) || profile.full_language) continue;
     core::Result<std::optional<bool>> said = IsEnabledByVariable(profile.name, read);
     if (!said) return said.error();
     const bool is_enabled = said->value_or(AddsOnlyPackages(profile) &&
@@ -79,7 +154,10 @@ core::Result<std::vector<core::Profile>> EnabledProfiles(const ProfileCatalogue&
 }
 
 bool NeedsOtherProfiles(const ProgramNeeds& needs) {
-  if (needs.files || profiles::MayWantOthers(needs.source)) return true;
+  if (needs.files || needs.hosts || needs.continues || !needs.modules.empty() ||
+      MayWantOthers(needs.source)) {
+    return true;
+  }
   for (char** variable = environ; variable && *variable; ++variable) {
     const std::string_view name(*variable);
     if (name.starts_with(kProfiles)) return true;
@@ -90,25 +168,11 @@ bool NeedsOtherProfiles(const ProgramNeeds& needs) {
   return false;
 }
 
-std::string ProfileFor(const ProgramNeeds& needs, const core::Profile& base,
-                       const std::vector<core::Profile>& enabled) {
-  if (enabled.empty()) return base.name;
-  const profiles::ImportedNames imports = profiles::FindImports(needs.source);
-  std::string name = base.name;
-  for (const core::Profile& profile : enabled) {
-    const bool is_needed = needs.files && profile.workspace && !base.workspace;
-    if (is_needed || profiles::IsWanted(profile, base, needs.source, imports)) {
-      name += "+" + profile.name;
-    }
-  }
-  return profiles::ProfileName(name);
-}
-
 void NameProfiles(const std::string& used, const std::function<std::string(std::string)>& how,
                   host::Outcome& outcome) {
   for (host::Finding& finding : outcome.findings) {
     if (finding.profile.empty()) continue;
-    const std::string joined = profiles::ProfileName(used + "+" + finding.profile);
+    const std::string joined = ProfileName(used + "+" + finding.profile);
     if (joined == used) continue;
     const std::string named = finding.hint + (finding.hint.empty() ? "" : " ") + how(joined);
     if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = named;

@@ -33,6 +33,16 @@ class ImportScanner {
     rest_.remove_prefix(1);
     return true;
   }
+  // Whether one of the digits follows, on this line or a later one.
+  bool IsAtDigit(std::string_view digits) {
+    SkipLineEnds();
+    return !rest_.empty() && digits.find(rest_.front()) != digits.npos;
+  }
+  // A name in quotes; empty if there is none.
+  std::string_view TakeQuotedName() {
+    SkipLineEnds();
+    return Take('"') || Take('\'') ? TakeName() : std::string_view();
+  }
   // An identifier, or several joined by dots; empty if there is none.
   std::string_view TakeName() {
     SkipSpace();
@@ -84,6 +94,17 @@ void TakeFromImport(ImportScanner& scanner, Names& modules, Names& names) {
   } while (scanner.Take(',') && names.size() < kMaxImports);
 }
 
+// __import__("numpy"), importlib.import_module("numpy.linalg").
+void TakeCalls(std::string_view source, Names& modules) {
+  for (const std::string_view function : {"__import__", "import_module"}) {
+    for (size_t at = source.find(function); at != source.npos && modules.size() < kMaxImports;
+         at = source.find(function, at + 1)) {
+      ImportScanner argument(source.substr(at + function.size()));
+      if (argument.Take('(')) modules.emplace(argument.TakeQuotedName());
+    }
+  }
+}
+
 // Whether one of the dotted names occurs as a whole: "os.path" not in "os.pathsep" or "pos.path".
 bool OccursAny(const Names& names, std::string_view source) {
   size_t longest = 0;
@@ -101,13 +122,15 @@ bool OccursAny(const Names& names, std::string_view source) {
   return false;
 }
 
-// open() of something other than a standard stream: open(0).
+// open() of something other than a standard stream, as open(0) is, or open passed on:
+// map(open, names).
 bool OpensFiles(std::string_view source) {
-  constexpr std::string_view kOpen = "open(";
+  constexpr std::string_view kOpen = "open";
   for (size_t at = source.find(kOpen); at != source.npos; at = source.find(kOpen, at + 1)) {
     if (at > 0 && (IsNameCharacter(source[at - 1]) || source[at - 1] == '.')) continue;
-    const size_t argument = source.find_first_not_of(" \t\n", at + kOpen.size());
-    if (argument == source.npos || source[argument] < '0' || source[argument] > '2') return true;
+    ImportScanner after(source.substr(at + kOpen.size()));
+    if (after.Take(',') || after.Take(')')) return true;
+    if (after.Take('(') && !after.IsAtDigit("012")) return true;
   }
   return false;
 }
@@ -145,6 +168,7 @@ ImportedNames FindImports(std::string_view source) {
     if (word == "from") TakeFromImport(statement, modules, names);
     if (word == "import" || word == "from") scanner = statement;
   }
+  TakeCalls(source, modules);
   modules.erase("");
   return {{modules.begin(), modules.end()}, {names.begin(), names.end()}};
 }

@@ -1,15 +1,11 @@
-// Which of the enabled profiles a program needs if none is named.
+// What the text of a program uses of the profiles, for programs that name none
+// (unnamed_profile.h).
 //
-// A caller rarely knows a server's profiles: it sends `import numpy`. So the program runs in the
-// default profile, combined with those whose modules or files its text uses. The text is only
-// searched, in time proportional to its size, never parsed, and a wrong guess does no harm: it can
-// only choose among profiles that the operator has enabled and this caller may name anyway, and the
-// policy and the kernel layers of the chosen profile hold as if it had been named. Names in a
-// docstring cost the start of a zygote; names computed at run time end in a refusal that says which
-// profile to name.
-//
-// A profile with network access is never chosen because of the text: a program must not gain a way
-// out by what it contains. The caller requests it, with `profile` or `allowed_domains`.
+// The text is only searched, in time proportional to its size, never parsed, and a wrong guess does
+// no harm: it can only choose among profiles that the operator has enabled and this caller may name
+// anyway, and the policy and the kernel layers of the chosen profile hold as if it had been named.
+// Names in a docstring cost the start of a zygote; names computed at run time end in a refusal that
+// says which profile to name.
 #ifndef BELLJAR_ENGINE_PROFILES_WANTED_PROFILES_H_
 #define BELLJAR_ENGINE_PROFILES_WANTED_PROFILES_H_
 

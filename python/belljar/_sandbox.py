@@ -59,8 +59,8 @@ class Sandbox:
 
     Args:
         profile: What programs may use: a profile name, several names joined with "+", or the path
-            of a profile file ("./own.toml"). See docs/profiles.md. None: "basic", and for each
-            program those enabled profiles that its text uses (docs/python.md, "Profiles").
+            of a profile file ("./own.toml"). See docs/profiles.md. None: for each program what is
+            enabled and it needs (docs/profiles.md, "Without a name").
         timeout: Wall-clock limit of a run, in seconds or as "500ms". None: the profile's default.
         memory: Memory limit, on top of what the interpreter itself uses, in bytes or as "64m".
             None: the profile's default.
@@ -131,10 +131,12 @@ class Sandbox:
         engine = self._open()
         if self._open_request["profile"]:
             return engine
-        wanted = engine.wanted_profile(run_request["source"], bool(run_request.get("files")))
-        return engine if wanted is None else self._open_other(wanted)
+        return self._open_other(engine, engine.wanted_profile(run_request))
 
-    def _open_other(self, profile: str) -> _host.Engine:
+    def _open_other(self, engine: _host.Engine, profile: str | None) -> _host.Engine:
+        """That of the profile; None: `engine`."""
+        if profile is None:
+            return engine
         with self._lock:
             if self._is_closed:
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
@@ -323,7 +325,8 @@ class Sandbox:
             ...     session.run("x + 2").value
             42
 
-        If the sandbox names no profile, the session has all enabled ones together. In a container
+        If the sandbox names no profile, the session has all enabled ones together, whose start
+        takes seconds if there are large packages among them. In a container
         it has no checkpoints: a cell that is killed ends it, and `result.session.note` says so.
 
         Args:
@@ -353,9 +356,9 @@ class Sandbox:
 
     def _engine_of_sessions(self) -> _host.Engine:
         engine = self._open()
-        if not self._open_request["profile"] and (profile := engine.profile_of_sessions()):
-            engine = self._open_other(profile)
-        return engine
+        if self._open_request["profile"]:
+            return engine
+        return self._open_other(engine, engine.wanted_profile(self._defaults, continues=True))
 
     def validate(
         self,

@@ -38,11 +38,11 @@ class BelljarMagics(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._shell = shell
-        self._sandboxes: dict[str, Sandbox] = {}
-        self._sessions: dict[str, tuple[str, Session]] = {}  # with the profile
+        self._sandboxes: dict[str | None, Sandbox] = {}
+        self._sessions: dict[str, tuple[str | None, Session]] = {}  # with the profile
 
     @magic_arguments()
-    @argument("--profile", "-p", default="basic", help='Profile of the cell; default "basic".')
+    @argument("--profile", "-p", help="Profile of the cell; default: what is enabled and needed.")
     @argument("--session", "-s", metavar="NAME", help="A session, opened by the first such cell.")
     @argument("--timeout", "-t", help='Wall-clock limit: seconds, or "500ms".')
     @argument("--memory", "-m", help='Memory limit: bytes, or "64m".')
@@ -108,16 +108,16 @@ class BelljarMagics(Magics):
         except ValueError as error:
             raise UsageError(f"%belljar_undo: {error}") from None
 
-    def _session(self, name: str, profile: str, memory: str | None) -> Session:
+    def _session(self, name: str, profile: str | None, memory: str | None) -> Session:
         opened = self._sessions.get(name)
         if opened is None or opened[1].closed:
             session = self._sandbox(profile).session(memory=_number(memory))
             opened = self._sessions[name] = (profile, session)
-        elif memory is not None or opened[0] != profile != "basic":
+        elif memory is not None or profile not in (None, opened[0]):
             raise ValueError(f"session {name!r} has been opened, with its profile and memory")
         return opened[1]
 
-    def _sandbox(self, profile: str) -> Sandbox:
+    def _sandbox(self, profile: str | None) -> Sandbox:
         if profile not in self._sandboxes:
             self._sandboxes[profile] = Sandbox(profile)
         return self._sandboxes[profile]

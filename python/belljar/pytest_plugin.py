@@ -113,13 +113,13 @@ class _Sandboxes:
             name: config.getoption(f"--belljar-{name}") or config.getini(f"belljar_{name}") or None
             for name in _OPTIONS
         }
-        self._opened: dict[str, Sandbox] = {}
+        self._opened: dict[str | None, Sandbox] = {}
 
     def of(self, profile: str | None) -> Sandbox:
         from belljar import Sandbox
 
         options = {name: value for name, value in self._options.items() if value is not None}
-        wanted = profile or options.pop("profile", "basic")
+        wanted = profile or options.pop("profile", None)
         options.pop("profile", None)
         if wanted not in self._opened:
             try:

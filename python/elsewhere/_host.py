@@ -283,11 +283,11 @@ class Engine(_Thing):
     def counters(self) -> dict[str, int]:
         return self._of("counters")
 
-    def wanted_profile(self, source: bytes, files: bool) -> str | None:
-        return self._of("wanted_profile", source, files)
-
-    def profile_of_sessions(self) -> str | None:
-        return self._of("profile_of_sessions")
+    def wanted_profile(self, request: dict, continues: bool = False) -> str | None:
+        decisive = {
+            key: request[key] for key in ("source", "files", "allowed_imports") if key in request
+        }
+        return self._of("wanted_profile", decisive, continues)
 
     @property
     def facts(self) -> str:

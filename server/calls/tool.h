@@ -31,6 +31,9 @@ struct ToolCall {
 
   nlohmann::json arguments;  // as sent by the client: any JSON value; null: none were sent
   Caller caller;
+  // For clients that have no argument `profile`: the operator's setting in its place. Empty: they
+  // have it.
+  std::string profile_setting;
   // Receives the guest's output while it runs, in whole UTF-8 characters, on the thread of the
   // call; may be empty. Must not block.
   std::function<void(std::string_view)> on_output;

@@ -23,10 +23,19 @@ double ClampedBytes(double bytes, const ApiTerms& terms) {
   return std::floor(std::clamp(bytes, kLeastBytes, std::max(kLeastBytes, most)));
 }
 
-std::string NoWorkspace(const ApiTerms& terms, const char* setting) {
+std::string NoWorkspace(const ApiTerms& terms) {
+  if (terms.profile.empty()) {
+    return "this server has no files; an operator enables them with "
+           "SANDBOX_ENABLE_FILESYSTEM=true";
+  }
   return "profile " + terms.profile +
-         " of this server has no files; an operator enables them with " + setting +
+         " of this server has no files; an operator enables them with " + terms.setting +
          " = \"filesystem\"";
+}
+
+nlohmann::json ProfileArgument(const ApiTerms& terms) {
+  if (terms.profile.empty()) return nlohmann::json::object();
+  return {{"profile", terms.profile}};
 }
 
 }  // namespace belljar::server::compatible

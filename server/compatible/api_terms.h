@@ -3,6 +3,7 @@
 #ifndef BELLJAR_SERVER_COMPATIBLE_API_TERMS_H_
 #define BELLJAR_SERVER_COMPATIBLE_API_TERMS_H_
 
+#include <nlohmann/json.hpp>
 #include <string>
 
 #include "engine/core/limits.h"
@@ -11,8 +12,10 @@
 namespace belljar::server::compatible {
 
 struct ApiTerms {
+  // Empty: none is named, and each program gets what it needs (engine/profiles/unnamed_profile.h).
   std::string profile;
-  bool has_workspace = false;  // the profile has one: files in and out
+  std::string setting;         // the operator's, that names it: "fronts.piston"
+  bool has_workspace = false;  // there is one: files in and out
   core::Limits limits;         // of requests that ask for none
   core::Limits maximum;
 };
@@ -36,8 +39,10 @@ struct About {
 double ClampedSeconds(double seconds, const ApiTerms& terms);
 double ClampedBytes(double bytes, const ApiTerms& terms);
 
-// What to tell who sends or fetches files. `setting`: the one that names the profile.
-std::string NoWorkspace(const ApiTerms& terms, const char* setting);
+// What to tell who sends or fetches files.
+std::string NoWorkspace(const ApiTerms& terms);
+// Arguments of a tool: the profile, if one is named.
+nlohmann::json ProfileArgument(const ApiTerms& terms);
 
 }  // namespace belljar::server::compatible
 

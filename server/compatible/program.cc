@@ -21,8 +21,9 @@ nlohmann::json FilesArgument(std::vector<ProgramFile> files) {
 ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
                 std::shared_ptr<Cancellation> cancellation) {
   ToolCall call;
-  call.arguments = {{"code", std::move(program.code)}, {"profile", terms.profile}};
+  call.arguments = ProfileArgument(terms);
   nlohmann::json& arguments = call.arguments;
+  arguments["code"] = std::move(program.code);
   if (program.standard_input) arguments["stdin"] = std::move(*program.standard_input);
   if (!program.arguments.empty()) arguments["args"] = std::move(program.arguments);
   if (!program.files.empty()) arguments["files"] = FilesArgument(std::move(program.files));
@@ -31,6 +32,7 @@ ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
     arguments["memory_limit"] = static_cast<uint64_t>(*program.memory_bytes);
   }
   call.caller = caller;
+  call.profile_setting = terms.setting;
   call.cancellation = std::move(cancellation);
   call.form = ToolCall::Form::kOutcome;
   return call;

@@ -318,7 +318,7 @@ core::Result<void> CheckCompatibleApis(Loading& loading) {
   for (const auto& [key, profile] : apis) {
     if (profile.empty()) continue;
     const std::string place = loading.OriginOf(key).place;
-    if (!IsEnabled(profile, enabled)) {
+    if (profile != kAutoProfile && !IsEnabled(profile, enabled)) {
       return core::MakeError(place, "profile " + core::Quoted(profile) +
                                         " is not enabled; add it to execution.profiles" +
                                         host::Suggestion(profile, enabled));

@@ -115,8 +115,11 @@ struct AnswersConfig {
   std::string detail = "lean";  // or "full"; the default level of detail
 };
 
+// In place of a profile's name: each program gets what it needs (engine/profiles/unnamed_profile.h).
+inline constexpr char kAutoProfile[] = "auto";
+
 // APIs of other services (docs/http.md), [fronts] in a configuration file: for each, the profile
-// that its programs run in; empty: this server does not offer that API.
+// that its programs run in, or kAutoProfile; empty: this server does not offer that API.
 struct CompatibleApisConfig {
   std::string sandbox_fusion;
   std::string piston;

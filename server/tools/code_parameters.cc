@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/outside/start_plan.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {
@@ -32,30 +33,39 @@ std::vector<std::string> Names(const Sandboxes& sandboxes) {
 }
 
 core::Result<const EnabledProfile*> Chosen(Sandboxes& sandboxes, const Arguments& arguments,
-                                           const Caller& caller) {
+                                           const Caller& caller, bool opens_session) {
   const std::string* const name = arguments.Text("profile");
-  const std::string* const code = arguments.Text("code");
   // A combination may have no image for a container.
   const bool in_container = arguments.Boolean("use_container").value_or(false);
   if (name || in_container) return sandboxes.Choose(name, caller);
-  const auto files = arguments.Files("files");
+  host::Request program;
+  if (const std::string* const code = arguments.Text("code")) program.source = *code;
+  program.files = arguments.Files("files").value_or(std::vector<host::InputFile>());
+  const std::string text = outside::ProgramText(program);
   const auto domains = arguments.Texts("allowed_domains");
-  return sandboxes.ChooseFor({.source = code ? std::string_view(*code) : std::string_view(),
-                              .files = files && !files->empty(),
-                              .network = domains && !domains->empty()},
-                             caller);
+  return sandboxes.ChooseFor(
+      {.source = text,
+       .modules = arguments.Texts("allowed_imports").value_or(std::vector<std::string>()),
+       .files = !program.files.empty(),
+       .hosts = domains && !domains->empty(),
+       .continues = opens_session},
+      caller);
 }
 
-// What the caller has to send to use what `profile` has, in addition to its previous arguments.
-// Empty if nothing.
+// What has to be said for a program to use what `profile` has: by its caller, in addition to its
+// previous arguments, or by the operator. Empty if nothing.
 std::string HowToName(const Sandboxes& sandboxes, const std::string& profile,
-                      const EnabledProfile& used, bool in_session) {
+                      const EnabledProfile& used, bool in_session, const ToolCall& call) {
   const std::string joined = ProfileName(used.profile.name + "+" + profile);
   if (joined == used.profile.name) return "";
   const std::vector<std::string>& combinations = sandboxes.combinations();
   const bool can_be_joined = std::ranges::find(combinations, joined) != combinations.end();
+  const std::string name = can_be_joined ? joined : profile;
+  if (!call.profile_setting.empty()) {
+    return "An operator allows it with " + call.profile_setting + " = \"" + name + "\".";
+  }
   return std::string(in_session ? "A session keeps its profile: open another with" : "Send") +
-         " \"profile\": \"" + (can_be_joined ? joined : profile) + "\".";
+         " \"profile\": \"" + name + "\".";
 }
 
 // The outcome of a run that was cancelled before it got a worker.
@@ -69,25 +79,32 @@ host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfi
   return outcome;
 }
 
+// The policy's finding about a module that a list of imports leaves out.
+constexpr std::string_view kLeftOut = "BJ205";
+
 // The policy names the profile that would allow what was refused, but does not know which profiles
-// this caller may use.
-void ExplainProfiles(const Sandboxes& sandboxes, const Caller& caller, const EnabledProfile& used,
-                     bool in_session, host::Outcome& outcome) {
-  for (host::Finding& finding : outcome.findings) {
-    if (finding.profile.empty()) continue;
-    std::string why = sandboxes.WhyNot(finding.profile, caller);
-    if (why.empty()) why = HowToName(sandboxes, finding.profile, used, in_session);
-    if (why.empty()) continue;
-    const std::string explained = finding.hint + (finding.hint.empty() ? "" : " ") + why;
-    if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
-    finding.hint = explained;
+// this caller may use, nor whose list of imports it was.
+std::string Explanation(const Sandboxes& sandboxes, const ToolCall& call,
+                        const EnabledProfile& used, bool in_session, const host::Finding& finding) {
+  const bool is_callers_list = in_session || call.arguments.contains("allowed_imports");
+  if (finding.rule == kLeftOut && used.modules && !is_callers_list) {
+    return "The operator's execution.allowed_imports leaves it out.";
   }
+  if (finding.profile.empty()) return "";
+  std::string why = sandboxes.WhyNot(finding.profile, call.caller);
+  if (why.empty()) why = HowToName(sandboxes, finding.profile, used, in_session, call);
+  return why.empty() ? "" : finding.hint + (finding.hint.empty() ? "" : " ") + why;
 }
 
 // What only the server knows.
 void Complete(const Sandboxes& sandboxes, const ToolCall& call, const EnabledProfile& used,
               bool in_session, host::Outcome& outcome) {
-  ExplainProfiles(sandboxes, call.caller, used, in_session, outcome);
+  for (host::Finding& finding : outcome.findings) {
+    const std::string explained = Explanation(sandboxes, call, used, in_session, finding);
+    if (explained.empty()) continue;
+    if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
+    finding.hint = explained;
+  }
   if (call.execution && !call.execution->id().empty()) outcome.execution_id = call.execution->id();
 }
 
@@ -181,8 +198,10 @@ bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
 }
 
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
-                                    const Caller& caller, std::vector<std::string>& problems) {
-  core::Result<const EnabledProfile*> chosen = Chosen(sandboxes, arguments, caller);
+                                    const Caller& caller, bool opens_session,
+                                    std::vector<std::string>& problems) {
+  core::Result<const EnabledProfile*> chosen =
+      Chosen(sandboxes, arguments, caller, opens_session);
   if (!chosen) {
     problems.push_back(chosen.error().ToString());
     return nullptr;

@@ -37,9 +37,10 @@ bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
                    std::vector<std::string>& problems);
 
 // Null, with a problem added, if the call may not use the profile that it names, or its code
-// exceeds the limit of that profile.
+// exceeds the limit of that profile. `opens_session`: other code will follow.
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
-                                    const Caller& caller, std::vector<std::string>& problems);
+                                    const Caller& caller, bool opens_session,
+                                    std::vector<std::string>& problems);
 
 // False, with a problem added, if the code exceeds the limit of the profile.
 bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,

@@ -27,8 +27,8 @@ constexpr core::Bytes kMaxStdin = core::Bytes::Mebi(16);
 
 Parameter WorkspaceParameter(const Sandboxes& sandboxes) {
   const std::string what = Has(sandboxes, HasWorkspace)
-                               ? "Files to create in the working directory, with profile "
-                                 "filesystem; modules (.py) to import, in any."
+                               ? "Files to create in the working directory, and modules (.py) to "
+                                 "import."
                                : "Modules (.py) to import.";
   return FilesParameter(what + " Up to " + SizeText(kMaxFileContent) + " in all.");
 }
@@ -281,7 +281,7 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCal
   } else {
     PrepareTerms(arguments, call.caller, plan, problems);
   }
-  if (plan.profile) PrepareInput(arguments, call.caller, plan, problems);
+  if (plan.profile) PrepareInput(arguments, call, plan, problems);
   return plan;
 }
 
@@ -313,7 +313,7 @@ void ExecuteCode::PrepareSession(const std::string& session, const Arguments& ar
 // The same as given by the arguments.
 void ExecuteCode::PrepareTerms(const Arguments& arguments, const Caller& caller, Plan& plan,
                                std::vector<std::string>& problems) const {
-  plan.profile = ChooseProfile(sandboxes_, arguments, caller, problems);
+  plan.profile = ChooseProfile(sandboxes_, arguments, caller, plan.opens_session, problems);
   if (!plan.profile) return;
   plan.request.limits = TakeLimits(arguments, *plan.profile, problems);
   plan.in_container = arguments.Boolean("use_container").value_or(false);
@@ -362,7 +362,7 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
 }
 
 // The program's initial state: files, input, arguments.
-void ExecuteCode::PrepareInput(const Arguments& arguments, const Caller& caller, Plan& plan,
+void ExecuteCode::PrepareInput(const Arguments& arguments, const ToolCall& call, Plan& plan,
                                std::vector<std::string>& problems) const {
   host::Request& request = plan.request;
   if (const std::string* input = arguments.Text("stdin")) {
@@ -370,7 +370,7 @@ void ExecuteCode::PrepareInput(const Arguments& arguments, const Caller& caller,
     if (input->size() > bound.count) {
       problems.push_back("stdin is " + std::to_string(input->size()) +
                          " bytes long, more than the memory limit of " + bound.ToString() +
-                         "; raise memory_limit");
+                         (call.profile_setting.empty() ? "; raise memory_limit" : ""));
     }
     request.standard_input = *input;
   }
@@ -379,7 +379,7 @@ void ExecuteCode::PrepareInput(const Arguments& arguments, const Caller& caller,
   if (const core::Result<void> checked = host::CheckArguments(request); !checked) {
     problems.push_back(checked.error().ToString());
   }
-  TakeFiles(arguments, sandboxes_, caller, plan.profile->profile, request, problems);
+  TakeFiles(arguments, sandboxes_, call.caller, plan.profile->profile, request, problems);
   if (const std::string* code = arguments.Text("code")) request.source = *code;
   plan.capture_output = arguments.Boolean("capture_output").value_or(true);
   plan.is_full = WantsFull(answers_, arguments, problems);

@@ -53,7 +53,7 @@ class ExecuteCode final : public Tool {
                     std::vector<std::string>& problems) const;
   void PrepareCell(const Arguments& arguments, const Caller& caller, Plan& plan,
                    std::vector<std::string>& problems) const;
-  void PrepareInput(const Arguments& arguments, const Caller& caller, Plan& plan,
+  void PrepareInput(const Arguments& arguments, const ToolCall& call, Plan& plan,
                     std::vector<std::string>& problems) const;
 
   // Installs the requested packages before the run. Errors are reported to the caller.

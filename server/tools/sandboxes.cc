@@ -6,7 +6,6 @@
 #include "engine/host/suggest.h"
 #include "engine/profiles/loader.h"
 #include "engine/profiles/profile_names.h"
-#include "engine/profiles/wanted_profiles.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {
@@ -273,10 +272,14 @@ core::Error Sandboxes::NotPermitted(const std::string& name, const Caller& calle
       "");
 }
 
-core::Result<const EnabledProfile*> Sandboxes::ChooseUnnamed(const Caller& caller) const {
+core::Result<const EnabledProfile*> Sandboxes::ChooseBase(const Caller& caller) {
   if (Permits(caller, default_profile().profile.name)) return &default_profile();
   for (const EnabledProfile& each : enabled_) {
     if (Permits(caller, each.profile.name)) return &each;
+  }
+  // Some tokens may have profiles only in combination.
+  for (const std::string& name : caller.profiles.value_or(std::vector<std::string>())) {
+    if (core::Result<const EnabledProfile*> joined = Choose(&name, caller)) return joined;
   }
   return core::MakeError("the caller " + core::Quoted(caller.name) +
                              " may not use any profile of this server; an operator decides",
@@ -285,7 +288,7 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseUnnamed(const Caller& calle
 
 core::Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
                                                       const Caller& caller) {
-  if (!name) return ChooseUnnamed(caller);
+  if (!name) return ChooseBase(caller);
   const std::string wanted = ProfileName(*name);
   const EnabledProfile* const enabled = FindEnabled(wanted);
   if (!enabled) {
@@ -297,30 +300,24 @@ core::Result<const EnabledProfile*> Sandboxes::Choose(const std::string* name,
   return enabled ? core::Result<const EnabledProfile*>(enabled) : Combine(wanted);
 }
 
-core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const Needs& needs, const Caller& caller) {
-  core::Result<const EnabledProfile*> unnamed = ChooseUnnamed(caller);
-  if (!unnamed || enabled_.size() == 1) return unnamed;
+core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const profiles::ProgramNeeds& needs,
+                                                         const Caller& caller) {
+  core::Result<const EnabledProfile*> chosen = ChooseBase(caller);
   // An operator's own profile file cannot be combined.
-  if (!Contains(catalogue_.Names(), (*unnamed)->profile.name)) return unnamed;
-  const core::Profile& base = (*unnamed)->profile;
-  const profiles::ImportedNames imports = profiles::FindImports(needs.source);
-  std::string name = base.name;
+  const auto is_named = [&](const core::Profile& profile) {
+    return profile.name.find('+') != std::string::npos ||
+           Contains(catalogue_.Names(), profile.name);
+  };
+  if (!chosen || !is_named((*chosen)->profile)) return chosen;
+  profiles::ProfileChoices choices{(*chosen)->profile, {}, {}};
   for (const EnabledProfile& each : enabled_) {
-    const core::Profile& other = each.profile;
-    const bool is_one = other.tiers.size() == 1 && Contains(catalogue_.Names(), other.name);
-    if (&each == *unnamed || !is_one || !Permits(caller, other.name)) continue;
-    // Whether there is a language policy is up to the caller, never to the code.
-    if (other.full_language) continue;
-    const bool is_needed = (needs.files && other.workspace && !base.workspace) ||
-                           (needs.network && other.egress && !base.egress);
-    const bool is_used = !other.egress && profiles::IsWanted(other, base, needs.source, imports);
-    if (is_needed || is_used) name += "+" + other.name;
+    if (is_named(each.profile)) choices.others.push_back(&each.profile);
   }
-  const std::string joined = ProfileName(name);
-  if (joined == base.name) return unnamed;
-  // The operator may allow no combinations: then proceed as if none had been found.
-  core::Result<const EnabledProfile*> chosen = Choose(&joined, caller);
-  return chosen ? chosen : unnamed;
+  choices.may_have = [&](const std::string& name) {
+    return Permits(caller, name) && (FindEnabled(name) || config_.combinations > 0);
+  };
+  const std::string name = profiles::ProfileFor(needs, choices);
+  return name == choices.base.name ? chosen : Choose(&name, caller);
 }
 
 outside::Language Sandboxes::LanguageOf(const EnabledProfile& profile) const {

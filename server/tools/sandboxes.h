@@ -26,6 +26,7 @@
 #include "engine/core/result.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/profile_catalogue.h"
+#include "engine/profiles/unnamed_profile.h"
 #include "server/core/caller.h"
 #include "server/core/config.h"
 #include "server/tools/call_packages.h"
@@ -69,14 +70,9 @@ class Sandboxes {
   // "+"; null: the default profile, or else the first that the caller may use. The result stays
   // valid. An error is the caller's and lists what is available.
   core::Result<const EnabledProfile*> Choose(const std::string* name, const Caller& caller);
-  // The profile of a call that names none: the default one, combined with those that its code uses
-  // (engine/profiles/wanted_profiles.h) and with those that have what its other arguments need.
-  struct Needs {
-    std::string_view source;
-    bool files = false;
-    bool network = false;
-  };
-  core::Result<const EnabledProfile*> ChooseFor(const Needs& needs, const Caller& caller);
+  // The profile of a call that names none (engine/profiles/unnamed_profile.h).
+  core::Result<const EnabledProfile*> ChooseFor(const profiles::ProgramNeeds& needs,
+                                                const Caller& caller);
   // A combination is permitted by its own name, or if each part is permitted.
   static bool Permits(const Caller& caller, const std::string& profile);
   // A sentence on why the caller cannot use this installed profile, and who can change that. Empty
@@ -122,7 +118,7 @@ class Sandboxes {
   void ListCombinations();
 
   const EnabledProfile* FindEnabled(const std::string& name) const;
-  core::Result<const EnabledProfile*> ChooseUnnamed(const Caller& caller) const;
+  core::Result<const EnabledProfile*> ChooseBase(const Caller& caller);
   core::Result<const EnabledProfile*> Combine(const std::string& name);
   std::string NotEnabled(const std::string& name) const;
   core::Error NotPermitted(const std::string& name, const Caller& caller) const;

@@ -35,6 +35,10 @@ std::vector<Parameter> OpenParameters(const Sandboxes& sandboxes) {
   for (Parameter& parameter : parameters) {
     if (parameter.name != "profile") parameter.description = "As in execute_code.";
   }
+  if (sandboxes.enabled().size() > 1) {
+    parameters.front().description = "What cells may use. Omitted: all but network and full.";
+    parameters.front().default_value = {};
+  }
   parameters.push_back(ContainerParameter(
       sandboxes,
       "Also isolates it in a container, without checkpoints: a cell stopped by a limit ends it."));
@@ -104,7 +108,8 @@ OpenSession::OpenSession(Sandboxes& sandboxes, SessionRegistry& registry, CallOb
 core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   const Arguments arguments = parameters_.Check(call.arguments, problems);
-  const EnabledProfile* const profile = ChooseProfile(sandboxes_, arguments, call.caller, problems);
+  const EnabledProfile* const profile =
+      ChooseProfile(sandboxes_, arguments, call.caller, true, problems);
   if (!profile) return RefusedArguments(kOpenName, problems);
   SessionTerms terms;
   terms.profile = profile;

@@ -14,7 +14,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kFilesSetting[] = "fronts.piston";
 constexpr double kDefaultRunMilliseconds = 3000;  // milliseconds, as in Piston
 
 enum PistonRoute : size_t {
@@ -179,7 +178,7 @@ std::optional<std::string> Piston::TakeFiles(BodyFields& fields, Program& progra
   }
   if (!has_program) return "files must include at least one utf8 encoded file";
   if (!AreModules(program.files) && !terms_.has_workspace) {
-    return "files: one, the program, since " + NoWorkspace(terms_, kFilesSetting);
+    return "files: one, the program, since " + NoWorkspace(terms_);
   }
   return std::nullopt;
 }

@@ -106,7 +106,7 @@ Notebook::Notebook(Calls& calls, const ApiTools& tools, const ApiTerms& terms)
       }()) {}
 
 core::Result<ToolResult> Notebook::Call(const ToolCall& call) {
-  nlohmann::json terms = {{"profile", terms_.profile}};
+  nlohmann::json terms = ProfileArgument(terms_);
   if (call.arguments.contains("memory_limit")) {
     terms["memory_limit"] = call.arguments["memory_limit"];
   }
@@ -122,6 +122,7 @@ core::Result<ToolResult> Notebook::Step(Tool& tool, const ToolCall& call,
   ToolCall step;
   step.arguments = std::move(arguments);
   step.caller = call.caller;
+  step.profile_setting = terms_.setting;
   step.cancellation = call.cancellation;
   step.form = ToolCall::Form::kOutcome;
   std::optional<core::Result<ToolResult>> result;

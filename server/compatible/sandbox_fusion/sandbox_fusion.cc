@@ -12,7 +12,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr char kSetting[] = "fronts.sandbox_fusion";
 constexpr size_t kMaxCells = 1000;
 constexpr double kDefaultRunSeconds = 10;       // seconds, as in SandboxFusion
 constexpr double kDefaultNotebookSeconds = 45;  // likewise
@@ -141,14 +140,14 @@ std::vector<ProgramFile> SandboxFusion::TakeFiles(BodyFields& fields) const {
     files.push_back({std::string(PlainPath(path)), std::move(base64)});
   }
   if (!AreModules(files) && !terms_.has_workspace)
-    fields.Add("files", NoWorkspace(terms_, kSetting));
+    fields.Add("files", NoWorkspace(terms_));
   return files;
 }
 
 std::vector<std::string> SandboxFusion::TakeFetchFiles(BodyFields& fields) const {
   std::vector<std::string> names = fields.Texts("fetch_files");
   if (!names.empty() && !terms_.has_workspace) {
-    fields.Add("fetch_files", NoWorkspace(terms_, kSetting));
+    fields.Add("fetch_files", NoWorkspace(terms_));
   }
   return names;
 }

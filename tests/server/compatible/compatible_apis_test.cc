@@ -11,6 +11,28 @@ namespace {
 
 using namespace tests::compatible;
 
+TEST_F(CompatibleApisTest, AProfileIsNamedOnlyIfTheOperatorDid) {
+  RunCode();
+  RunPiston();
+  Submit();
+  EXPECT_EQ(settings_, (std::vector<std::string>{"fronts.sandbox_fusion", "fronts.piston",
+                                                 "fronts.judge0"}));
+  for (const Json& call : calls_) EXPECT_EQ(call.at("profile"), "basic");
+}
+
+TEST_F(CompatibleApisTest, WithoutAProfileEachProgramGetsWhatItNeeds) {
+  terms_.profile = "";
+  RunCode();
+  RunPiston();
+  Submit();
+  Post("/run_jupyter", {{"cells", {"1"}}});
+  EXPECT_EQ(calls_.size(), 4u);
+  for (const Json& call : calls_) EXPECT_FALSE(call.contains("profile"));
+  EXPECT_FALSE(opened_.contains("profile"));
+  const Answered answer = RunCode({{"files", {{"a.csv", "YQ=="}}}});
+  EXPECT_NE(answer.body.dump().find("SANDBOX_ENABLE_FILESYSTEM=true"), std::string::npos);
+}
+
 TEST_F(CompatibleApisTest, BodiesThatAreNotObjectsAreRefusedInEachForm) {
   const std::string deep(100'000, '[');
   std::string many = "[";

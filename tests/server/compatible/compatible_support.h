@@ -161,6 +161,7 @@ class CompatibleApisTest : public testing::Test {
     std::unique_lock lock(mutex_);
     calls_.push_back(call.arguments);
     callers_.push_back(call.caller.name);
+    settings_.push_back(call.profile_setting);
     came_.notify_all();
     came_.wait(lock, [&] { return !holds_ || call.cancellation->cancelled(); });
     if (result_) return *result_;
@@ -212,9 +213,14 @@ class CompatibleApisTest : public testing::Test {
     }
     using namespace server::compatible;
     apis_.emplace(std::move(tools), tool_calls_, About{"1.2.3", "3.11.2", 5});
-    apis_->Add<sandbox_fusion::SandboxFusion>(terms_);
-    apis_->Add<piston::Piston>(terms_);
-    apis_->Add<judge0::Judge0>(terms_);
+    const auto terms = [this](const char* setting) {
+      ApiTerms with = terms_;
+      with.setting = setting;
+      return with;
+    };
+    apis_->Add<sandbox_fusion::SandboxFusion>(terms("fronts.sandbox_fusion"));
+    apis_->Add<piston::Piston>(terms("fronts.piston"));
+    apis_->Add<judge0::Judge0>(terms("fronts.judge0"));
     return *apis_;
   }
 
@@ -297,6 +303,7 @@ class CompatibleApisTest : public testing::Test {
   bool holds_ = false;
   std::vector<Json> calls_;
   std::vector<std::string> callers_;
+  std::vector<std::string> settings_;
   Json opened_;
   std::vector<std::string> closed_;
   server::CallQueue queue_{{.running = 2, .waiting = 2}};

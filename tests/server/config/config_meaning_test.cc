@@ -205,6 +205,8 @@ TEST_F(ConfigMeaning, AnApiOfAnotherServiceHasAProfileThatIsEnabled) {
       "[execution]\nprofiles = [\"basic\", \"filesystem\"]\n"
       "[fronts]\nsandbox_fusion = \"basic+filesystem\"\n");
   EXPECT_EQ(Load().config.compatible_apis.sandbox_fusion, "basic+filesystem");
+  Toml("[fronts]\nsandbox_fusion = \"auto\"\n");
+  EXPECT_EQ(Load().config.compatible_apis.sandbox_fusion, "auto");
 }
 
 TEST_F(ConfigMeaning, AContainerThatCouldNeverBeIsRefused) {

@@ -7,6 +7,7 @@
 #include <functional>
 #include <thread>
 
+#include "engine/profiles/unnamed_profile.h"
 #include "engine/profiles/wanted_profiles.h"
 #include "server/tools/tiers.h"
 #include "tests/server/tools_support.h"
@@ -172,6 +173,134 @@ TEST(WantedProfiles, OthersAreWantedOnlyByWhatImportsOrOpens) {
   for (const char* code :
        {"import math", "__import__('numpy')", "# important", "open('a')", "importlib"})
     EXPECT_TRUE(profiles::MayWantOthers(code)) << code;
+}
+
+TEST(WantedProfiles, NamesInCallsAreImports) {
+  const profiles::ImportedNames found = profiles::FindImports(
+      "__import__('a')\nimportlib.import_module( \"b.c\" )\nimport_module(name)\n__import__(f'd')");
+  EXPECT_EQ(found.modules, (std::vector<std::string>{"a", "b.c"}));
+}
+
+// Profiles as a catalogue has them.
+struct Tier : core::Profile {
+  explicit Tier(const char* tier) {
+    name = tier;
+    if (name != "basic") tiers = {name};
+  }
+};
+
+class UnnamedProfile : public testing::Test {
+ protected:
+  UnnamedProfile() {
+    basic_.modules = {{"math", {"pi"}}};
+    science_.modules = {{"numpy", {"array"}}};
+    science_.packages = {{"data-science", {"numpy"}}};
+    files_.modules = {{"pathlib", {"Path"}}};
+    files_.workspace.emplace();
+    network_.modules = {{"socket", {"socket"}}};
+    network_.egress.emplace();
+    full_.full_language = true;
+    full_.modules = {{"ctypes", {"CDLL"}}};
+  }
+  std::string For(const profiles::ProgramNeeds& needs) {
+    return profiles::ProfileFor(
+        needs, {basic_, {&science_, &files_, &network_, &full_}, may_have_});
+  }
+
+  Tier basic_{"basic"}, science_{"data-science"}, files_{"filesystem"}, network_{"network"},
+      full_{"full"};
+  std::function<bool(const std::string&)> may_have_;
+};
+
+TEST_F(UnnamedProfile, IsWhatAProgramMayNeed) {
+  EXPECT_EQ(For({.source = "print(1)"}), "basic");
+  EXPECT_EQ(For({.source = "import math"}), "basic");
+  EXPECT_EQ(For({.source = "import pathlib"}), "filesystem");
+  EXPECT_EQ(For({.source = "import numpy"}), "data-science+filesystem") << "it may take a path";
+  EXPECT_EQ(For({.source = "1", .modules = {"numpy"}}), "data-science+filesystem");
+  EXPECT_EQ(For({.source = "1", .files = true}), "filesystem");
+  EXPECT_EQ(For({.source = "1", .hosts = true}), "network");
+  EXPECT_EQ(For({.source = "x = 1", .continues = true}), "data-science+filesystem");
+  EXPECT_EQ(For({.source = "x = 1", .hosts = true, .continues = true}),
+            "data-science+filesystem+network");
+}
+
+TEST_F(UnnamedProfile, GetsNoNetworkAndNoFreedomByItsText) {
+  for (const bool continues : {false, true}) {
+    const std::string name =
+        For({.source = "import socket, ctypes\nsocket.socket()", .continues = continues});
+    EXPECT_EQ(name.find("network"), std::string::npos) << name;
+    EXPECT_EQ(name.find("full"), std::string::npos) << name;
+  }
+}
+
+TEST_F(UnnamedProfile, IsNoMoreThanItsCallerMayHave) {
+  may_have_ = [](const std::string& name) { return name.find('+') == std::string::npos; };
+  EXPECT_EQ(For({.source = "import pathlib, numpy"}), "data-science") << "the first first";
+  may_have_ = [](const std::string& name) { return name == "data-science+filesystem"; };
+  EXPECT_EQ(For({.source = "import numpy"}), "data-science+filesystem") << "only together";
+  EXPECT_EQ(For({.source = "open('a')"}), "basic");
+  may_have_ = [](const std::string&) { return false; };
+  for (const bool some : {false, true}) {
+    EXPECT_EQ(For({.source = "import numpy, pathlib", .files = some, .hosts = some,
+                   .continues = some}),
+              "basic");
+  }
+}
+
+TEST(WantedProfiles, ASessionHasAllThatItsCellsMayUse) {
+  tests::Tools tools(WithTiers());
+  const auto opened = [&](const Caller& caller) {
+    return tools.Call("open_session", json::object(), caller).object["profile"];
+  };
+  EXPECT_EQ(opened({}), "filesystem");
+  EXPECT_EQ(opened(tests::CallerOf({"basic"})), "basic");
+  EXPECT_EQ(opened(tests::CallerOf({"network+filesystem"})), "filesystem+network");
+  const json cell = tools.Call("execute_code", {{"code", "x = 1"}, {"session", "new"}}).object;
+  EXPECT_EQ(tools.books().Take().back().profile, "filesystem");
+  EXPECT_EQ(tools
+                .Call("execute_code", {{"code", "open('a', 'w').write('b') + x"},
+                                       {"session", cell["session"]["id"]}})
+                .object["result"],
+            2);
+}
+
+TEST(WantedProfiles, ATokenWithACombinationAloneHasIt) {
+  tests::Tools tools(WithTiers());
+  (void)tools.Call("execute_code", {{"code", "1"}}, tests::CallerOf({"network+filesystem"}));
+  EXPECT_EQ(tools.books().Take().back().profile, "filesystem+network");
+}
+
+TEST(WantedProfiles, ModulesThatAreGivenAreOfTheProgram) {
+  tests::Tools tools(WithTiers());
+  const json files = {{{"path", "helper.py"}, {"text", "import pathlib\nhere = pathlib.Path('.')"}}};
+  EXPECT_EQ(tools.Call("execute_code", {{"code", "import helper\nhelper.here.exists()"},
+                                        {"files", files}})
+                .object["result"],
+            true);
+}
+
+TEST(WantedProfiles, TheOperatorsListIsNamedAsTheirs) {
+  ExecutionConfig config = WithTiers();
+  config.allowed_imports = {"math"};
+  tests::Tools tools(config);
+  const auto hint = [&](json arguments) {
+    return tools.Call("execute_code", std::move(arguments)).object["error"]["hint"]
+        .get<std::string>();
+  };
+  EXPECT_EQ(hint({{"code", "import json"}}), "The operator's execution.allowed_imports leaves it out.");
+  EXPECT_HOLDS(hint({{"code", "import json"}, {"allowed_imports", {"math"}}}), "allowed_imports,");
+}
+
+TEST(WantedProfiles, WhoCannotNameOneIsNotToldTo) {
+  tests::Tools tools(WithTiers());
+  ToolCall call;
+  call.arguments = {{"code", "import pathlib"}, {"profile", "basic"}};
+  call.profile_setting = "fronts.piston";
+  const tests::Answered answer = tools.CallWith("execute_code", call);
+  const std::string hint = answer.object["error"]["hint"];
+  EXPECT_HOLDS(hint, "An operator allows it with fronts.piston = \"filesystem\".");
+  EXPECT_EQ(hint.find("Send"), std::string::npos);
 }
 
 TEST(WantedProfiles, ACallThatNamesNoneGetsWhatItsCodeUses) {
