@@ -226,15 +226,15 @@ std::vector<Setting> MakeSettings() {
        "default level of detail of answers; full: the complete object, as in 0.1",
        BELLJAR_FIELD(config.answers.detail)},
 
-      {"fronts.sandbox_fusion", "", "", "PROFILE|auto", "off", "\"auto\"",
+      {"fronts.sandbox_fusion", "", "", "PROFILE", "off", "\"auto\"",
        "answer the API of SandboxFusion (/run_code, /run_jupyter); its programs run in this "
        "profile; auto: in what each needs, as calls that name none",
        BELLJAR_FIELD(config.compatible_apis.sandbox_fusion), 0, 0, PathViolation},
-      {"fronts.piston", "", "", "PROFILE|auto", "off", "\"auto\"",
+      {"fronts.piston", "", "", "PROFILE", "off", "\"auto\"",
        "answer the API of Piston (/api/v2/execute); its programs run in this profile, or as auto says "
        "above",
        BELLJAR_FIELD(config.compatible_apis.piston), 0, 0, PathViolation},
-      {"fronts.judge0", "", "", "PROFILE|auto", "off", "\"auto\"",
+      {"fronts.judge0", "", "", "PROFILE", "off", "\"auto\"",
        "answer the API of Judge0 (/submissions); its programs run in this profile, or as auto says "
        "above",
        BELLJAR_FIELD(config.compatible_apis.judge0), 0, 0, PathViolation},
