@@ -23,15 +23,14 @@ bool IsBranchName(const std::string& name) {
 }  // namespace
 
 Branches::Branches(outside::Sandbox& sandbox, SessionStart start)
-    : sandbox_(&sandbox), start_(std::move(start)) {}
+    : sandbox_(&sandbox), start_(std::move(start)) {
+  all_.push_back(std::make_unique<Branch>(Branch{kFirstBranch, nullptr, 0}));
+}
 
 Branches::~Branches() { CloseAll(); }
 
-core::Result<Branches> Branches::Open(outside::Sandbox& sandbox, SessionStart start,
-                                      int cancel_fd) {
-  Branches branches(sandbox, std::move(start));
-  if (core::Result<void> opened = branches.OpenFirst(cancel_fd); !opened) return opened.error();
-  return branches;
+core::Result<void> Branches::EnsureOpen(int cancel_fd) {
+  return current().session ? core::Result<void>() : OpenFirst(cancel_fd);
 }
 
 core::Result<void> Branches::OpenFirst(int cancel_fd) {
@@ -53,7 +52,9 @@ core::Result<void> Branches::OpenFirst(int cancel_fd) {
 }
 
 void Branches::CloseAll() {
-  for (const std::unique_ptr<Branch>& branch : all_) branch->session->Close("the prompt has ended");
+  for (const std::unique_ptr<Branch>& branch : all_) {
+    if (branch->session) branch->session->Close("the prompt has ended");
+  }
   all_.clear();
 }
 

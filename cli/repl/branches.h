@@ -17,7 +17,7 @@ inline constexpr char kFirstBranch[] = "main";
 
 struct Branch {
   std::string name;
-  std::shared_ptr<sessions::Session> session;
+  std::shared_ptr<sessions::Session> session;  // null until the first is open
   uint64_t cells = 0;  // so far
 };
 
@@ -29,12 +29,16 @@ struct SessionStart {
 
 class Branches {
  public:
-  // One session. `cancel_fd`, if readable, ends the wait for it; `sandbox` must outlive the
-  // session.
-  static core::Result<Branches> Open(outside::Sandbox& sandbox, SessionStart start, int cancel_fd);
+  // One session, once it is opened; `sandbox` must outlive it.
+  Branches(outside::Sandbox& sandbox, SessionStart start);
   Branches(Branches&&) = default;
   Branches& operator=(Branches&&) = delete;
   ~Branches();
+
+  // Waits for the session, unless it is open. At a terminal the packages of a profile are loaded
+  // while the first cell is typed. `cancel_fd`, if readable, ends the wait. Before anything that
+  // uses a session.
+  core::Result<void> EnsureOpen(int cancel_fd);
 
   Branch& current() { return *all_[current_]; }
   const std::vector<std::unique_ptr<Branch>>& all() const { return all_; }
@@ -48,7 +52,6 @@ class Branches {
   core::Result<void> Reset(int cancel_fd);
 
  private:
-  Branches(outside::Sandbox& sandbox, SessionStart start);
   core::Result<void> OpenFirst(int cancel_fd);
   const Branch* Find(const std::string& name) const;
   void CloseAll();

@@ -1,4 +1,5 @@
 #include <signal.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -59,6 +60,19 @@ struct Plan {
 
 bool IsAtTerminal() { return isatty(STDIN_FILENO) && isatty(STDOUT_FILENO); }
 
+// All cells, if they are known before the first is run: if standard input is a file of such a size.
+std::optional<std::string> CellsOfFile() {
+  constexpr off_t kMaxSize = 16 << 20;
+  struct stat status {};
+  if (fstat(STDIN_FILENO, &status) != 0 || !S_ISREG(status.st_mode)) return std::nullopt;
+  const off_t start = lseek(STDIN_FILENO, 0, SEEK_CUR);
+  if (start < 0 || status.st_size < start || status.st_size - start > kMaxSize) return std::nullopt;
+  std::string cells(static_cast<size_t>(status.st_size - start), '\0');
+  const ssize_t count = pread(STDIN_FILENO, cells.data(), cells.size(), start);
+  if (count != static_cast<ssize_t>(cells.size())) return std::nullopt;
+  return cells;
+}
+
 core::Result<void> TakeImports(const ReplArguments& arguments, Plan& plan) {
   if (!arguments.allowed_imports) return {};
   if (plan.sandbox.language == outside::Language::kFull) {
@@ -107,8 +121,13 @@ core::Result<Plan> Prepare(const ReplArguments& arguments,
   plan.sandbox = std::move(*sandbox);
   // In a container only basic, for which there is an image.
   if (!arguments.sandbox.profile && !arguments.container.container) {
-    const profiles::ProgramNeeds needs{.hosts = arguments.network.names_hosts(),
-                                       .continues = true};
+    const std::optional<std::string> cells = CellsOfFile();
+    const profiles::ProgramNeeds needs{
+        .source = cells ? std::string_view(*cells) : std::string_view(),
+        .modules = arguments.allowed_imports.value_or(StringList()),
+        .files = !arguments.files.empty() || (cells && cells->find("%put") != cells->npos),
+        .hosts = arguments.network.names_hosts(),
+        .continues = !cells};
     const core::Result<void> chosen =
         ChooseUnnamed(arguments.sandbox, needs, catalogue, plan.sandbox);
     if (!chosen) return chosen.error();
@@ -154,13 +173,15 @@ int RunPlan(const ReplArguments& arguments, Plan plan) {
           ? container::backend::OpenContainerSandbox(std::move(plan.sandbox), *plan.container)
           : outside::Sandbox::Open(std::move(plan.sandbox));
   if (!sandbox) return OwnFailure(sandbox.error());
-  core::Result<Branches> branches =
-      Branches::Open(**sandbox, std::move(plan.start), interruption.fd());
-  if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
-  if (!branches) return OwnFailure(branches.error());
+  Branches branches(**sandbox, std::move(plan.start));
+  if (!is_interactive) {
+    const core::Result<void> opened = branches.EnsureOpen(interruption.fd());
+    if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+    if (!opened) return OwnFailure(opened.error());
+  }
   Printer printer(interruption, arguments.colors);
   Saver saver(std::move(plan.output), arguments.force);
-  Live live{**sandbox,     interruption, printer, saver, *branches, std::move(plan.request),
+  Live live{**sandbox,     interruption, printer, saver, branches, std::move(plan.request),
             is_interactive};
   if (!is_interactive) return RunFromInput(live);
   printer.Answer(std::string("Belljar ") + host::kBelljarVersion + ", CPython " +

@@ -33,6 +33,7 @@ class TerminalLoop {
   Completions Complete(std::string_view before);
   std::optional<int> Take(EnteredLine line);
   std::optional<int> TakeLine(const std::string& line);
+  std::optional<int> EnsureOpen();
   bool BeginCell(const std::string& line, CommandEnd& end);
   void RunTheCell();
   std::optional<int> EndOf(int signal);
@@ -53,6 +54,7 @@ std::string TerminalLoop::Prompt() {
 }
 
 Completions TerminalLoop::Complete(std::string_view before) {
+  if (!live_.branches.EnsureOpen(live_.interruption.fd())) return {};
   if (!cell_.is_empty()) return CompleteCode(live_, cell_.source(), before);
   constexpr std::string_view kTimed = "%time ";
   size_t skipped = 0;
@@ -73,6 +75,14 @@ void TerminalLoop::RunTheCell() {
   cell_.Clear();
 }
 
+// The exit code, if there is no session.
+std::optional<int> TerminalLoop::EnsureOpen() {
+  const core::Result<void> opened = live_.branches.EnsureOpen(live_.interruption.fd());
+  if (opened) return std::nullopt;
+  if (const int signal = live_.interruption.signal(); signal != 0) return ExitOfSignal(signal);
+  return OwnFailure(opened.error());
+}
+
 // Whether the line begins a cell; otherwise it was a command.
 bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
   is_timed_ = false;
@@ -83,10 +93,6 @@ bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
   }
   if (IsCommand(line)) {
     end = RunCommand(live_, line);
-    return false;
-  }
-  if (IsFarewell(line)) {
-    end.quits = true;
     return false;
   }
   cell_.Add(line);
@@ -102,6 +108,8 @@ std::optional<int> TerminalLoop::TakeLine(const std::string& line) {
   }
   if (cell_.is_empty()) {
     if (IsBlank(line)) return std::nullopt;
+    if (IsFarewell(line)) return kExitOk;
+    if (const std::optional<int> end = EnsureOpen()) return end;
     CommandEnd end;
     if (!BeginCell(line, end)) return end.quits ? std::optional(kExitOk) : std::nullopt;
   } else if (IsBlank(line) && cell_.state() == CellText::State::kBlock) {

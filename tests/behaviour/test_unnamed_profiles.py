@@ -114,10 +114,10 @@ class OnThisMachine:
         self.file = folder / "given"
         self.file.write_text("given")
 
-    def _command(self, *arguments: str, text: str = "") -> str:
+    def _command(self, *arguments: str, **given: Any) -> str:
         done = subprocess.run(
             [BELLJAR, *arguments],
-            input=text,
+            **given,
             capture_output=True,
             text=True,
             timeout=HANG,
@@ -127,11 +127,18 @@ class OnThisMachine:
 
     def run(self, program: Program) -> str:
         files = ["--file", str(self.file)] if program.given else []
-        return self._command("run", *files, "-c", program.code)
+        return self._command("run", *files, "-c", program.code, stdin=subprocess.DEVNULL)
 
     def repl(self, program: Program) -> str:
         files = ["--file", str(self.file)] if program.given else []
-        return self._command("repl", *files, text=f"x = 1\n\n{program.code}\n")
+        return self._command("repl", *files, input=f"x = 1\n\n{program.code}\n")
+
+    def repl_of_a_file(self, program: Program) -> str:
+        cells = self.file.with_name("cells.py")
+        cells.write_text(f"x = 1\n\n{program.code}\n")
+        files = ["--file", str(self.file)] if program.given else []
+        with cells.open() as standard_input:
+            return self._command("repl", *files, stdin=standard_input)
 
     def sandbox(self, program: Program) -> str:
         files = {"given": "given"} if program.given else {}
@@ -265,7 +272,7 @@ class ByServer:
         return json.dumps(self._ask("POST", path, body))
 
 
-LOCAL = ["run", "repl", "sandbox", "box_session"]
+LOCAL = ["run", "repl", "repl_of_a_file", "sandbox", "box_session"]
 REMOTE = [
     "mcp", "mcp_session", "mcp_open_session", "rest", "rest_session", "rest_job", "rest_batch",
     "run_code", "run_jupyter", "piston", "judge0",
@@ -402,4 +409,4 @@ def test_without_files_packages_have_none(with_packages: Session) -> None:
     finally:
         session.close()
     assert outcome["status"] != "ok"
-    assert "is not enabled on this server" in outcome["error"]["hint"], outcome
+    assert "combine it with filesystem" in outcome["error"]["message"], outcome
