@@ -111,8 +111,7 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
     if (!enabled) return CallersError(enabled.error().ToString());
     choice.enabled = std::move(*enabled);
     // The base of all its programs: with a network, if hosts are given.
-    const bool hosts =
-        !open_request.allowed_domains.empty() || !open_request.allow_private.empty();
+    const bool hosts = !open_request.allowed_domains.empty() || !open_request.allow_private.empty();
     const std::string base = profiles::ProfileFor({.hosts = hosts}, *profile, choice.enabled);
     if (base != profile->name) profile = catalogue.Choose(base);
     if (!profile) return CallersError(profile.error().ToString());

@@ -95,8 +95,7 @@ class Server {
  private:
   std::vector<std::unique_ptr<Tool>> Tools(const profiles::ProfileCatalogue& catalogue,
                                            const AnswersConfig& answers);
-  std::optional<compatible::ApiTerms> TermsOf(const char* setting,
-                                                const std::string& profile);
+  std::optional<compatible::ApiTerms> TermsOf(const char* setting, const std::string& profile);
   compatible::ApiTerms TermsOfAny(const char* setting) const;
   void MakeWeb(const profiles::ProfileCatalogue& catalogue);
   void MakeCompatibleApis();

@@ -48,7 +48,7 @@ variable above is as good as `enable_…` below `[execution]` of the configurati
 name in `execution.profiles`. A call cannot enable what is off. What a profile adds for an attacker
 stands below, and in `belljar info` and `get_sandbox_info`.
 
-## Without a name
+### Without a name
 
 A program for which no profile is named gets `basic` (on a server `execution.profile`), and of what
 is enabled and its token may use

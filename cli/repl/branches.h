@@ -18,7 +18,7 @@ inline constexpr char kFirstBranch[] = "main";
 struct Branch {
   std::string name;
   std::shared_ptr<sessions::Session> session;  // null until the first is open
-  uint64_t cells = 0;  // so far
+  uint64_t cells = 0;                          // so far
 };
 
 // What a session starts with.

@@ -66,9 +66,8 @@ bool UsesPackages(const core::Profile& profile, const ImportedNames& imports) {
   return std::ranges::any_of(imports.modules, [&](const std::string& module) {
     const std::string_view root = core::TopLevelName(module);
     return std::ranges::any_of(profile.packages, [&](const core::PackageSet& set) {
-      return std::ranges::any_of(set.modules, [&](const std::string& each) {
-        return core::TopLevelName(each) == root;
-      });
+      return std::ranges::any_of(
+          set.modules, [&](const std::string& each) { return core::TopLevelName(each) == root; });
     });
   });
 }

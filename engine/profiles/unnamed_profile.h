@@ -50,7 +50,8 @@ struct ProfileChoices {
 // what it may have of it, the first first.
 std::string ProfileFor(const ProgramNeeds& needs, const ProfileChoices& choices);
 
-// --- for whoever starts Belljar: the command and the Python package -------------------------------
+// --- for whoever starts Belljar: the command and the Python package
+// -------------------------------
 
 inline constexpr char kUnnamedProfile[] = "basic";
 

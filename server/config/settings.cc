@@ -231,7 +231,8 @@ std::vector<Setting> MakeSettings() {
        "profile; auto: in what each needs, as calls that name none",
        BELLJAR_FIELD(config.compatible_apis.sandbox_fusion), 0, 0, PathViolation},
       {"fronts.piston", "", "", "PROFILE", "off", "\"auto\"",
-       "answer the API of Piston (/api/v2/execute); its programs run in this profile, or as auto says "
+       "answer the API of Piston (/api/v2/execute); its programs run in this profile, or as auto "
+       "says "
        "above",
        BELLJAR_FIELD(config.compatible_apis.piston), 0, 0, PathViolation},
       {"fronts.judge0", "", "", "PROFILE", "off", "\"auto\"",

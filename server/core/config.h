@@ -115,7 +115,8 @@ struct AnswersConfig {
   std::string detail = "lean";  // or "full"; the default level of detail
 };
 
-// In place of a profile's name: each program gets what it needs (engine/profiles/unnamed_profile.h).
+// In place of a profile's name: each program gets what it needs
+// (engine/profiles/unnamed_profile.h).
 inline constexpr char kAutoProfile[] = "auto";
 
 // APIs of other services (docs/http.md), [fronts] in a configuration file: for each, the profile

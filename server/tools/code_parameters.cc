@@ -200,8 +200,7 @@ bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, bool opens_session,
                                     std::vector<std::string>& problems) {
-  core::Result<const EnabledProfile*> chosen =
-      Chosen(sandboxes, arguments, caller, opens_session);
+  core::Result<const EnabledProfile*> chosen = Chosen(sandboxes, arguments, caller, opens_session);
   if (!chosen) {
     problems.push_back(chosen.error().ToString());
     return nullptr;

@@ -224,7 +224,8 @@ ToolResult ValidateCode::ResultOf(const host::Outcome& outcome, const host::Requ
 core::Result<ToolResult> ValidateCode::Call(const ToolCall& call) {
   std::vector<std::string> problems;
   const Arguments arguments = parameters_.Check(call.arguments, problems);
-  const EnabledProfile* profile = ChooseProfile(sandboxes_, arguments, call.caller, false, problems);
+  const EnabledProfile* profile =
+      ChooseProfile(sandboxes_, arguments, call.caller, false, problems);
   const bool is_full = WantsFull(answers_, arguments, problems);
   if (!problems.empty()) return RefusedArguments(kValidateName, problems);
   host::Request request;

@@ -62,7 +62,8 @@ PROGRAMS = {
     "plain with an import": Program("import math\nprint('had', 'it')"),
     "open": Program("open('a', 'w').write('x')\nprint('had', 'it')", "filesystem"),
     "open passed on": Program(
-        "f = list(map(lambda f: f('a', 'w'), [open, ]))\nf[0].close()\nprint('had', 'it')", "filesystem"
+        "f = list(map(lambda f: f('a', 'w'), [open, ]))\nf[0].close()\nprint('had', 'it')",
+        "filesystem",
     ),
     "a module": Program(
         "import pathlib\npathlib.Path('a').write_text('x')\nprint('had', 'it')", "filesystem"
@@ -202,18 +203,14 @@ class ByServer:
         first = self._tool("execute_code", code="x = 1", session="new")
         session = first["structuredContent"]["session"]["id"]
         try:
-            return json.dumps(
-                self._tool("execute_code", **self._program(program), session=session)
-            )
+            return json.dumps(self._tool("execute_code", **self._program(program), session=session))
         finally:
             self._tool("close_session", session=session)
 
     def mcp_open_session(self, program: Program) -> str:
         session = self._tool("open_session")["structuredContent"]["session"]
         try:
-            return json.dumps(
-                self._tool("execute_code", **self._program(program), session=session)
-            )
+            return json.dumps(self._tool("execute_code", **self._program(program), session=session))
         finally:
             self._tool("close_session", session=session)
 
@@ -312,9 +309,7 @@ def way(request: pytest.FixtureRequest, has_all: bool) -> Way:
     name = request.param
     if name in LOCAL:
         return getattr(request.getfixturevalue("local"), name)
-    return getattr(
-        ByServer(request.getfixturevalue("server"), ANNA if has_all else BERT), name
-    )
+    return getattr(ByServer(request.getfixturevalue("server"), ANNA if has_all else BERT), name)
 
 
 @pytest.mark.parametrize("way", LOCAL + REMOTE, indirect=True)

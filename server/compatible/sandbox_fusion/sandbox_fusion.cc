@@ -139,8 +139,7 @@ std::vector<ProgramFile> SandboxFusion::TakeFiles(BodyFields& fields) const {
   for (auto& [path, base64] : fields.TextMap("files")) {
     files.push_back({std::string(PlainPath(path)), std::move(base64)});
   }
-  if (!AreModules(files) && !terms_.has_workspace)
-    fields.Add("files", NoWorkspace(terms_));
+  if (!AreModules(files) && !terms_.has_workspace) fields.Add("files", NoWorkspace(terms_));
   return files;
 }
 

@@ -15,8 +15,8 @@ TEST_F(CompatibleApisTest, AProfileIsNamedOnlyIfTheOperatorDid) {
   RunCode();
   RunPiston();
   Submit();
-  EXPECT_EQ(settings_, (std::vector<std::string>{"fronts.sandbox_fusion", "fronts.piston",
-                                                 "fronts.judge0"}));
+  EXPECT_EQ(settings_,
+            (std::vector<std::string>{"fronts.sandbox_fusion", "fronts.piston", "fronts.judge0"}));
   for (const Json& call : calls_) EXPECT_EQ(call.at("profile"), "basic");
 }
 

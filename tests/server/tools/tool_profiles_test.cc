@@ -203,8 +203,8 @@ class UnnamedProfile : public testing::Test {
     full_.modules = {{"ctypes", {"CDLL"}}};
   }
   std::string For(const profiles::ProgramNeeds& needs) {
-    return profiles::ProfileFor(
-        needs, {basic_, {&science_, &files_, &network_, &full_}, may_have_});
+    return profiles::ProfileFor(needs,
+                                {basic_, {&science_, &files_, &network_, &full_}, may_have_});
   }
 
   Tier basic_{"basic"}, science_{"data-science"}, files_{"filesystem"}, network_{"network"},
@@ -242,9 +242,9 @@ TEST_F(UnnamedProfile, IsNoMoreThanItsCallerMayHave) {
   EXPECT_EQ(For({.source = "open('a')"}), "basic");
   may_have_ = [](const std::string&) { return false; };
   for (const bool some : {false, true}) {
-    EXPECT_EQ(For({.source = "import numpy, pathlib", .files = some, .hosts = some,
-                   .continues = some}),
-              "basic");
+    EXPECT_EQ(
+        For({.source = "import numpy, pathlib", .files = some, .hosts = some, .continues = some}),
+        "basic");
   }
 }
 
@@ -273,11 +273,13 @@ TEST(WantedProfiles, ATokenWithACombinationAloneHasIt) {
 
 TEST(WantedProfiles, ModulesThatAreGivenAreOfTheProgram) {
   tests::Tools tools(WithTiers());
-  const json files = {{{"path", "helper.py"}, {"text", "import pathlib\nhere = pathlib.Path('.')"}}};
-  EXPECT_EQ(tools.Call("execute_code", {{"code", "import helper\nhelper.here.exists()"},
-                                        {"files", files}})
-                .object["result"],
-            true);
+  const json files = {
+      {{"path", "helper.py"}, {"text", "import pathlib\nhere = pathlib.Path('.')"}}};
+  EXPECT_EQ(
+      tools
+          .Call("execute_code", {{"code", "import helper\nhelper.here.exists()"}, {"files", files}})
+          .object["result"],
+      true);
 }
 
 TEST(WantedProfiles, TheOperatorsListIsNamedAsTheirs) {
@@ -285,10 +287,12 @@ TEST(WantedProfiles, TheOperatorsListIsNamedAsTheirs) {
   config.allowed_imports = {"math"};
   tests::Tools tools(config);
   const auto hint = [&](json arguments) {
-    return tools.Call("execute_code", std::move(arguments)).object["error"]["hint"]
+    return tools.Call("execute_code", std::move(arguments))
+        .object["error"]["hint"]
         .get<std::string>();
   };
-  EXPECT_EQ(hint({{"code", "import json"}}), "The operator's execution.allowed_imports leaves it out.");
+  EXPECT_EQ(hint({{"code", "import json"}}),
+            "The operator's execution.allowed_imports leaves it out.");
   EXPECT_HOLDS(hint({{"code", "import json"}, {"allowed_imports", {"math"}}}), "allowed_imports,");
 }
 
