@@ -53,12 +53,13 @@ stands below, and in `belljar info` and `get_sandbox_info`.
 A program for which no profile is named gets `basic` (on a server `execution.profile`), and of what
 is enabled and its token may use
 
-| what | if |
-|---|---|
-| the profiles of its modules, and of names in them | its text imports or uses them, or the modules that it is given (`.py`) do |
-| `filesystem` | its text opens files, or files are given with it, or it imports a package of `data-science`, whose functions take paths: `to_csv`, `savefig`, `np.savetxt` |
-| `network` | its caller names hosts (`allowed_domains`, `--allow-domain`); never because of its text |
-| `full` | never |
+- the profiles whose modules, or whose names in modules, its text uses, or that of the modules which
+  are given with it (`.py`);
+- `filesystem`, if its text opens files, if files are given with it, or if it imports a package of
+  `data-science`, whose functions take paths: `to_csv`, `savefig`, `np.savetxt`;
+- `network`, if its caller names hosts (`allowed_domains`, `--allow-domain`), never because of its
+  text;
+- `full` never.
 
 The rule is the same for `belljar run`, `Sandbox.run`, `%%belljar`, MCP, the HTTP API with its jobs
 and batches, and the [compatible APIs](http.md#compatible-apis) whose setting is `auto`. The text is
@@ -74,8 +75,8 @@ user is the operator: the variables in the table above enable a profile, and `da
 enabled where its packages are installed (`SANDBOX_ENABLE_DATA_SCIENCE=false` prevents it), since it
 adds neither files nor a network. The server's configuration file is not read by them.
 
-**What it costs.** A program that needs only `basic` never waits for another profile. The zygote of a
-combination starts with the first program that needs it, and then stays; see the
+**What it costs.** A program that needs only `basic` never waits for another profile. The zygote of
+a combination starts with the first program that needs it, and then stays; see the
 [figures](performance.md#programs-that-name-no-profile). Where the operator allows no combinations
 (`execution.combinations = 0`), a program gets the first of them. In containers nothing is chosen:
 a combination may have no image.

@@ -346,7 +346,8 @@ def test_a_plain_program_waits_for_no_other_profile(server: HttpServer) -> None:
 HEAD = "import numpy as np\nimport pandas as pd\ndf = pd.DataFrame({'a': [1, 2]})\n"
 WRITING = {
     "to_csv": HEAD + "df.to_csv('o.csv')\nprint(pd.read_csv('o.csv').shape)",
-    "savefig": "import matplotlib.pyplot as plt\nplt.plot([1])\nplt.savefig('p.png')\nprint('(2, 2)')",
+    "savefig": "import matplotlib.pyplot as plt\n"
+    "plt.plot([1])\nplt.savefig('p.png')\nprint('(2, 2)')",
     "to_excel": HEAD + "df.to_excel('o.xlsx')\nprint(pd.read_excel('o.xlsx').shape)",
     "savetxt": HEAD + "np.savetxt('o.txt', np.eye(2))\nprint(np.loadtxt('o.txt').shape)",
     "Image.save": "from PIL import Image\nImage.new('L', (2, 2)).save('i.png')\n"
