@@ -31,6 +31,9 @@ std::string_view NameOf(WebMethod method);
 
 struct WebRoute {
   enum class Body { kNone, kJson, kBytes };
+  // How a caller may send its token: as Bearer or as the password of Basic; or also in the header
+  // X-Auth-Token, as clients of Judge0 do.
+  enum class Login { kUsual, kAuthToken };
   WebMethod method = WebMethod::kGet;  // kGet also answers HEAD, without the body
   // Segments are literal, "{name}" (one segment, not empty) or, last, "{name*}" (one or more).
   // Static storage.
@@ -38,6 +41,7 @@ struct WebRoute {
   // kJson requires that Content-Type; an empty body passes, without one.
   Body body = Body::kNone;
   std::optional<core::Bytes> max_body;  // nullopt: HttpConfig::max_body
+  Login login = Login::kUsual;
 };
 
 // Headers of a request, as sent; nullopt: absent.

@@ -231,7 +231,7 @@ void Connection::OnBody() {
                           "\r\nAccess-Control-Allow-Headers: Accept, Authorization, "
                           "Content-Type, Idempotency-Key, If-None-Match, If-Range, "
                           "Last-Event-ID, MCP-Protocol-Version, Mcp-Method, Mcp-Name, "
-                          "Mcp-Session-Id, Prefer, Range, traceparent\r\n"
+                          "Mcp-Session-Id, Prefer, Range, traceparent, X-Auth-Token\r\n"
                           "Access-Control-Max-Age: 600\r\n"),
                   true);
   }

@@ -42,7 +42,7 @@ struct KnownHeaders {
   std::optional<std::string_view> host, origin, authorization, content_type, content_encoding,
       transfer_encoding, content_length, expect, preflight_method, if_none_match, if_range, range;
   std::optional<std::string_view> session, version, method, name;
-  std::optional<std::string_view> idempotency_key, last_event_id, traceparent;
+  std::optional<std::string_view> auth_token, idempotency_key, last_event_id, traceparent;
   std::string accept, prefer;  // all lines combined
   bool has_accept = false, has_prefer = false;
   std::string_view repeated;  // the name of a duplicate header that must be unique
@@ -69,6 +69,7 @@ std::optional<std::string_view>* Slot(KnownHeaders& known, field name, std::stri
   if (Equal(text, "MCP-Protocol-Version")) return &known.version;
   if (Equal(text, "Mcp-Method")) return &known.method;
   if (Equal(text, "Mcp-Name")) return &known.name;
+  if (Equal(text, "X-Auth-Token")) return &known.auth_token;
   if (Equal(text, "Idempotency-Key")) return &known.idempotency_key;
   if (Equal(text, "Last-Event-ID")) return &known.last_event_id;
   if (Equal(text, "traceparent")) return &known.traceparent;
@@ -154,8 +155,8 @@ http1::Refusal Refuse(unsigned status, std::string message, std::string headers 
 MaybeRefusal CheckForm(const http::request_header<>& head, const KnownHeaders& known) {
   if (!known.repeated.empty()) {
     return Refuse(400,
-                  "duplicate header; send Host, Authorization, Origin, Content-Type, the lengths, "
-                  "conditions, Idempotency-Key, traceparent and each Mcp header once");
+                  "duplicate header; send Host, Authorization, X-Auth-Token, Origin, Content-Type, the "
+                  "lengths, conditions, Idempotency-Key, traceparent and each Mcp header once");
   }
   if (known.transfer_encoding) {
     if (!Equal(*known.transfer_encoding, "chunked") || head.version() < 11) {
@@ -198,11 +199,18 @@ MaybeRefusal CheckPeer(const HostRules& hosts, const KnownHeaders& known, Verdic
   return std::nullopt;
 }
 
-MaybeRefusal CheckToken(const Tokens& tokens, const KnownHeaders& known, Verdict& verdict) {
+MaybeRefusal CheckToken(const Tokens& tokens, const KnownHeaders& known, Verdict& verdict,
+                        WebRoute::Login login = WebRoute::Login::kUsual) {
   if (tokens.empty()) return std::nullopt;
-  const Tokens::Presented presented = tokens.Check(known.authorization);
+  const bool takes_both = login == WebRoute::Login::kAuthToken;
+  const Tokens::Presented presented =
+      tokens.Check(known.authorization, takes_both ? known.auth_token : std::nullopt);
   verdict.token = presented.token;
   if (presented.token) return std::nullopt;
+  if (presented.is_ambiguous) {
+    return Refuse(401, "Authorization and X-Auth-Token name different tokens: send one of them",
+                  "WWW-Authenticate: Bearer realm=\"belljar\", error=\"invalid_request\"\r\n");
+  }
   if (presented.was_sent) {
     return Refuse(401, "invalid bearer token: ask the operator of this server for one",
                   "WWW-Authenticate: Bearer realm=\"belljar\", error=\"invalid_token\"\r\n");
@@ -288,7 +296,7 @@ MaybeRefusal CheckWeb(const Tokens& tokens, const http::request_header<>& head,
     return std::nullopt;
   }
   // What exists here is only revealed to those who may know it.
-  if (auto refusal = CheckToken(tokens, known, verdict)) return refusal;
+  if (auto refusal = CheckToken(tokens, known, verdict, found.login)) return refusal;
   if (!found.match) return NotAllowed(found.allow);
   if (auto refusal = CheckEncoding(known)) return refusal;
   const bool has_body = known.transfer_encoding || known.content_length.value_or("0") != "0";

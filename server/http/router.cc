@@ -96,6 +96,7 @@ Router::Found Router::Find(verb method, std::string_view path) const {
     if (!found.pattern.empty() && route.pattern != found.pattern) continue;
     if (!Matches(entry.segments, segments, parameters)) continue;
     found.pattern = route.pattern;
+    found.login = route.login;
     if (route.method == wanted) {
       found.match = RouteMatch{entry.handler, entry.index, std::move(parameters)};
       return found;

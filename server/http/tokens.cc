@@ -69,19 +69,27 @@ core::Result<Tokens> Tokens::Make(const std::vector<TokenConfig>& configs) {
   return tokens;
 }
 
-Tokens::Presented Tokens::Check(std::optional<std::string_view> authorization) const {
+Tokens::Presented Tokens::Check(std::optional<std::string_view> authorization,
+                                std::optional<std::string_view> auth_token) const {
+  const std::optional<std::string> usual = authorization ? TokenIn(*authorization) : std::nullopt;
   Presented presented;
-  if (!authorization) return presented;
-  const std::optional<std::string> text = TokenIn(*authorization);
-  if (!text) return presented;
-  presented.was_sent = true;
-  if (text->empty() || text->size() > kMaxLength) return presented;
+  presented.was_sent = usual || auth_token;
+  const size_t by_usual = usual ? IndexOf(*usual) : tokens_.size();
+  const size_t by_auth_token = auth_token ? IndexOf(*auth_token) : tokens_.size();
+  // Whatever is between the client and this server may have read only one of them.
+  presented.is_ambiguous = authorization && auth_token && (!usual || by_usual != by_auth_token);
+  const size_t match = auth_token ? by_auth_token : by_usual;
+  if (match < tokens_.size() && !presented.is_ambiguous) presented.token = match;
+  return presented;
+}
 
-  Secret sent{};
-  std::copy(text->begin(), text->end(), sent.begin());
+size_t Tokens::IndexOf(std::string_view text) const {
   size_t match = tokens_.size();
+  if (text.empty() || text.size() > kMaxLength) return match;
+  Secret sent{};
+  std::copy(text.begin(), text.end(), sent.begin());
   for (size_t i = 0; i < tokens_.size(); ++i) {
-    size_t difference = tokens_[i].length ^ text->size();
+    size_t difference = tokens_[i].length ^ text.size();
     for (size_t at = 0; at < kMaxLength; ++at) {
       difference |= static_cast<size_t>(sent[at] ^ tokens_[i].secret[at]);
     }
@@ -90,8 +98,7 @@ Tokens::Presented Tokens::Check(std::optional<std::string_view> authorization) c
     const size_t equal = size_t{0} - static_cast<size_t>(difference == 0);
     match = (match & ~equal) | (i & equal);
   }
-  if (match < tokens_.size()) presented.token = match;
-  return presented;
+  return match;
 }
 
 std::optional<std::chrono::seconds> Tokens::Take(size_t index, Clock::time_point now) {

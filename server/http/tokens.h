@@ -33,12 +33,14 @@ class Tokens {
   bool empty() const { return tokens_.empty(); }
 
   struct Presented {
-    bool was_sent = false;        // the header contains a token, as Bearer or as Basic's password
+    bool was_sent = false;        // as Bearer, as Basic's password or as X-Auth-Token
+    bool is_ambiguous = false;    // both headers were sent, and they do not name the same token
     std::optional<size_t> token;  // set if it is valid
   };
-  // Constant-time: the duration reveals neither a matching prefix nor the length of a token. Any
-  // thread.
-  Presented Check(std::optional<std::string_view> authorization) const;
+  // The headers Authorization and X-Auth-Token; nullopt: absent. Constant-time: the duration reveals
+  // neither a matching prefix nor the length of a token. Any thread.
+  Presented Check(std::optional<std::string_view> authorization,
+                  std::optional<std::string_view> auth_token = std::nullopt) const;
 
   const Caller& caller(size_t token) const { return tokens_[token].caller; }
 
@@ -61,6 +63,9 @@ class Tokens {
     double allowance = 0;
     std::optional<Clock::time_point> refilled;
   };
+  // tokens_.size(): no token has this text.
+  size_t IndexOf(std::string_view text) const;
+
   std::vector<Token> tokens_;
 };
 

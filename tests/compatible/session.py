@@ -172,7 +172,7 @@ def with_piston() -> dict[str, Any]:
 
 
 def with_judge0() -> dict[str, Any]:
-    client = judge0.Client(URL, {"Authorization": f"Bearer {TOKEN}"})
+    client = judge0.Client(URL, {"X-Auth-Token": TOKEN})
 
     def told(submission: judge0.Submission) -> dict[str, Any]:
         return {

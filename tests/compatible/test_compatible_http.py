@@ -98,6 +98,21 @@ def test_a_token_may_be_a_password(server):
     assert ask(server, "GET", "/about", headers={"Authorization": f"Basic {basic}"})[0] == 200
 
 
+def test_judge0_takes_its_own_header_too(server):
+    def about(*names: tuple[str, str], path: str = "/about") -> int:
+        return ask(server, "GET", path, token=None, headers=dict(names))[0]
+
+    mine, other = ("X-Auth-Token", TOKEN), ("Authorization", f"Bearer {OTHER_TOKEN}")
+    assert about(mine) == 200
+    assert about(mine, ("Authorization", f"Bearer {TOKEN}")) == 200
+    assert about(("X-Auth-Token", TOKEN + "x")) == about(mine, other) == 401
+    assert about(mine, path="/api/v2/runtimes") == about(mine, path="/v1/limits") == 401
+    status, answer, _ = ask(server, "POST", "/submissions", PROGRAM, token=None, headers=dict([mine]))
+    assert status == 201
+    # One caller, whichever header names it.
+    assert ask(server, "GET", f"/submissions/{answer['token']}")[0] == 200
+
+
 def test_pages_of_other_origins_cannot_run_code(server):
     for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
         assert ask(server, "POST", "/run_code", {}, headers=headers)[0] == 403

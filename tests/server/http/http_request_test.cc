@@ -227,6 +227,28 @@ TEST(TokensTest, FindsTheTokenThatWasSent) {
   EXPECT_EQ(tokens.Check(std::nullopt).token, std::nullopt);
 }
 
+TEST(TokensTest, TakesEitherHeaderAndBothIfTheyAgree) {
+  const std::string a(32, 'a'), b(512, 'b'), wrong(32, 'c');
+  Tokens tokens = MakeTokens({MakeToken("ann", a), MakeToken("bob", b)});
+  EXPECT_EQ(tokens.Check(std::nullopt, a).token, 0u);
+  EXPECT_EQ(tokens.Check("Bearer " + b, b).token, 1u);
+  EXPECT_EQ(tokens.Check("Basic " + host::EncodeBase64("any:" + a), a).token, 0u);
+  for (const std::string& text : {wrong, std::string(), "Bearer " + a, a + " ", std::string(5000, 'a')}) {
+    EXPECT_TRUE(tokens.Check(std::nullopt, text).was_sent) << text;
+    EXPECT_EQ(tokens.Check(std::nullopt, text).token, std::nullopt) << text;
+  }
+  const std::pair<std::string, std::string> conflicts[] = {
+      {"Bearer " + a, b},     {"Bearer " + b, a},        {"Bearer " + a, wrong},
+      {"Bearer " + wrong, a}, {"Digest whatever", a},    {"", a},
+      {"Bearer " + a, ""},    {"Basic not base64!!", a},
+  };
+  for (const auto& [authorization, auth_token] : conflicts) {
+    const Tokens::Presented presented = tokens.Check(authorization, auth_token);
+    EXPECT_TRUE(presented.is_ambiguous) << authorization;
+    EXPECT_EQ(presented.token, std::nullopt) << authorization;
+  }
+}
+
 TEST(TokensTest, RefusesTokensThatCannotBeUsedAndTellsNoneOfThem) {
   for (const std::string& secret :
        {std::string(), std::string(31, 'x'), std::string(513, 'x'), std::string(40, 'x') + " ",

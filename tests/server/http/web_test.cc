@@ -25,6 +25,7 @@ class EchoHandler : public WebHandler {
         {WebMethod::kGet, "/v1/things/all"},
         {WebMethod::kGet, "/v1/things/{id}/files/{path*}"},
         {WebMethod::kPut, "/v1/things/{id}/files/{path*}", WebRoute::Body::kBytes},
+        {WebMethod::kGet, "/judged", WebRoute::Body::kNone, {}, WebRoute::Login::kAuthToken},
     };
     return kRoutes;
   }
@@ -187,6 +188,39 @@ TEST_F(WebTest, RequiresATokenBeforeItTellsAnything) {
   EXPECT_EQ(last.status, 429);
   EXPECT_EQ(last.Header("retry-after"), "1");
   EXPECT_EQ(last.Header("content-type"), "application/problem+json");
+}
+
+TEST_F(WebTest, TakesAnAuthTokenWhereTheRouteDoes) {
+  tokens_ = {tests::MakeToken("anna", 'a'), tests::MakeToken("bert", 'b')};
+  const auto bearer = [&](size_t of) { return "Authorization: Bearer " + tokens_[of].secret + "\r\n"; };
+  const auto auth = [&](size_t of) { return "x-auth-token: " + tokens_[of].secret + "\r\n"; };
+  const auto ask = [&](const char* path, const std::string& headers) {
+    return Ask(tests::Get(path, headers));
+  };
+  for (const std::string& headers : {bearer(1), auth(1), bearer(1) + auth(1)}) {
+    EXPECT_EQ(Json::parse(ask("/judged", headers).body)["caller"], "bert") << headers;
+  }
+  handler_.requests = 0;
+  ExpectProblem(tests::Get("/judged", "X-Auth-Token: " + std::string(40, 'c') + "\r\n"), 401);
+  for (const std::string& headers : {bearer(0) + auth(1), auth(0) + bearer(1)}) {
+    ExpectProblem(tests::Get("/judged", headers), 401);
+    EXPECT_NE(ask("/judged", headers).body.find("different tokens"), std::string::npos);
+  }
+  // A proxy and this server might each read another one of two.
+  for (const char* path : {"/judged", "/v1/things"}) {
+    EXPECT_EQ(ask(path, auth(0) + auth(0)).status, 400) << path;
+    EXPECT_EQ(ask(path, auth(0) + auth(1) + bearer(0)).status, 400) << path;
+  }
+  // Names and lines that others may read as that header.
+  for (const std::string& line : {"X-Auth-Token : " + tokens_[0].secret, "X_Auth_Token: " + tokens_[0].secret,
+                                  "X-Auth: 1\r\n X-Auth-Token: " + tokens_[0].secret,
+                                  "X-Auth-Token\t: " + tokens_[0].secret}) {
+    EXPECT_GE(ask("/judged", line + "\r\n").status, 400) << line;
+  }
+  // Elsewhere it is no token.
+  ExpectProblem(tests::Get("/v1/things", auth(0)), 401);
+  EXPECT_EQ(handler_.requests, 0);
+  EXPECT_EQ(Json::parse(ask("/v1/things", bearer(0) + auth(1)).body)["caller"], "anna");
 }
 
 TEST_F(WebTest, AsksForHostAndOriginAsElsewhere) {
