@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <thread>
 
 #include "engine/core/wire.h"
 #include "engine/run/report.h"
@@ -19,6 +20,12 @@ constexpr std::chrono::milliseconds kStreamInterval{20};
 constexpr std::chrono::milliseconds kInterruptInterval{100};
 // In addition to the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
+
+// How long a run cannot take to use `left` of CPU time, whatever threads it has.
+std::chrono::microseconds SoonestUse(std::chrono::microseconds left) {
+  static const auto processors = std::max(1u, std::thread::hardware_concurrency());
+  return std::max<std::chrono::microseconds>(left / processors, std::chrono::milliseconds(1));
+}
 
 uint64_t MaxReport(const host::Request& request) {
   return request.limits.result.count + kReportOverhead;
@@ -94,8 +101,7 @@ Execution::Execution(workers::Worker worker, const host::Request& request,
 void Execution::StartClock() {
   start_ = core::Clock::now();
   deadline_ = start_ + request_.limits.timeout;
-  // A single thread cannot use CPU time faster than the clock runs.
-  cpu_check_ = start_ + request_.limits.cpu;
+  cpu_check_ = start_ + SoonestUse(request_.limits.cpu);
   next_stream_ = start_ + kStreamInterval;
 }
 
@@ -233,7 +239,7 @@ core::Result<Execution::End> Execution::Watch() {
     if (now >= cpu_check_) {
       const auto left = request_.limits.cpu - OfRun(worker_.process.CpuTime());
       if (left <= left.zero()) return End::kCpuLimit;
-      cpu_check_ = now + std::max<std::chrono::microseconds>(left, std::chrono::milliseconds(1));
+      cpu_check_ = now + SoonestUse(left);
     }
     if (options_.sink && now >= next_stream_) {
       Stream();

@@ -80,18 +80,29 @@ print('main ends', flush=True)
     assert ran.seconds < 20 * SLOWNESS
 
 
-def test_their_processor_time_counts(jail):
-    ran = run(
-        """
-import threading, hashlib
+SPIN = """
+import hashlib, threading, time
+end = {end}
 def spin():
-    while True: hashlib.sha256(bytes(1 << 20))  # without the interpreter's lock
-for _ in range(4): threading.Thread(target=spin, daemon=True).start()
-threading.Event().wait()
-""",
-        "--timeout", slowly(20), "--cpu", slowly(1),
-    )  # fmt: skip
+    while time.process_time() < end: hashlib.sha256(bytes(1 << 20))  # without the interpreter's lock
+threads = [threading.Thread(target=spin) for _ in range({threads})]
+for each in threads: each.start()
+for each in threads: each.join()
+"""
+
+
+@pytest.mark.parametrize("threads", [1, 2, 16])
+def test_their_processor_time_counts_together(jail, threads):
+    cpu = slowly(3)
+    ran = run(
+        SPIN.format(end="float('inf')", threads=threads), "--timeout", slowly(30), "--cpu", cpu
+    )
     assert ran.status == "cpu_limit", ran.outcome
+    assert cpu <= ran.usage["cpu_time"] <= 1.1 * cpu, ran.usage
+    # The control: with more of it, they use more.
+    ran = run(SPIN.format(end=1.2 * cpu, threads=threads), "--timeout", slowly(30), "--cpu", slowly(6))
+    assert ran.status == "ok", ran.outcome
+    assert ran.usage["cpu_time"] >= 1.2 * cpu
 
 
 def test_memory_is_bounded_with_them(jail):
