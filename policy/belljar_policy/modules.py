@@ -517,7 +517,7 @@ class ModuleTable:
             return f"Available in {package!r}: {', '.join(parts)}."
         if is_installed:
             return "No module here has a similar name."
-        return f"{absent}A module of your own: pass its file along with the program."
+        return f"{absent}A module of your own: its file must come with the program."
 
     def near_names(self, module: str, name: str) -> str:
         """A hint: a replacement, the module that has the name, a similar name, or all exports."""

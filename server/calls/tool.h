@@ -2,9 +2,11 @@
 #ifndef BELLJAR_SERVER_CALLS_TOOL_H_
 #define BELLJAR_SERVER_CALLS_TOOL_H_
 
+#include <chrono>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -43,6 +45,8 @@ struct ToolCall {
   std::shared_ptr<Cancellation> cancellation;  // null: it cannot be cancelled
   std::string traceparent;   // the client's (W3C Trace Context), unchecked; may be empty
   std::string execution_id;  // of a job, under which it was submitted; empty: generate one
+  // Of CPU time, for protocols that have a limit of their own; nullopt: the timeout is both.
+  std::optional<std::chrono::milliseconds> cpu_limit;
   Form form = Form::kAnswer;
   // Set by Calls for the tool. Runs work after the client has been answered; null: all work is done
   // before Call returns.

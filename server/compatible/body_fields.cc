@@ -2,8 +2,10 @@
 
 #include <cmath>
 
+#include "engine/core/text.h"
 #include "engine/host/json_reader.h"
 #include "engine/host/number.h"
+#include "engine/host/suggest.h"
 
 namespace belljar::server::compatible {
 namespace {
@@ -38,9 +40,23 @@ std::variant<nlohmann::json, std::string> ReadBody(std::string_view text) {
   return std::move(json);
 }
 
-const nlohmann::json* BodyFields::Find(const char* name) const {
+const nlohmann::json* BodyFields::Find(const char* name) {
+  if (!core::Contains(known_, name)) known_.emplace_back(name);
   const auto found = object_.find(name);
   return found == object_.end() || found->is_null() ? nullptr : &*found;
+}
+
+std::string BodyFields::UnknownMembers() const {
+  constexpr size_t kMaxNamed = 8;
+  std::string lines;
+  size_t count = 0;
+  for (const auto& [name, value] : object_.items()) {
+    if (core::Contains(known_, name) || ++count > kMaxNamed) continue;
+    lines += (lines.empty() ? "" : "\n") + ("ignored the unknown member " + core::Quoted(name)) +
+             host::Suggestion(name, known_);
+  }
+  if (count > kMaxNamed) lines += "\nand " + std::to_string(count - kMaxNamed) + " more";
+  return lines;
 }
 
 void BodyFields::Add(std::string field, std::string message) {

@@ -42,13 +42,16 @@ class BodyFields {
   // Null values are skipped.
   std::vector<std::pair<std::string, std::string>> TextMap(const char* name);
   // Null if absent.
-  const nlohmann::json* Find(const char* name) const;
+  const nlohmann::json* Find(const char* name);
+  // A line about each member that nothing has read; empty: there is none.
+  std::string UnknownMembers() const;
 
   void Add(std::string field, std::string message);
   const std::vector<Mistake>& mistakes() const { return mistakes_; }
 
  private:
   const nlohmann::json& object_;
+  std::vector<std::string> known_;
   std::vector<Mistake> mistakes_;
 };
 

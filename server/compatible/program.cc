@@ -1,6 +1,8 @@
 #include "server/compatible/program.h"
 
 #include <algorithm>
+#include <chrono>
+#include <cmath>
 #include <utility>
 
 namespace belljar::server::compatible {
@@ -30,6 +32,10 @@ ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
   if (program.seconds) arguments["timeout"] = *program.seconds;
   if (program.memory_bytes) {
     arguments["memory_limit"] = static_cast<uint64_t>(*program.memory_bytes);
+  }
+  if (program.cpu_seconds) {
+    call.cpu_limit =
+        std::chrono::milliseconds(std::max<int64_t>(1, std::llround(*program.cpu_seconds * 1000)));
   }
   call.caller = caller;
   call.profile_setting = terms.setting;

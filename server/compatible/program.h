@@ -28,6 +28,7 @@ struct Program {
   std::vector<ProgramFile> files;
   // Within the terms: Clamped… (api_terms.h).
   std::optional<double> seconds;
+  std::optional<double> cpu_seconds;  // nullopt: as `seconds`
   std::optional<double> memory_bytes;
 };
 

@@ -145,6 +145,11 @@ RunEnd EndOf(core::Result<ToolResult> result) {
   return report;
 }
 
+std::string JoinedMessages(std::string first, std::string_view second) {
+  if (!first.empty() && !second.empty()) first += '\n';
+  return first.append(second);
+}
+
 std::optional<RunReport> UnreadableSource(std::string_view code) {
   const char* why = nullptr;
   if (code.find('\0') != std::string_view::npos) {

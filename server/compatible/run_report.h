@@ -74,6 +74,9 @@ using RunEnd = std::variant<RunReport, RunFailure>;
 // Of a call of execute_code that asked for its outcome.
 RunEnd EndOf(core::Result<ToolResult> result);
 
+// Two messages, one below the other; either may be empty.
+std::string JoinedMessages(std::string first, std::string_view second);
+
 // A source that Python cannot read: with NUL, or not UTF-8. To a grader this is an error of the
 // program, although the tool refuses such an argument.
 std::optional<RunReport> UnreadableSource(std::string_view code);

@@ -281,6 +281,10 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCal
   } else {
     PrepareTerms(arguments, call.caller, plan, problems);
   }
+  if (plan.profile && call.cpu_limit) {
+    std::chrono::milliseconds& cpu = plan.request.limits.cpu;
+    cpu = std::min(cpu, *call.cpu_limit);
+  }
   if (plan.profile) PrepareInput(arguments, call, plan, problems);
   return plan;
 }

@@ -113,6 +113,39 @@ def test_judge0_takes_its_own_header_too(server):
     assert ask(server, "GET", f"/submissions/{answer['token']}")[0] == 200
 
 
+def judged(server, source: str, **more: Any) -> dict:
+    body = PROGRAM | {"source_code": source} | more
+    status, answer, _ = ask(server, "POST", "/submissions?wait=true&fields=*", body)
+    assert status == 201, answer
+    return answer
+
+
+def test_judge0s_cpu_limit_is_that_of_the_processor(server):
+    limits = {"cpu_time_limit": 2, "cpu_extra_time": 0, "wall_time_limit": 60}
+    stopped = judged(server, "while True: pass", **limits)
+    assert stopped["status"]["id"] == 5
+    assert 2 <= float(stopped["time"]) <= 2.2
+    # The control: this one uses more of it, and what it waits for costs nothing.
+    code = "import time\nwhile time.process_time() < 2.3: pass\ntime.sleep(0.1)"  # sleeps: so it does
+    assert judged(server, code, **(limits | {"cpu_time_limit": 4}))["status"]["id"] == 3
+    late = judged(server, code, **(limits | {"cpu_extra_time": 3}))
+    assert late["status"]["id"] == 5 and float(late["time"]) >= 2.3
+
+
+def test_hints_name_what_an_operator_sets(server):
+    program = "import pathlib\nimport numpy"
+    hints = [judged(server, program)["stderr"]]
+    piston = {"language": "python", "version": "3", "files": [{"content": program}]}
+    hints.append(ask(server, "POST", "/api/v2/execute", piston)[1]["run"]["stderr"])
+    for hint, setting in zip(hints, ("fronts.judge0", "fronts.piston"), strict=True):
+        assert f'An operator allows it with {setting} = "filesystem".' in hint
+        assert "an operator enables it with" in hint  # data-science
+        assert "Send" not in hint and '"profile"' not in hint
+    # The control: who can name a profile is told to.
+    answer = ask(server, "POST", "/v1/executions", {"code": program, "profile": "basic"})[1]
+    assert 'Send "profile": "filesystem".' in answer["error"]["hint"], answer
+
+
 def test_pages_of_other_origins_cannot_run_code(server):
     for headers in ({"Origin": "https://evil.example"}, {"Host": "evil.example"}):
         assert ask(server, "POST", "/run_code", {}, headers=headers)[0] == 403

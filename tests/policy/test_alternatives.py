@@ -59,7 +59,7 @@ def test_of_what_is_unknown_a_hint_names_what_is_alike() -> None:
     hints = [finding["hint"] for finding in ran.findings]
     assert hints[0] == "The 'data-science' profile has it."
     unknown = (
-        "{!r} is not installed here. A module of your own: pass its file along with the program."
+        "{!r} is not installed here. A module of your own: its file must come with the program."
     )
     assert hints[1] == unknown.format("mine")
     assert hints[2] == "Did you mean 'math'?"

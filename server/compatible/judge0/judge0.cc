@@ -180,7 +180,7 @@ void Judge0::CreateBatch(const View& view, const WebRequest& request, WebReply& 
   if (const auto* problem = std::get_if<std::string>(&body)) {
     return reply.Finish(ErrorAnswer(400, *problem));
   }
-  const BodyFields fields(std::get<nlohmann::json>(body));
+  BodyFields fields(std::get<nlohmann::json>(body));
   const nlohmann::json* const submissions = fields.Find("submissions");
   if (!submissions || !submissions->is_array() || submissions->empty()) {
     return reply.Finish(ErrorAnswer(400, "there should be at least one submission in a batch"));

@@ -138,9 +138,8 @@ std::optional<std::string> UnlessEmpty(std::string text) {
 }
 
 void SetStatus(Submission& submission, const RunReport& report) {
-  // wall_time_limit bounds both clocks of a run here, so its CPU time is judged afterwards.
-  const double cpu_limit = submission.cpu_time_limit + submission.cpu_extra_time;
-  if (report.end == RunReport::End::kTimeLimit || report.cpu_seconds > cpu_limit) {
+  // Within cpu_extra_time a program may end by itself, so that its time is known, but too late.
+  if (report.end == RunReport::End::kTimeLimit || report.cpu_seconds > submission.cpu_time_limit) {
     submission.status = kTimeLimitExceeded;
     submission.message = "Time limit exceeded";
     return;
@@ -335,6 +334,7 @@ Program ProgramOf(const Submission& submission, const ApiTerms& terms) {
   program.standard_input = submission.standard_input.value_or("");
   program.arguments = ShellWords(submission.command_line_arguments.value_or(""));
   program.seconds = ClampedSeconds(submission.wall_time_limit, terms);
+  program.cpu_seconds = submission.cpu_time_limit + submission.cpu_extra_time;
   program.memory_bytes = ClampedBytes(submission.memory_limit * kKibi, terms);
   return program;
 }

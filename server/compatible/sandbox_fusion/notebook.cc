@@ -193,20 +193,21 @@ ToolResult Notebook::RunCells(const ToolCall& call, const std::string& session) 
   const char* const driver = progress.is_lost       ? "Error"
                              : progress.out_of_time ? "TimeLimitExceeded"
                                                     : "Finished";
-  const Json answer = {{"status", is_whole           ? "Success"
-                                  : progress.is_lost ? "SandboxError"
-                                                     : "Failed"},
-                       {"message", progress.message},
-                       {"driver",
-                        {{"status", driver},
-                         {"execution_time", progress.seconds()},
-                         {"return_code", is_whole ? Json(0) : Json()},
-                         {"stdout", ""},
-                         {"stderr", ""}}},
-                       {"cells", std::move(progress.cells)},
-                       {"executor_pod_name", nullptr},
-                       {"files", std::move(files)},
-                       {"verdict", progress.verdict}};
+  const Json answer = {
+      {"status", is_whole           ? "Success"
+                 : progress.is_lost ? "SandboxError"
+                                    : "Failed"},
+      {"message", JoinedMessages(progress.message, wanted.at("note").get<std::string>())},
+      {"driver",
+       {{"status", driver},
+        {"execution_time", progress.seconds()},
+        {"return_code", is_whole ? Json(0) : Json()},
+        {"stdout", ""},
+        {"stderr", ""}}},
+      {"cells", std::move(progress.cells)},
+      {"executor_pod_name", nullptr},
+      {"files", std::move(files)},
+      {"verdict", progress.verdict}};
   ToolResult result;
   result.structured = answer.dump(-1, ' ', false, Json::error_handler_t::replace);
   return result;

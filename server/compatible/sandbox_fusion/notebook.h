@@ -2,7 +2,8 @@
 // one after the other, and closes it. One call takes one place in the queue.
 //
 // Arguments: profile, memory_limit (optional), cells, cell_timeout and total_timeout (seconds, 0:
-// none and the maximum), files (optional), fetch_files. Made by this server, not by a client.
+// none and the maximum), files (optional), fetch_files, note (about the request; may be empty).
+// Made by this server, not by a client.
 #ifndef BELLJAR_SERVER_COMPATIBLE_SANDBOX_FUSION_NOTEBOOK_H_
 #define BELLJAR_SERVER_COMPATIBLE_SANDBOX_FUSION_NOTEBOOK_H_
 

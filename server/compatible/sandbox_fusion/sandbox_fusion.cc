@@ -36,12 +36,12 @@ WebAnswer Overloaded(const CallQueue::Refusal& refusal) {
   return answer;
 }
 
-WebAnswer Failed(const RunFailure& failure) {
+WebAnswer Failed(const RunFailure& failure, const std::string& note) {
   if (failure.fault == ToolResult::Fault::kArguments) {
     return Unprocessable({{"", failure.text}});
   }
   return JsonAnswer({{"status", "SandboxError"},
-                     {"message", failure.text},
+                     {"message", JoinedMessages(failure.text, note)},
                      {"compile_result", nullptr},
                      {"run_result", nullptr},
                      {"executor_pod_name", nullptr},
@@ -84,10 +84,11 @@ Json Fetched(const RunReport& report, const std::vector<std::string>& names,
   return files;
 }
 
-WebAnswer Ran(const RunReport& report, Json files) {
+// `note`: about the request.
+WebAnswer Ran(const RunReport& report, Json files, const std::string& note) {
   // `verdict` is Belljar's own status; clients ignore unknown members.
   const Json body = {{"status", RunStatus(report)},
-                     {"message", report.note},
+                     {"message", JoinedMessages(report.note, note)},
                      {"compile_result", nullptr},
                      {"run_result",
                       {{"status", CommandStatus(report)},
@@ -177,8 +178,9 @@ void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
   program.files = TakeFiles(fields);
   std::vector<std::string> fetched = TakeFetchFiles(fields);
   if (!fields.mistakes().empty()) return reply->Finish(Unprocessable(fields.mistakes()));
+  std::string note = fields.UnknownMembers();
   if (const auto report = UnreadableSource(program.code)) {
-    return reply->Finish(Ran(*report, Json::object()));
+    return reply->Finish(Ran(*report, Json::object(), note));
   }
 
   std::map<std::string, std::string> sent;
@@ -188,12 +190,12 @@ void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
   ToolCall call = CallOf(std::move(program), terms_, request.caller, request.peer_gone);
   const auto refusal =
       calls_.Start(execute_, std::move(call),
-                   [reply, fetched = std::move(fetched),
-                    sent = std::move(sent)](core::Result<ToolResult> result) {
+                   [reply, fetched = std::move(fetched), sent = std::move(sent),
+                    note = std::move(note)](core::Result<ToolResult> result) {
                      const RunEnd end = EndOf(std::move(result));
                      const auto* const report = std::get_if<RunReport>(&end);
-                     reply->Finish(report ? Ran(*report, Fetched(*report, fetched, sent))
-                                          : Failed(std::get<RunFailure>(end)));
+                     reply->Finish(report ? Ran(*report, Fetched(*report, fetched, sent), note)
+                                          : Failed(std::get<RunFailure>(end), note));
                    });
   if (refusal) reply->Finish(Overloaded(*refusal));
 }
@@ -215,15 +217,18 @@ void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
   std::vector<ProgramFile> files = TakeFiles(fields);
   std::vector<std::string> fetched = TakeFetchFiles(fields);
   if (!fields.mistakes().empty()) return reply->Finish(Unprocessable(fields.mistakes()));
+  std::string note = fields.UnknownMembers();
   if (!notebook_) {
     return reply->Finish(Failed({ToolResult::Fault::kUnavailable,
                                  "this server has no sessions; an operator enables them with "
-                                 "sessions.enabled"}));
+                                 "sessions.enabled"},
+                                note));
   }
   nlohmann::json arguments = {{"cells", std::move(cells)},
                               {"cell_timeout", of_cell},
                               {"total_timeout", in_total},
-                              {"fetch_files", std::move(fetched)}};
+                              {"fetch_files", std::move(fetched)},
+                              {"note", note}};
   if (memory) arguments["memory_limit"] = static_cast<uint64_t>(*memory);
   if (!files.empty()) arguments["files"] = FilesArgument(std::move(files));
   ToolCall call;
@@ -231,14 +236,15 @@ void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
   call.caller = request.caller;
   call.cancellation = request.peer_gone;
   const auto refusal =
-      calls_.Start(*notebook_, std::move(call), [reply](core::Result<ToolResult> result) {
-        if (result && !result->structured.empty()) {
-          WebAnswer answer;
-          answer.body = std::move(result->structured);
-          return reply->Finish(std::move(answer));
-        }
-        reply->Finish(Failed(std::get<RunFailure>(EndOf(std::move(result)))));
-      });
+      calls_.Start(*notebook_, std::move(call),
+                   [reply, note = std::move(note)](core::Result<ToolResult> result) {
+                     if (result && !result->structured.empty()) {
+                       WebAnswer answer;
+                       answer.body = std::move(result->structured);
+                       return reply->Finish(std::move(answer));
+                     }
+                     reply->Finish(Failed(std::get<RunFailure>(EndOf(std::move(result))), note));
+                   });
   if (refusal) reply->Finish(Overloaded(*refusal));
 }
 

@@ -148,6 +148,7 @@ class CompatibleApisTest : public testing::Test {
  protected:
   CompatibleApisTest() {
     terms_.profile = "basic";
+    terms_.setting = "fronts.tested";
     terms_.maximum.timeout = std::chrono::seconds(300);
     terms_.maximum.memory = core::Bytes::Mebi(4096);
   }
@@ -162,6 +163,7 @@ class CompatibleApisTest : public testing::Test {
     calls_.push_back(call.arguments);
     callers_.push_back(call.caller.name);
     settings_.push_back(call.profile_setting);
+    cpu_limits_.push_back(call.cpu_limit);
     came_.notify_all();
     came_.wait(lock, [&] { return !holds_ || call.cancellation->cancelled(); });
     if (result_) return *result_;
@@ -304,6 +306,7 @@ class CompatibleApisTest : public testing::Test {
   std::vector<Json> calls_;
   std::vector<std::string> callers_;
   std::vector<std::string> settings_;
+  std::vector<std::optional<std::chrono::milliseconds>> cpu_limits_;
   Json opened_;
   std::vector<std::string> closed_;
   server::CallQueue queue_{{.running = 2, .waiting = 2}};

@@ -50,7 +50,9 @@ TEST_F(Judge0Test, JudgesWhileTheClientWaits) {
 
 TEST_F(Judge0Test, HasAStatusForEachEnd) {
   host::Outcome busy = OutcomeOf(host::Status::kOk);
-  busy.usage.cpu_time = std::chrono::seconds(7);  // more than 5 and 1
+  busy.usage.cpu_time = std::chrono::milliseconds(5001);  // within the extra time
+  host::Outcome in_time = OutcomeOf(host::Status::kOk, "hello\n");
+  in_time.usage.cpu_time = std::chrono::seconds(5);
   const std::tuple<host::Outcome, int, Json, Json> cases[] = {
       {OutcomeOf(host::Status::kOk, "other"), 4, 0, nullptr},
       {Raised(), 11, 1, nullptr},
@@ -59,6 +61,7 @@ TEST_F(Judge0Test, HasAStatusForEachEnd) {
       {Stopped(host::Status::kTimeout, "x"), 5, nullptr, nullptr},
       {Stopped(host::Status::kCpuLimit, "x"), 5, nullptr, nullptr},
       {busy, 5, nullptr, nullptr},
+      {in_time, 3, 0, nullptr},
       {Stopped(host::Status::kMemoryLimit, "x"), 12, nullptr, 9},
       {Killed(host::KillCause::kSignal, "killed by SIGSEGV", SIGSEGV), 7, nullptr, 11},
       {Killed(host::KillCause::kSignal, "killed by SIGXFSZ", SIGXFSZ), 8, nullptr, 25},
@@ -74,6 +77,19 @@ TEST_F(Judge0Test, HasAStatusForEachEnd) {
     EXPECT_EQ(body["exit_code"], code) << body;
     EXPECT_EQ(body["exit_signal"], signal) << body;
   }
+}
+
+TEST_F(Judge0Test, StopsAProgramAtItsCpuTime) {
+  Submit();
+  Submit({{"cpu_time_limit", 0.5}, {"cpu_extra_time", 0.25}, {"wall_time_limit", 20}});
+  Submit({{"cpu_time_limit", 1e-9}, {"cpu_extra_time", 0}});
+  EXPECT_EQ(cpu_limits_, (std::vector<std::optional<std::chrono::milliseconds>>{
+                             std::chrono::milliseconds(6000), std::chrono::milliseconds(750),
+                             std::chrono::milliseconds(1)}));
+  RunCode();
+  RunPiston();
+  EXPECT_EQ(cpu_limits_[3], std::nullopt);
+  EXPECT_EQ(cpu_limits_[4], std::nullopt);
 }
 
 TEST_F(Judge0Test, KeepsASubmissionForItsOwner) {

@@ -92,6 +92,10 @@ TEST_F(SandboxFusionTest, TellsHowAProgramEnded) {
 }
 
 TEST_F(SandboxFusionTest, RefusesAsFastApiDoes) {
+  const Answered files = RunCode({{"fetch_files", {"a"}}});
+  EXPECT_EQ(files.body["detail"][0]["msg"],
+            "profile basic of this server has no files; an operator enables them with "
+            "fronts.tested = \"filesystem\"");
   const std::pair<Json, const char*> wrong[] = {
       {{{"code", nullptr}}, "code"},
       {{{"code", 5}}, "code"},
@@ -116,6 +120,35 @@ TEST_F(SandboxFusionTest, RefusesAsFastApiDoes) {
   }
   EXPECT_EQ(Post("/run_code", Json::object()).body["detail"].size(), 2u);
   EXPECT_TRUE(calls_.empty());
+}
+
+TEST_F(SandboxFusionTest, TellsWhichMembersItDoesNotKnow) {
+  const auto message = [](const Answered& answer) {
+    return answer.body["message"].get<std::string>();
+  };
+  EXPECT_EQ(message(RunCode({{"run_timout", 3}})),
+            "ignored the unknown member \"run_timout\"; did you mean \"run_timeout\"?");
+  EXPECT_FALSE(calls_.at(0).contains("run_timout"));
+  outcomes_ = {Stopped(host::Status::kTimeout, "stopped after 1s")};
+  EXPECT_EQ(message(RunCode({{"unheard_of", nullptr}, {"profile", "full"}})),
+            "stopped after 1s\nignored the unknown member \"profile\"\n"
+            "ignored the unknown member \"unheard_of\"");
+  EXPECT_EQ(calls_.at(1)["profile"], "basic");
+  Json many;
+  for (char c = 'A'; c <= 'Z'; ++c) many[std::string(30, c) + "\x1b[2J\n"] = 1;
+  const std::string told = message(RunCode(many));
+  EXPECT_TRUE(told.ends_with("\nand 18 more")) << told;
+  EXPECT_EQ(told.find('\x1b'), std::string::npos);
+  EXPECT_EQ(std::ranges::count(told, '\n'), 8) << told;
+  EXPECT_EQ(message(RunCode({{"code", std::string("a\0", 2)}, {"unheard_of", 1}})),
+            "ignored the unknown member \"unheard_of\"");
+  outcomes_ = {OutcomeOf(host::Status::kOk)};
+  const Answered notebook = Post("/run_jupyter", {{"cells", {"a"}}, {"unheard_of", 1}});
+  EXPECT_EQ(notebook.body["status"], "Success");
+  EXPECT_EQ(message(notebook), "ignored the unknown member \"unheard_of\"");
+  no_session_ = true;
+  EXPECT_EQ(message(Post("/run_jupyter", {{"cells", {"a"}}, {"unheard_of", 1}})),
+            "no session was opened: too many\nignored the unknown member \"unheard_of\"");
 }
 
 TEST_F(SandboxFusionTest, LimitsAreThoseOfTheProfileAtMost) {
