@@ -45,8 +45,8 @@ class Case:
     passed: bool
     status: str
     """"passed"; "wrong": another value or output; "exited": the program exited before the test
-    ended; "no_value": its value is not plain data, or too large; else the status of the result,
-    such as "timeout"."""
+    ended; "no_value": its value is not plain data, or too large; "no_program": the answer has none;
+    else the status of the result, such as "timeout"."""
     is_compared_outside: bool
     """Whether the comparison was made in this process. False: in the program's own."""
     detail: str
@@ -105,7 +105,8 @@ def compute_score(
 
     Args:
         data_source, extra_info: Not used.
-        solution_str: The model's answer. Its last block of code is scored.
+        solution_str: The model's answer. Its last block of code is scored; without one the whole
+            answer, if it is a program. Else the status is "no_program" and the score 0.
         ground_truth: The tests, in the forms of verl's data sets, as a dict or its JSON:
             {"inputs": ["1 2\\n"], "outputs": ["3\\n"]}: standard input and output;
             {"fn_name": "add", "inputs": ["1\\n2"], "outputs": ["3"]}: a function, or a method of
@@ -129,12 +130,14 @@ def compute_score(
         ValueError: The tests have none of these forms.
         BelljarError: This machine failed, so there is no score.
     """
-    grade_ = grade(
-        extract_code(solution_str),
+    block = _block(solution_str)
+    grade_ = _grade(
+        solution_str if block is None else block,
         ground_truth,
-        sandbox=_sandboxes.of(options),
+        _sandboxes.of(options),
         every=continuous,
         max_tests=max_tests if most_tests is None else most_tests,
+        may_be_prose=block is None,
     )
     failed = [case.status for case in grade_.cases if not case.passed]
     share = grade_.passed / grade_.total if grade_.total else 0.0
@@ -183,12 +186,17 @@ def extract_code(answer: str) -> str:
         >>> extract_code("So:\\n```python\\nprint(1)\\n```\\nDone.")
         'print(1)\\n'
     """
+    block = _block(answer)
+    return answer if block is None else block
+
+
+def _block(answer: str) -> str | None:
     blocks: list[tuple[str, str]] = _BLOCK.findall(answer)
     for wanted in (("python", "python3", "py"), ("",)):
         for language, code in reversed(blocks):
             if language.lower() in wanted:
                 return code
-    return answer
+    return None
 
 
 def grade(
@@ -214,10 +222,38 @@ def grade(
         ValueError: The tests have none of these forms.
         BelljarError: This machine failed.
     """
-    wanted = list(_read(tests))[: max_tests if most_tests is None else most_tests]
+    return _grade(
+        code,
+        tests,
+        sandbox,
+        every=every,
+        max_tests=max_tests if most_tests is None else most_tests,
+    )
+
+
+_NO_PROGRAM = Case(False, "no_program", True, "the answer has no program")
+
+
+def _grade(
+    code: str,
+    tests: str | Mapping[str, Any],
+    sandbox: Sandbox,
+    *,
+    every: bool,
+    max_tests: int | None,
+    may_be_prose: bool = False,
+) -> Grade:
+    """`may_be_prose`: the code is an answer without a block. It is not parsed here: a long text can
+    crash Python's parser, and this process with it."""
+    wanted = list(_read(tests))[:max_tests]
+    if not code.strip():
+        return Grade((_NO_PROGRAM,), len(wanted))
     cases: list[Case] = []
     for test in wanted:
-        cases.append(_run(code, test, sandbox))
+        result, token = _run(code, test, sandbox)
+        if may_be_prose and result.error is not None and result.error.type == "SyntaxError":
+            return Grade((_NO_PROGRAM,), len(wanted))
+        cases.append(_judged(test, result, token))
         if not (every or cases[-1].passed):
             break
     return Grade(tuple(cases), len(wanted))
@@ -294,7 +330,7 @@ def _assertion(text: str) -> _Test:
     return _Test(f"\n{text}\n", None, (), None, "inside")
 
 
-def _run(code: str, test: _Test, sandbox: Sandbox) -> Case:
+def _run(code: str, test: _Test, sandbox: Sandbox) -> tuple[Result, str]:
     source = f"{code}\n{test.ending}"
     options: dict[str, Any] = {}
     # Only a program that gets to its end returns this, unless it looks for it.
@@ -303,8 +339,7 @@ def _run(code: str, test: _Test, sandbox: Sandbox) -> Case:
         source += f"\n({token!r},)\n"
     if test.kind == "json":
         options["inputs"] = {"belljar_arguments": test.arguments}
-    result = sandbox.run(source, stdin=test.stdin, **options)
-    return _judged(test, result, token)
+    return sandbox.run(source, stdin=test.stdin, **options), token
 
 
 def _judged(test: _Test, result: Result, token: str) -> Case:

@@ -134,7 +134,7 @@ def test_verl_loads_it_calls_it_and_collects_what_it_says(verl):
     infos = [each["reward_extra_info"] for each in done]
     collected = {key: np.array([info[key] for info in infos]) for key in infos[0]}
     assert all(array.shape == (5,) for array in collected.values())
-    assert list(collected["status"]) == ["passed", "wrong", "passed", "timeout", "exception"]
+    assert list(collected["status"]) == ["passed", "wrong", "passed", "timeout", "no_program"]
 
 
 def test_it_takes_what_verl_passes():
@@ -247,6 +247,33 @@ def test_what_is_decided_inside_is_said():
 )
 def test_the_last_block_is_the_program(answer, code):
     assert extract_code(answer) == code
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "I cannot solve this.",
+        "",
+        "```python\n\n```",
+        "```cpp\nint main() {}\n```",
+        "(" * 100_000,
+        "é\x00",
+    ],
+)
+def test_an_answer_without_a_program_has_none(answer):
+    # What an empty program would solve.
+    tests = {"inputs": ["", ""], "outputs": ["", ""]}
+    for continuous in (False, True):
+        scored = compute_score("tests", answer, tests, continuous=continuous, timeout=2)
+        assert (scored["score"], scored["acc"], scored["tests"]) == (0.0, False, 2), scored
+        assert scored["status"] == "no_program" and statuses(scored) == ["no_program"]
+
+
+def test_a_program_that_is_wrong_is_one_all_the_same():
+    tests = {"inputs": [""], "outputs": ["1\n"]}
+    assert statuses(score("print(1", tests)) == ["exception"]
+    assert compute_score("tests", "print(1)", tests)["score"] == 1.0  # without a block
+    assert statuses(compute_score("tests", "print(2)", tests)) == ["wrong"]
 
 
 @pytest.mark.parametrize("tests", ["[]", {}, {"inputs": [""]}, {"inputs": [""], "outputs": []}])
