@@ -21,7 +21,7 @@ struct Caller {
   // Messages per second over HTTP, of any kind, and the burst size; 0: no limit.
   double rate = 0;
   size_t burst = 0;
-  // May change the server's limits while it runs, and read audit log entries about others.
+  // May change the server's limits while it runs, and read audit log entries and events of others.
   bool is_operator = false;
 };
 

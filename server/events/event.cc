@@ -122,9 +122,9 @@ Json FieldsOf(const EventData& data) {
 }
 
 std::string ToJson(const Event& event) {
-  const Json json = {{"type", NameOf(event.data)},
-                     {"timestamp", Timestamp(event.time)},
-                     {"data", FieldsOf(event.data)}};
+  Json json = {{"type", NameOf(event.data)}, {"timestamp", Timestamp(event.time)}};
+  if (!event.owner.empty()) json["caller"] = event.owner;
+  json["data"] = FieldsOf(event.data);
   return json.dump(-1, ' ', /*ensure_ascii=*/true, Json::error_handler_t::replace);
 }
 

@@ -3,7 +3,8 @@
 // and docs/events.md are generated from it; the log uses the same names.
 //
 //   Event event{now, "team-a", ExecutionStarted{.execution = id, .tool = "execute_code"}};
-//   ToJson(event)   // {"type":"execution.started","timestamp":"2026-…Z","data":{"execution":…}}
+//   ToJson(event)   // {"type":"execution.started","timestamp":"2026-…Z","caller":"team-a",
+//                   //  "data":{"execution":…}}
 #ifndef BELLJAR_SERVER_EVENTS_EVENT_H_
 #define BELLJAR_SERVER_EVENTS_EVENT_H_
 
@@ -155,7 +156,7 @@ inline constexpr std::string_view kJobs = "job.";
 
 struct Event {
   std::chrono::system_clock::time_point time;
-  std::string owner;  // the name of a token; not in the JSON
+  std::string owner;  // the name of a token, "caller" in the JSON; empty: of nobody
   EventData data;
 };
 

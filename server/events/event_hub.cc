@@ -1,6 +1,7 @@
 #include "server/events/event_hub.h"
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 
@@ -34,7 +35,8 @@ std::optional<EventPosition> EventPosition::Parse(std::string_view id) {
   return EventPosition{std::string(epoch), *number};
 }
 
-EventHub::EventHub(Bounds bounds) : bounds_(bounds), epoch_(NewEpoch()) {}
+EventHub::EventHub(Bounds bounds)
+    : bounds_(bounds), epoch_(NewEpoch()), epoch_of_all_(NewEpoch()) {}
 
 void EventHub::Ring::Push(Stored stored, const Bounds& bounds) {
   bytes += SizeOf(*stored.event);
@@ -52,9 +54,17 @@ const EventHub::Stored* EventHub::Ring::At(uint64_t number) const {
 
 void EventHub::Add(const std::shared_ptr<const Event>& event, Ring Owner::*ring) {
   const std::lock_guard lock(mutex_);
-  Owner& owner = owners_[event->owner];
-  (owner.*ring).Push({++owner.order, event}, bounds_);
-  if (owner.readers == 0) return;
+  size_t readers = 0;
+  for (const std::string_view name : {std::string_view(event->owner), kAll}) {
+    auto found = owners_.find(name);
+    if (found == owners_.end()) found = owners_.emplace(name, Owner()).first;
+    Owner& owner = found->second;
+    // Nobody would clear it.
+    if (ring == &Owner::output && owner.output_readers == 0) continue;
+    (owner.*ring).Push({++owner.order, event}, bounds_);
+    readers += owner.readers;
+  }
+  if (readers == 0) return;
   ++version_;
   changed_.notify_one();
 }
@@ -73,8 +83,10 @@ void EventHub::PublishOutput(std::string_view owner, ExecutionOutput output) {
 bool EventHub::WantsOutput(std::string_view owner) const {
   if (output_readers_.load(std::memory_order_relaxed) == 0) return false;
   const std::lock_guard lock(mutex_);
-  const auto found = owners_.find(owner);
-  return found != owners_.end() && found->second.output_readers > 0;
+  return std::ranges::any_of(std::array{owner, kAll}, [this](std::string_view name) {
+    const auto found = owners_.find(name);
+    return found != owners_.end() && found->second.output_readers > 0;
+  });
 }
 
 EventHub::Reader EventHub::Open(const std::string& owner,
@@ -93,7 +105,7 @@ EventHub::Reader EventHub::Open(const std::string& owner,
   }
   if (!position) return reader;
   const uint64_t first = events.events.first();
-  if (position->epoch != epoch_ || position->number > events.events.last) {
+  if (position->epoch != EpochOf(owner) || position->number > events.events.last) {
     reader.gap_ = Gap{"restart", std::nullopt};
     reader.next_ = first;
   } else if (position->number + 1 < first) {
@@ -116,10 +128,16 @@ void EventHub::Close(const Reader& reader) {
   owner.output.bytes = 0;
 }
 
-std::string EventHub::IdOf(uint64_t number) const { return epoch_ + "-" + std::to_string(number); }
+const std::string& EventHub::EpochOf(std::string_view owner) const {
+  return owner == kAll ? epoch_of_all_ : epoch_;
+}
+
+std::string EventHub::IdOf(std::string_view owner, uint64_t number) const {
+  return EpochOf(owner) + "-" + std::to_string(number);
+}
 
 EventHub::Item EventHub::GapItem(const Reader& reader, Gap gap, std::string id) const {
-  return {std::move(id), Now(reader.owner_, std::move(gap))};
+  return {std::move(id), Now(reader.owner_ == kAll ? "" : reader.owner_, std::move(gap))};
 }
 
 EventHub::Batch EventHub::Read(Reader& reader, size_t count, size_t bytes) {
@@ -128,7 +146,7 @@ EventHub::Batch EventHub::Read(Reader& reader, size_t count, size_t bytes) {
   const Owner& owner = owners_[reader.owner_];
   // After the gap, a reader continues at the first kept event.
   if (std::optional<Gap> gap = std::exchange(reader.gap_, std::nullopt)) {
-    batch.items.push_back(GapItem(reader, std::move(*gap), IdOf(reader.next_ - 1)));
+    batch.items.push_back(GapItem(reader, std::move(*gap), IdOf(reader.owner_, reader.next_ - 1)));
   }
   if (reader.next_ < owner.events.first()) {
     // Without an id: the events that it can still get follow its last event.
@@ -154,7 +172,8 @@ EventHub::Batch EventHub::Read(Reader& reader, size_t count, size_t bytes) {
     }
     const bool is_output = !event || (output && output->order < event->order);
     const Stored& next = is_output ? *output : *event;
-    batch.items.push_back({is_output ? std::string() : IdOf(reader.next_), next.event});
+    batch.items.push_back(
+        {is_output ? std::string() : IdOf(reader.owner_, reader.next_), next.event});
     ++(is_output ? reader.next_output_ : reader.next_);
     size += SizeOf(*next.event);
   }
@@ -169,7 +188,7 @@ bool EventHub::FellBehind(const Reader& reader) const {
 std::string EventHub::LastId(const std::string& owner) const {
   const std::lock_guard lock(mutex_);
   const auto found = owners_.find(owner);
-  return IdOf(found == owners_.end() ? 0 : found->second.events.last);
+  return IdOf(owner, found == owners_.end() ? 0 : found->second.events.last);
 }
 
 uint64_t EventHub::version() const {

@@ -1,5 +1,6 @@
-// EventHub: keeps the latest events of each owner and passes them on. Publishers never wait for
-// readers: readers fetch at their own pace, and are told what they have missed.
+// EventHub: keeps the latest events of each owner, and of all together, and passes them on.
+// Publishers never wait for readers: readers fetch at their own pace, and are told what they have
+// missed.
 //
 //   EventHub hub({.events = 1000, .bytes = 1 << 20});
 //   hub.Publish("team-a", ExecutionStarted{…});                  // any thread
@@ -8,7 +9,7 @@
 //
 // An event has an id, EPOCH-NUMBER: the epoch changes with each start of the server, and the
 // numbers of an owner are consecutive. Each owner has its own numbers, so that nobody learns how
-// much others run.
+// much others run. Among the events of all it has another id, of another epoch.
 #ifndef BELLJAR_SERVER_EVENTS_EVENT_HUB_H_
 #define BELLJAR_SERVER_EVENTS_EVENT_HUB_H_
 
@@ -46,6 +47,9 @@ class EventHub {
     size_t events = 1000;
     size_t bytes = 1 << 20;
   };
+  // In place of an owner: all of them. No owner has this name.
+  static constexpr std::string_view kAll = "*";
+
   explicit EventHub(Bounds bounds);
   EventHub(const EventHub&) = delete;
 
@@ -55,7 +59,7 @@ class EventHub {
   void Publish(std::string_view owner, EventData data);
   // Guest output is kept separately: it cannot displace other events.
   void PublishOutput(std::string_view owner, ExecutionOutput output);
-  // Whether any reader of this owner wants output.
+  // Whether any reader of this owner, or of all, wants output.
   bool WantsOutput(std::string_view owner) const;
 
   // Called with each event except output, on the publishing thread. Set before the first event.
@@ -124,11 +128,13 @@ class EventHub {
     size_t output_readers = 0;
   };
   void Add(const std::shared_ptr<const Event>& event, Ring Owner::*ring);
-  std::string IdOf(uint64_t number) const;
+  const std::string& EpochOf(std::string_view owner) const;
+  std::string IdOf(std::string_view owner, uint64_t number) const;
   Item GapItem(const Reader& reader, Gap gap, std::string id) const;
 
   const Bounds bounds_;
   const std::string epoch_;
+  const std::string epoch_of_all_;
   std::vector<Listener> listeners_;
 
   mutable std::mutex mutex_;

@@ -59,6 +59,10 @@ void EventService::EndStreams() {
   if (streams_) streams_->EndAll();
 }
 
+void EventService::EndStreamsOf(const std::vector<std::string>& callers) {
+  if (streams_ && !callers.empty()) streams_->EndOf(callers);
+}
+
 EventService::Figures EventService::figures() const {
   Figures figures;
   if (hub_) figures.published = hub_->published();

@@ -53,6 +53,7 @@ class EventService {
 
   // The server is draining and no calls are left: streams end once they have sent everything.
   void EndStreams();
+  void EndStreamsOf(const std::vector<std::string>& callers);
 
   struct Figures {
     uint64_t published = 0;

@@ -48,7 +48,7 @@ core::Result<std::vector<std::string>> ParseTypes(const std::string& value) {
 struct EventStreams::Stream {
   std::shared_ptr<WebReply> reply;
   std::shared_ptr<Cancellation> peer_gone;
-  std::string owner;
+  std::string caller;
   Filter filter;
   EventHub::Reader reader;
   Clock::time_point last_sent;
@@ -56,9 +56,11 @@ struct EventStreams::Stream {
   bool has_more = false;
 };
 
-bool EventStreams::Filter::Takes(const EventData& data) const {
+bool EventStreams::Filter::Takes(const Event& event) const {
+  const EventData& data = event.data;
   // Events about the stream itself.
   if (std::holds_alternative<Gap>(data)) return true;
+  if (!caller.empty() && event.owner != caller) return false;
   if (!execution.empty() && ExecutionOf(data) != execution) return false;
   if (!session.empty() && SessionOf(data) != session) return false;
   if (std::holds_alternative<ExecutionOutput>(data)) return output;
@@ -102,6 +104,9 @@ core::Result<EventStreams::Query> EventStreams::Parse(const WebRequest& request)
       core::Result<std::vector<std::string>> types = ParseTypes(value);
       if (!types) return types.error();
       query.filter.types = std::move(*types);
+    } else if (name == "caller") {
+      if (value.empty() || value.size() > kMaxId) return BadQuery("caller: write a token's name");
+      query.filter.caller = value;
     } else if (name == "execution" || name == "session") {
       if (value.empty() || value.size() > kMaxId) return BadQuery(name + ": write an id");
       (name == "session" ? query.filter.session : query.filter.execution) = value;
@@ -112,7 +117,7 @@ core::Result<EventStreams::Query> EventStreams::Parse(const WebRequest& request)
       if (!after) after = value;
     } else {
       return BadQuery("unknown parameter " + core::Quoted(name) +
-                      "; allowed are after, types, execution, session and output");
+                      "; allowed are after, types, caller, execution, session and output");
     }
   }
   if (!after || after->empty()) return query;
@@ -125,7 +130,7 @@ void EventStreams::Handle(size_t, WebRequest request, std::shared_ptr<WebReply> 
   core::Result<Query> query = Parse(request);
   if (!query) return reply->Finish(Problem(400, query.error().ToString()));
   auto stream = std::make_unique<Stream>();
-  stream->owner = request.caller.name;
+  stream->caller = request.caller.name;
   stream->filter = std::move(query->filter);
   stream->peer_gone = std::move(request.peer_gone);
   stream->last_sent = Clock::now();
@@ -134,7 +139,7 @@ void EventStreams::Handle(size_t, WebRequest request, std::shared_ptr<WebReply> 
     if (ends_) {
       return reply->Finish(Problem(503, "the server is shutting down", "Retry-After: 1\r\n"));
     }
-    size_t& of_owner = by_owner_[stream->owner];
+    size_t& of_owner = by_owner_[stream->caller];
     if (of_owner >= options_.per_owner) {
       return reply->Finish(Problem(429,
                                    "this token has " + std::to_string(options_.per_owner) +
@@ -144,12 +149,13 @@ void EventStreams::Handle(size_t, WebRequest request, std::shared_ptr<WebReply> 
     ++of_owner;
   }
   open_.fetch_add(1, std::memory_order_relaxed);
-  stream->reader = hub_.Open(stream->owner, query->after, stream->filter.output);
+  const std::string owner(request.caller.is_operator ? EventHub::kAll : stream->caller);
+  stream->reader = hub_.Open(owner, query->after, stream->filter.output);
   // Lets a client resume before there is any event. Not after a position: it has one.
   const EventHub::Item opened{
-      query->after ? std::string() : hub_.LastId(stream->owner),
+      query->after ? std::string() : hub_.LastId(owner),
       std::make_shared<const Event>(
-          Event{std::chrono::system_clock::now(), stream->owner, StreamOpened{options_.version}})};
+          Event{std::chrono::system_clock::now(), stream->caller, StreamOpened{options_.version}})};
   reply->Begin({200, "text/event-stream", Text(opened), ""});
   stream->reply = std::move(reply);
   {
@@ -168,11 +174,19 @@ void EventStreams::EndAll() {
   hub_.Wake();
 }
 
+void EventStreams::EndOf(const std::vector<std::string>& callers) {
+  {
+    const std::lock_guard lock(mutex_);
+    ended_.insert(ended_.end(), callers.begin(), callers.end());
+  }
+  hub_.Wake();
+}
+
 void EventStreams::Remove(Stream& stream) {
   hub_.Close(stream.reader);
   open_.fetch_sub(1, std::memory_order_relaxed);
   const std::lock_guard lock(mutex_);
-  const auto found = by_owner_.find(stream.owner);
+  const auto found = by_owner_.find(stream.caller);
   if (--found->second == 0) by_owner_.erase(found);
 }
 
@@ -188,7 +202,7 @@ bool EventStreams::Advance(Stream& stream, Clock::time_point now, bool ends) {
   const EventHub::Batch batch = hub_.Read(stream.reader, kBatchEvents, kBatchBytes);
   std::string text;
   for (const EventHub::Item& item : batch.items) {
-    if (stream.filter.Takes(item.event->data)) text += Text(item);
+    if (stream.filter.Takes(*item.event)) text += Text(item);
   }
   if (text.empty() && now >= stream.last_sent + options_.heartbeat) text = kHeartbeat;
   if (!text.empty()) {
@@ -205,18 +219,22 @@ void EventStreams::Serve() {
   for (;;) {
     const uint64_t version = hub_.version();
     bool ends = false;
+    std::vector<std::string> ended;
     {
       const std::lock_guard lock(mutex_);
       if (stops_) return;
       ends = ends_;
       streams_.splice(streams_.end(), new_);
+      ended.swap(ended_);
     }
     const Clock::time_point now = Clock::now();
     Clock::time_point next =
         streams_.empty() ? now + options_.heartbeat : now + kClientCheckInterval;
     for (auto at = streams_.begin(); at != streams_.end();) {
       Stream& stream = **at;
-      if (!Advance(stream, now, ends)) {
+      const bool is_ended = core::Contains(ended, stream.caller);
+      if (is_ended) stream.reply->End();
+      if (is_ended || !Advance(stream, now, ends)) {
         Remove(stream);
         at = streams_.erase(at);
         continue;

@@ -1,5 +1,6 @@
-// EventStreams: GET /v1/events, an owner's events as server-sent events. One thread serves all
-// streams: each has a position in the hub, which keeps what it has not read yet.
+// EventStreams: GET /v1/events, the events of a token, or for an operator's those of all, as
+// server-sent events. One thread serves all streams: each has a position in the hub, which keeps
+// what it has not read yet.
 //
 //   EventStreams streams(hub, {.version = "0.1.0"});
 //   if (Result<void> started = streams.Start(); !started) return started.error();
@@ -47,17 +48,20 @@ class EventStreams : public WebHandler {
 
   // Any thread; does not wait for the clients. Further requests are refused.
   void EndAll();
+  // Ends the open streams of these callers, who may open others as far as they still may.
+  void EndOf(const std::vector<std::string>& callers);
   size_t open() const { return open_.load(std::memory_order_relaxed); }
 
  private:
   // What a client wants to receive.
   struct Filter {
     std::vector<std::string> types;  // patterns; empty: all
-    std::string execution;           // empty: all
+    std::string caller;              // empty: all
+    std::string execution;
     std::string session;
     bool output = false;
 
-    bool Takes(const EventData& data) const;
+    bool Takes(const Event& event) const;
   };
   struct Query {
     Filter filter;
@@ -78,8 +82,9 @@ class EventStreams : public WebHandler {
   std::mutex mutex_;
   std::list<std::unique_ptr<Stream>> new_;  // not yet picked up by the thread
   std::map<std::string, size_t> by_owner_;
-  bool ends_ = false;   // each stream ends once it has sent everything
-  bool stops_ = false;  // the thread ends
+  std::vector<std::string> ended_;  // callers whose streams the thread is to end
+  bool ends_ = false;               // each stream ends once it has sent everything
+  bool stops_ = false;              // the thread ends
   std::atomic<size_t> open_ = 0;
   std::list<std::unique_ptr<Stream>> streams_;  // used by the thread only
   core::Thread thread_;

@@ -69,6 +69,41 @@ TEST_F(Hub, OwnersSeeOnlyTheirOwnEventsAndNumbers) {
   EXPECT_EQ(hub_.LastId("nobody"), hub_.epoch() + "-0");
 }
 
+TEST_F(Hub, OneReaderMaySeeAllAndItsIdsAreItsOwn) {
+  EventHub::Reader all = hub_.Open(std::string(EventHub::kAll), std::nullopt, true);
+  EventHub::Reader anna = hub_.Open("anna", std::nullopt, false);
+  hub_.Publish("anna", ExecutionStarted{"a1", "t"});
+  hub_.Publish("bert", ExecutionStarted{"b1", "t"});
+  EXPECT_TRUE(hub_.WantsOutput("bert"));
+  hub_.PublishOutput("bert", ExecutionOutput{"b1", "said"});
+  hub_.Publish("anna", ExecutionStarted{"a2", "t"});
+  const EventHub::Batch seen = hub_.Read(all, 100, 1 << 20);
+  ASSERT_EQ(seen.items.size(), 4u);
+  std::string owners;
+  for (const EventHub::Item& item : seen.items) owners += item.event->owner + " ";
+  EXPECT_EQ(owners, "anna bert bert anna ");
+  const EventHub::Batch own = hub_.Read(anna, 100, 1 << 20);
+  EXPECT_EQ(own.items.size(), 2u);
+  // An id of one is no position in the other, whose numbers differ.
+  const auto of_all = EventPosition::Parse(seen.items[0].id),
+             of_anna = EventPosition::Parse(own.items[0].id);
+  ASSERT_TRUE(of_all && of_anna);
+  EXPECT_NE(of_all->epoch, of_anna->epoch);
+  for (const auto& [owner, position] :
+       {std::pair(std::string("anna"), *of_all), {std::string(EventHub::kAll), *of_anna}}) {
+    EventHub::Reader reader = hub_.Open(owner, position, false);
+    const EventHub::Batch batch = hub_.Read(reader, 100, 1 << 20);
+    ASSERT_FALSE(batch.items.empty());
+    EXPECT_EQ(std::get<Gap>(batch.items[0].event->data).cause, "restart") << owner;
+    EXPECT_EQ(batch.items[0].event->owner, owner == "anna" ? "anna" : "");
+    hub_.Close(reader);
+  }
+  EventHub::Reader resumed = hub_.Open(std::string(EventHub::kAll), of_all, false);
+  EXPECT_EQ(hub_.Read(resumed, 100, 1 << 20).items.size(), 2u);  // output is not kept
+  for (const EventHub::Reader& reader : {all, anna, resumed}) hub_.Close(reader);
+  EXPECT_FALSE(hub_.WantsOutput("bert"));
+}
+
 TEST_F(Hub, AReaderResumesWithoutLossOrRepetition) {
   Publish(1, 4);
   for (int at = 0; at <= 4; ++at) {

@@ -222,6 +222,41 @@ TEST_F(Streams, AreTheOwnersAlone) {
   EXPECT_TRUE(again.raw().IsSilent(milliseconds(100)));
 }
 
+TEST_F(Streams, ShowAnOperatorAllAndNameEachCaller) {
+  tokens_ = {tests::MakeToken("anna", 'a'), tests::MakeToken("bert", 'b'),
+             tests::MakeToken("op", 'c')};
+  tokens_[2].caller.is_operator = true;
+  const auto header = [&](size_t of) {
+    return "Authorization: Bearer " + tokens_[of].secret + "\r\n";
+  };
+  Client all = Connect("", header(2)), of_bert = Connect("?caller=bert", header(2));
+  // Whoever is no operator sees nobody else's, whatever it asks for.
+  Client anna = Connect("?output=true", header(0)), curious = Connect("?caller=bert", header(0));
+  EXPECT_EQ(all.Next()->data["caller"], "op");
+  EXPECT_EQ(of_bert.Next()->data["caller"], "op");
+  EXPECT_EQ(anna.Next()->data["caller"], "anna");
+  EXPECT_EQ(curious.Next()->type, "stream.opened");
+  Publish("b1", "bert");
+  Publish("a1", "anna");
+  Publish("b2", "bert");
+  for (const char* execution : {"b1", "a1", "b2"}) {
+    const auto next = all.Next();
+    ASSERT_TRUE(next);
+    EXPECT_EQ(next->data["data"]["execution"], execution);
+    EXPECT_EQ(next->data["caller"], execution[0] == 'a' ? "anna" : "bert");
+    for (const TokenConfig& token : tokens_) {
+      EXPECT_EQ(next->data.dump().find(token.secret), std::string::npos);
+    }
+  }
+  EXPECT_EQ(of_bert.Next()->data["data"]["execution"], "b1");
+  EXPECT_EQ(of_bert.Next()->data["data"]["execution"], "b2");
+  EXPECT_EQ(anna.Next()->data["data"]["execution"], "a1");
+  streams_->EndAll();
+  EXPECT_FALSE(anna.Next());
+  EXPECT_FALSE(curious.Next());
+  EXPECT_EQ(Status("?caller=", header(2)), 400);
+}
+
 TEST_F(Streams, AreBoundedPerOwnerAndFreedWhenAClientLeaves) {
   options_.per_owner = 2;
   tokens_ = {tests::MakeToken("anna", 'a'), tests::MakeToken("bert", 'b')};
@@ -235,6 +270,24 @@ TEST_F(Streams, AreBoundedPerOwnerAndFreedWhenAClientLeaves) {
   first->raw().Reset();
   EXPECT_TRUE(tests::Eventually([&] { return streams_->open() <= 1; }));
   EXPECT_EQ(Connect("", header(0)).head().status, 200);
+}
+
+TEST_F(Streams, OfACallerWhoseTokenHasChangedEnd) {
+  tokens_ = {tests::MakeToken("anna", 'a'), tests::MakeToken("bert", 'b')};
+  const auto header = [&](size_t of) {
+    return "Authorization: Bearer " + tokens_[of].secret + "\r\n";
+  };
+  Client anna = Connect("", header(0)), too = Connect("", header(0)), bert = Connect("", header(1));
+  EXPECT_EQ(anna.Names(1) + too.Names(1) + bert.Names(1),
+            "stream.openedstream.openedstream.opened");
+  streams_->EndOf({"anna", "nobody"});
+  EXPECT_FALSE(anna.Next());
+  EXPECT_FALSE(too.Next());
+  EXPECT_TRUE(tests::Eventually([&] { return streams_->open() == 1; }));
+  Publish("b1", "bert");
+  EXPECT_EQ(bert.Next()->data["data"]["execution"], "b1");
+  // It may come back, as far as it has a token.
+  EXPECT_EQ(Connect("", header(0)).Names(1), "stream.opened");
 }
 
 TEST_F(Streams, HeadBeginsNone) {

@@ -31,6 +31,7 @@ TEST(Events, HaveTypeTimeAndFields) {
   ended.max_rss_bytes = 7;
   EXPECT_EQ(Json::parse(ToJson(At(1'700'000'000'042, ended))),
             Json::parse(R"({"type":"execution.ended","timestamp":"2023-11-14T22:13:20.042Z",
+                            "caller":"team-a",
                             "data":{"execution":"e1","tool":"execute_code","profile":"basic",
                                     "status":"exception","error_type":"ValueError",
                                     "wall_time":0.0015,"cpu_time":0.0,"max_rss_bytes":7}})"));
