@@ -1,11 +1,14 @@
 #include <unistd.h>
 
 #include <memory>
+#include <optional>
+#include <utility>
 
 #include "cli/commands.h"
 #include "cli/console.h"
 #include "cli/exit_code.h"
 #include "cli/interruption.h"
+#include "cli/reload_signal.h"
 #include "cli/server_options.h"
 #include "engine/core/text.h"
 #include "server/config/settings.h"
@@ -56,8 +59,19 @@ int ExecuteServe(const ServeArguments& arguments) {
   if (!loaded) return UsageError("serve", loaded.error().ToString());
   if (arguments.check) return ReportCheck(*loaded);
   Interruption interruption;
+  std::optional<ReloadSignal> reload_signal;
+  server::TokenReload reload;
+  if (loaded->config.http) {
+    reload.fd = reload_signal.emplace().fd();
+    reload.load = [&]() -> core::Result<server::TokenReload::Loaded> {
+      core::Result<server::config::LoadedConfig> now = Load(arguments.sources, *catalogue);
+      if (!now) return now.error();
+      return server::TokenReload::Loaded{std::move(now->config.tokens), std::move(now->warnings)};
+    };
+  }
   if (!loaded->config.http && isatty(STDIN_FILENO)) ExplainStdio();
-  const core::Result<void> served = server::Serve(loaded->config, *catalogue, interruption.fd());
+  const core::Result<void> served =
+      server::Serve(loaded->config, *catalogue, interruption.fd(), reload);
   return served ? kExitOk : OwnFailure(served.error());
 }
 

@@ -86,11 +86,15 @@ void AddSettingOptions(CLI::App* parser, server::config::ConfigSources& sources)
   }
 }
 
+core::Result<server::config::LoadedConfig> Load(server::config::ConfigSources sources,
+                                                const profiles::ProfileCatalogue& catalogue) {
+  sources.environment = Environment();
+  return server::config::LoadConfig(sources, catalogue);
+}
+
 core::Result<server::config::LoadedConfig> LoadAndWarn(
     server::config::ConfigSources sources, const profiles::ProfileCatalogue& catalogue) {
-  sources.environment = Environment();
-  core::Result<server::config::LoadedConfig> loaded =
-      server::config::LoadConfig(sources, catalogue);
+  core::Result<server::config::LoadedConfig> loaded = Load(std::move(sources), catalogue);
   if (!loaded) return loaded;
   for (const std::string& warning : loaded->warnings) Say("belljar: warning: " + warning + "\n");
   return loaded;

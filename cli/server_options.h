@@ -16,7 +16,10 @@ void AddConfigOptions(CLI::App* parser, server::config::ConfigSources& sources);
 // One option for each setting that has a flag.
 void AddSettingOptions(CLI::App* parser, server::config::ConfigSources& sources);
 
-// Uses the environment of this process; prints warnings on standard error.
+// Uses the environment of this process.
+core::Result<server::config::LoadedConfig> Load(server::config::ConfigSources sources,
+                                                const profiles::ProfileCatalogue& catalogue);
+// The same; prints warnings on standard error.
 core::Result<server::config::LoadedConfig> LoadAndWarn(server::config::ConfigSources sources,
                                                        const profiles::ProfileCatalogue& catalogue);
 

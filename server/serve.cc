@@ -98,8 +98,11 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
 }  // namespace
 
 core::Result<void> Serve(const ServerConfig& given, const profiles::ProfileCatalogue& catalogue,
-                         int stop_fd) {
+                         int stop_fd, const TokenReload& reload) {
   ServerConfig config = given;
+  if (config.log.format == "auto") {
+    config.log.format = config.http && isatty(STDERR_FILENO) ? "text" : "json";
+  }
   if (config.audit.folder.empty()) config.audit.folder = audit::DefaultFolder();
   RaiseDescriptorLimit();
   ReturnLongTexts();
@@ -128,7 +131,8 @@ core::Result<void> Serve(const ServerConfig& given, const profiles::ProfileCatal
                  .sandboxes = std::move(*sandboxes)},
                 catalogue);
   if (core::Result<void> started = server.Start(); !started) return started.error();
-  return config.http ? ServeHttp(io, server, config, stop_fd) : ServeStdio(server, config, stop_fd);
+  return config.http ? ServeHttp(io, server, config, stop_fd, reload)
+                     : ServeStdio(server, config, stop_fd);
 }
 
 std::string FullAnswerSchemas() { return AnswerSchemas().dump(); }

@@ -1,5 +1,6 @@
 #include "server/serve_http.h"
 
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -7,6 +8,7 @@
 #include <boost/asio/posix/stream_descriptor.hpp>
 #include <boost/asio/steady_timer.hpp>
 #include <string>
+#include <utility>
 
 #include "server/http/http_server.h"
 
@@ -49,6 +51,7 @@ class HttpShutdown {
       : io_(io), timer_(io), server_(server), http_(http), drain_timeout_(drain_timeout) {}
 
   void Begin() {
+    if (std::exchange(has_begun_, true)) return;
     deadline_ = Clock::now() + drain_timeout_;
     server_.LogStopping("signal");
     http_.Drain();
@@ -88,7 +91,76 @@ class HttpShutdown {
   http::HttpServer& http_;
   const std::chrono::milliseconds drain_timeout_;
   Clock::time_point deadline_;
+  bool has_begun_ = false;
   bool cancelled_ = false;
+};
+
+// Reads the tokens again whenever it is asked to.
+class Reloading {
+ public:
+  Reloading(boost::asio::io_context& io, Server& server, http::HttpServer& http,
+            HttpShutdown& shutdown, const TokenReload& reload)
+      : signal_(io),
+        pause_(io),
+        server_(server),
+        http_(http),
+        shutdown_(shutdown),
+        reload_(reload) {
+    if (reload.fd < 0) return;
+    signal_.assign(dup(reload.fd));
+    Wait();
+  }
+
+ private:
+  void Wait() {
+    signal_.async_wait(boost::asio::posix::stream_descriptor::wait_read,
+                       [this](const boost::system::error_code& error) {
+                         if (!error) OnSignal();
+                       });
+  }
+
+  void OnSignal() {
+    uint64_t count = 0;
+    // Before reading the files: a signal that comes meanwhile is for what is changed meanwhile.
+    (void)!read(signal_.native_handle(), &count, sizeof count);
+    if (terminal_ && HasHungUp()) return shutdown_.Begin();
+    if (core::Result<void> reloaded = Reload(); !reloaded) {
+      server_.log().ReloadFailed(reloaded.error().ToString());
+    }
+    // However often it is asked, the server mostly serves.
+    pause_.expires_after(std::chrono::milliseconds(100));
+    pause_.async_wait([this](const boost::system::error_code& error) {
+      if (!error) Wait();
+    });
+  }
+
+  // SIGHUP is also what a process gets whose terminal is closed.
+  static bool HasHungUp() {
+    pollfd terminal{STDERR_FILENO, 0, 0};
+    return poll(&terminal, 1, 0) == 1 && (terminal.revents & POLLHUP) != 0;
+  }
+
+  // Either all of it is done or nothing.
+  core::Result<void> Reload() {
+    core::Result<TokenReload::Loaded> loaded = reload_.load();
+    if (!loaded) return loaded.error();
+    if (core::Result<void> replaced = http_.ReplaceTokens(loaded->tokens); !replaced) {
+      return replaced;
+    }
+    for (const std::string& warning : loaded->warnings) {
+      server_.log().Write(operations::LogLevel::kWarning, "weak", {{"warning", warning}});
+    }
+    server_.ReplaceTokens(std::move(loaded->tokens));
+    return {};
+  }
+
+  boost::asio::posix::stream_descriptor signal_;
+  boost::asio::steady_timer pause_;
+  Server& server_;
+  http::HttpServer& http_;
+  HttpShutdown& shutdown_;
+  const TokenReload& reload_;
+  const bool terminal_ = isatty(STDERR_FILENO) != 0;
 };
 
 http::HttpMonitoring Monitor(Server& server) {
@@ -107,7 +179,7 @@ http::HttpMonitoring Monitor(Server& server) {
 }  // namespace
 
 core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
-                             const ServerConfig& config, int stop_fd) {
+                             const ServerConfig& config, int stop_fd, const TokenReload& reload) {
   HttpConfig http_config = *config.http;
   http_config.max_connections = ConnectionsWithinLimit(config, Running(config));
   core::Result<std::unique_ptr<http::HttpServer>> listening = http::HttpServer::Listen(
@@ -118,6 +190,7 @@ core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
   server.LogStart(Url(*config.http, http.port()));
 
   HttpShutdown shutdown(io, server, http, config.drain_timeout);
+  Reloading reloading(io, server, http, shutdown, reload);
   boost::asio::posix::stream_descriptor stop(io, dup(stop_fd));
   stop.async_wait(boost::asio::posix::stream_descriptor::wait_read,
                   [&](const boost::system::error_code& error) {

@@ -6,6 +6,7 @@
 
 #include "engine/core/result.h"
 #include "server/core/config.h"
+#include "server/serve.h"
 #include "server/server.h"
 
 namespace belljar::server {
@@ -13,7 +14,7 @@ namespace belljar::server {
 // Runs until `stop_fd` is readable; running calls then have config.drain_timeout. An error: it
 // cannot listen. `config.http` has a value.
 core::Result<void> ServeHttp(boost::asio::io_context& io, Server& server,
-                             const ServerConfig& config, int stop_fd);
+                             const ServerConfig& config, int stop_fd, const TokenReload& reload);
 
 }  // namespace belljar::server
 

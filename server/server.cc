@@ -60,6 +60,13 @@ operations::EventFigures FiguresOf(const events::EventService& events) {
   return shown;
 }
 
+// Null: there is none.
+const TokenConfig* TokenNamed(const std::vector<TokenConfig>& tokens, std::string_view name) {
+  const auto found = std::ranges::find_if(
+      tokens, [&](const TokenConfig& token) { return token.caller.name == name; });
+  return found == tokens.end() ? nullptr : &*found;
+}
+
 std::vector<CallObserver*> Observers(std::vector<CallObserver*> all) {
   std::erase(all, nullptr);
   return all;
@@ -81,6 +88,7 @@ nlohmann::ordered_json AnswerSchemas() {
 
 Server::Server(const ServerConfig& config, Parts parts, const profiles::ProfileCatalogue& catalogue)
     : config_(config),
+      tokens_(config.tokens),
       shutdown_grace_(parts.shutdown_grace),
       log_(std::move(parts.log)),
       audit_(std::move(parts.audit)),
@@ -134,6 +142,7 @@ std::vector<WebHandler*> Server::web() {
   std::vector<WebHandler*> handlers =
       compatible_apis_ ? compatible_apis_->handlers() : std::vector<WebHandler*>();
   if (rest_) handlers.push_back(&*rest_);
+  if (pages_) handlers.push_back(&*pages_);
   for (WebHandler* each : events_->handlers()) handlers.push_back(each);
   return handlers;
 }
@@ -248,6 +257,21 @@ void Server::MakeWeb(const profiles::ProfileCatalogue& catalogue) {
   full_tools_ = {std::make_move_iterator(tools.begin()), std::make_move_iterator(tools.end())};
   if (config_.http->rest) MakeRest();
   if (has_compatible_apis) MakeCompatibleApis();
+  MakePages();
+}
+
+void Server::MakePages() {
+  const CompatibleApisConfig& apis = config_.compatible_apis;
+  pages::Pages::Parts parts;
+  parts.version = host::kBelljarVersion;
+  parts.python_version = host::kPythonVersion;
+  parts.profiles = config_.execution.profiles;
+  if (rest_) parts.open_api = rest_->open_api();
+  if (!apis.sandbox_fusion.empty()) parts.compatible_apis.push_back({"SandboxFusion", "/run_code"});
+  if (!apis.piston.empty()) parts.compatible_apis.push_back({"Piston", "/api/v2"});
+  if (!apis.judge0.empty()) parts.compatible_apis.push_back({"Judge0", "/submissions"});
+  parts.has_events = !events_->handlers().empty();
+  pages_.emplace(std::move(parts));
 }
 
 void Server::MakeCompatibleApis() {
@@ -301,11 +325,39 @@ void Server::MakeJobs() {
 
 // Who submitted a job, with what the operator grants them now.
 std::optional<Caller> Server::CallerNamed(const std::string& name) const {
-  if (config_.tokens.empty()) return name == Caller().name ? std::optional(Caller()) : std::nullopt;
-  for (const TokenConfig& token : config_.tokens) {
-    if (token.caller.name == name) return token.caller;
+  const std::lock_guard lock(tokens_mutex_);
+  if (tokens_.empty()) return name == Caller().name ? std::optional(Caller()) : std::nullopt;
+  const TokenConfig* const token = TokenNamed(tokens_, name);
+  return token ? std::optional(token->caller) : std::nullopt;
+}
+
+void Server::ReplaceTokens(std::vector<TokenConfig> tokens) {
+  std::vector<TokenConfig> before = tokens;
+  {
+    const std::lock_guard lock(tokens_mutex_);
+    before.swap(tokens_);
   }
-  return std::nullopt;
+  std::vector<std::string> names, changed, removed;
+  for (const TokenConfig& token : tokens) names.push_back(token.caller.name);
+  for (const TokenConfig& old : before) {
+    const TokenConfig* const now = TokenNamed(tokens, old.caller.name);
+    if (!now) removed.push_back(old.caller.name);
+    if (now && *now != old) changed.push_back(old.caller.name);
+  }
+  log_->TokensReloaded(names, changed, removed);
+  if (audit_observer_) audit_observer_->SettingChanged("", {"tokens", core::Joined(names)});
+  std::vector<std::string> ended = changed;
+  ended.insert(ended.end(), removed.begin(), removed.end());
+  events_->EndStreamsOf(ended);
+  sessions_.CloseIf([&](const std::string& owner,
+                        const RegisteredSession&) { return core::Contains(removed, owner); },
+                    "its token was removed");
+  sessions_.CloseIf(
+      [&](const std::string& owner, const RegisteredSession& session) {
+        const TokenConfig* const now = TokenNamed(tokens, owner);
+        return now && !tools::Sandboxes::Permits(now->caller, tools::ProfileOf(session));
+      },
+      "its token may no longer use its profile");
 }
 
 nlohmann::ordered_json Server::Limits() const {

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -34,6 +35,7 @@
 #include "server/mcp/service.h"
 #include "server/operations/log.h"
 #include "server/operations/metrics.h"
+#include "server/pages/pages.h"
 #include "server/rest/audit_service.h"
 #include "server/rest/job_service.h"
 #include "server/rest/rest_service.h"
@@ -89,6 +91,11 @@ class Server {
   // `http_connections`: the number of connections; null without HTTP.
   void ReadMetricsFrom(std::function<size_t()> http_connections);
   void AuthenticationFailed(std::string_view peer);
+  // What callers may do from now on. Sessions of tokens that are no more are closed, those of
+  // tokens that may no longer use their profile too, and event streams of every token that has
+  // changed. Jobs run with what their token may do when they start. The rest, calls that run, goes
+  // on.
+  void ReplaceTokens(std::vector<TokenConfig> tokens);
   void LogStart(const std::string& listen);
   void LogStopping(const char* reason);
 
@@ -101,6 +108,7 @@ class Server {
   void MakeCompatibleApis();
   void MakeRest();
   void MakeJobs();
+  void MakePages();
   void ReportCloses();
   core::Result<void> ChangeLimits(const Caller& caller, const nlohmann::json& patch);
   std::optional<Caller> CallerNamed(const std::string& name) const;
@@ -112,6 +120,8 @@ class Server {
   std::vector<operations::SpareGauge> Spares() const;
 
   const ServerConfig config_;
+  mutable std::mutex tokens_mutex_;
+  std::vector<TokenConfig> tokens_;  // under tokens_mutex_
   const std::chrono::milliseconds shutdown_grace_;
   const std::unique_ptr<operations::Log> log_;
   const std::unique_ptr<audit::AuditLog> audit_;  // null: disabled; likewise below
@@ -134,6 +144,7 @@ class Server {
   std::optional<rest::AuditService> audit_service_;
   std::optional<rest::RestService> rest_;
   std::optional<compatible::CompatibleApis> compatible_apis_;
+  std::optional<pages::Pages> pages_;
 };
 
 }  // namespace belljar::server

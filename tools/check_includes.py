@@ -78,6 +78,7 @@ SERVER_PARTS: dict[str, set[str]] = {
     | {"engine/egress", "container/backend", "container/image", "container/packages"},
     **COMPATIBLE_PARTS,
     "server/rest": HOST | CALLS | {"server/audit", "server/jobs"},
+    "server/pages": HOST | {"server/core"},
     "server/stdio": HOST | {"server/core"},
     "server/http": HOST | {"engine/http1", "server/core"},
     "server/audit": HOST | CALLS,

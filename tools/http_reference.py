@@ -102,7 +102,7 @@ def operation_text(
     method: str, path: str, operation: dict[str, Any], schemas: dict[str, Any]
 ) -> str:
     text = f"### {operation['operationId']}\n\n`{method.upper()} {path}`\n\n"
-    text += f"{operation['summary']}.\n"
+    text += f"{operation['summary']}. {operation['description']}\n"
     if parameters := operation.get("parameters"):
         text += "\n" + parameter_table(parameters)
     if body := operation.get("requestBody"):
@@ -119,9 +119,10 @@ def made(api: dict[str, Any]) -> str:
             (tag,) = operation["tags"]
             by_tag.setdefault(tag, "")
             by_tag[tag] += operation_text(method, path, operation, api["components"]["schemas"])
+    descriptions = {tag["name"]: tag["description"] for tag in api["tags"]}
     text = HEAD
     for tag, title in TITLES.items():
-        text += f"## {title}\n\n" + by_tag.pop(tag)
+        text += f"## {title}\n\n{descriptions[tag]}\n\n" + by_tag.pop(tag)
     assert not by_tag, f"tags without a title: {by_tag.keys()}"
     return text.rstrip("\n") + "\n"
 

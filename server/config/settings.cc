@@ -269,8 +269,10 @@ std::vector<Setting> MakeSettings() {
 
       {"log.level", "", "--log-level", "debug|info|warning|error|off", "", "",
        "log level; the log goes to standard error", BELLJAR_FIELD(config.log.level)},
-      {"log.format", "", "--log-format", "json|text", "", "",
-       "one JSON object per line, or plain text", BELLJAR_FIELD(config.log.format)},
+      {"log.format", "", "--log-format", "auto|json|text", "", "",
+       "one JSON object per line, or text for people; auto: text over HTTP at a terminal, else "
+       "JSON",
+       BELLJAR_FIELD(config.log.format)},
       {"log.code", "", "--log-code", "", "", "", "include the executed code in log entries",
        BELLJAR_FIELD(config.log.code)},
 

@@ -23,6 +23,8 @@ struct Caller {
   size_t burst = 0;
   // May change the server's limits while it runs, and read audit log entries and events of others.
   bool is_operator = false;
+
+  bool operator==(const Caller&) const = default;
 };
 
 }  // namespace belljar::server

@@ -19,6 +19,8 @@ namespace belljar::server {
 struct TokenConfig {
   std::string secret;  // at least 32 characters; never printed, never logged
   Caller caller;       // its name and its limits
+
+  bool operator==(const TokenConfig&) const = default;
 };
 
 struct HttpConfig {
@@ -157,7 +159,7 @@ struct TracingConfig {
 
 struct LogConfig {
   std::string level = "info";   // "debug", "info", "warning", "error", "off"
-  std::string format = "json";  // or "text"
+  std::string format = "auto";  // or "json", "text"; auto: text over HTTP at a terminal, else JSON
   bool code = false;            // whether entries may contain the executed code
 };
 

@@ -342,8 +342,17 @@ core::Result<void> SessionRegistry::Close(const std::string& owner, const std::s
 }
 
 void SessionRegistry::CloseAll(const std::string& why) {
+  CloseIf([](const std::string&, const RegisteredSession&) { return true; }, why);
+}
+
+void SessionRegistry::CloseIf(
+    const std::function<bool(const std::string&, const RegisteredSession&)>& is_meant,
+    const std::string& why) {
   std::unique_lock lock(mutex_);
-  for (auto entry = entries_.begin(); entry != entries_.end();) entry = Remove(entry, why);
+  for (auto entry = entries_.begin(); entry != entries_.end();) {
+    const Entry& each = *entry->second;
+    entry = is_meant(each.owner, *each.session) ? Remove(entry, why) : std::next(entry);
+  }
   CloseRemoved(lock);
 }
 

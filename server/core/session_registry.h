@@ -135,6 +135,9 @@ class SessionRegistry {
 
   // All owners' sessions, used or not.
   void CloseAll(const std::string& why);
+  // Those for which `is_meant` is true, of its owner and itself, used or not.
+  void CloseIf(const std::function<bool(const std::string&, const RegisteredSession&)>& is_meant,
+               const std::string& why);
 
   struct Listed {
     std::shared_ptr<RegisteredSession> session;

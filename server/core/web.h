@@ -31,9 +31,12 @@ std::string_view NameOf(WebMethod method);
 
 struct WebRoute {
   enum class Body { kNone, kJson, kBytes };
-  // How a caller may send its token: as Bearer or as the password of Basic; or also in the header
-  // X-Auth-Token, as clients of Judge0 do.
-  enum class Login { kUsual, kAuthToken };
+  // How a caller sends its token.
+  enum class Login {
+    kUsual,      // as Bearer, or as the password of Basic
+    kAuthToken,  // also in the header X-Auth-Token, as clients of Judge0 do
+    kBrowser,    // as usual; but a browser is told to ask its user for the password
+  };
   WebMethod method = WebMethod::kGet;  // kGet also answers HEAD, without the body
   // Segments are literal, "{name}" (one segment, not empty) or, last, "{name*}" (one or more).
   // Static storage.

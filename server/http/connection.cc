@@ -151,6 +151,7 @@ void Connection::OnHead() {
   exchange.method = MethodOf(head);
   Verdict& verdict = exchange.verdict;
   verdict = CheckRequest(service_->hosts, service_->tokens, service_->router, head);
+  if (verdict.token) exchange.caller = service_->tokens.caller(*verdict.token);
   const bool is_web = verdict.action == Verdict::Action::kWeb;
   const bool has_handler = is_web || verdict.action == Verdict::Action::kMessage;
   if (has_handler && verdict.token) {
@@ -220,7 +221,7 @@ void Connection::OnBody() {
     case Verdict::Action::kMonitor: return Monitor();
     case Verdict::Action::kWeb: return HandleWeb(std::move(reader_.body()));
     case Verdict::Action::kEndConversation:
-      if (!service_->handler.End(CallerOf(verdict), verdict.conversation)) {
+      if (!service_->handler.End(CallerOfExchange(), verdict.conversation)) {
         return Refuse({404, "unknown or ended session", ""});
       }
       return Send(exchange_->response.Whole(204, "", ""), true);
@@ -237,15 +238,13 @@ void Connection::OnBody() {
   }
 }
 
-Caller Connection::CallerOf(const Verdict& verdict) const {
-  return verdict.token ? service_->tokens.caller(*verdict.token) : Caller();
-}
+Caller Connection::CallerOfExchange() const { return exchange_->caller.value_or(Caller()); }
 
 void Connection::HandleMessage(std::string body) {
   Verdict& verdict = exchange_->verdict;
   IncomingMessage message;
   message.text = std::move(body);
-  message.caller = CallerOf(verdict);
+  message.caller = CallerOfExchange();
   message.conversation = std::move(verdict.conversation);
   message.headers = std::move(verdict.headers);
   exchange_->peer_gone = message.peer_gone;
@@ -262,7 +261,7 @@ void Connection::HandleWeb(std::string body) {
   request.query = std::move(verdict.query);
   request.headers = std::move(verdict.web_headers);
   if (match.route().body != WebRoute::Body::kNone) request.body = std::move(body);
-  request.caller = CallerOf(verdict);
+  request.caller = CallerOfExchange();
   exchange_->peer_gone = request.peer_gone;
   exchange_->backlog = std::make_shared<Backlog>();
   state_ = State::kAnswering;
@@ -435,8 +434,8 @@ void Connection::LogAccess(bool delivered) {
   const Exchange& exchange = *exchange_;
   HttpAccess access;
   access.peer = peer_;
-  if (exchange.verdict.token) {
-    access.caller = service_->tokens.caller(*exchange.verdict.token).name;
+  if (exchange.caller) {
+    access.caller = exchange.caller->name;
   } else if (service_->tokens.empty()) {
     access.caller = "local";
   }

@@ -61,6 +61,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
     // so std::optional<Exchange> would not be default-constructible.
     Exchange() {}
     Verdict verdict;
+    std::optional<Caller> caller;  // of the token; later the server may have others
     Response response{Response::Manner{}};
     std::string_view method = "other";
     std::shared_ptr<Cancellation> peer_gone;  // of a message that the handler is processing
@@ -83,7 +84,7 @@ class Connection : public ReplyReceiver, public std::enable_shared_from_this<Con
   bool HoldBody();
   void ReleaseBody();
   void OnBody();
-  Caller CallerOf(const Verdict& verdict) const;
+  Caller CallerOfExchange() const;
   void HandleMessage(std::string body);
   void HandleWeb(std::string body);
   void Monitor();

@@ -179,6 +179,20 @@ HttpServer::~HttpServer() {
 
 uint16_t HttpServer::port() const { return listener_->port(); }
 
+core::Result<void> HttpServer::ReplaceTokens(const std::vector<TokenConfig>& configs) {
+  core::Result<Tokens> tokens = Tokens::Make(configs);
+  if (!tokens) return tokens.error();
+  Tokens& current = listener_->service().tokens;
+  if (tokens->empty() != current.empty()) {
+    return core::MakeError("replace the tokens",
+                           current.empty() ? "this server was started without any"
+                                           : "there would be none, and everyone a caller");
+  }
+  tokens->ContinueRates(current);
+  current = std::move(*tokens);
+  return {};
+}
+
 void HttpServer::Drain() { listener_->service().Drain(); }
 
 void HttpServer::StopAccepting() {

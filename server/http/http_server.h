@@ -70,6 +70,9 @@ class HttpServer {
 
   // The configured port, or the one chosen for 0.
   uint16_t port() const;
+  // The tokens that count from now on; requests that have been accepted go on as they are. An
+  // error: nothing has changed. Whether a token is required at all cannot change.
+  core::Result<void> ReplaceTokens(const std::vector<TokenConfig>& tokens);
   // From now on it is not ready (/readyz), idle connections are closed, and the others close after
   // their answer, including those that have not sent a request yet. New ones are still accepted:
   // clients get an answer, such as 503 for a call, rather than a refused connection.

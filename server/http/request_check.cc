@@ -154,9 +154,10 @@ http1::Refusal Refuse(unsigned status, std::string message, std::string headers 
 // Checks what proxies and servers must interpret identically (request smuggling).
 MaybeRefusal CheckForm(const http::request_header<>& head, const KnownHeaders& known) {
   if (!known.repeated.empty()) {
-    return Refuse(400,
-                  "duplicate header; send Host, Authorization, X-Auth-Token, Origin, Content-Type, the "
-                  "lengths, conditions, Idempotency-Key, traceparent and each Mcp header once");
+    return Refuse(
+        400,
+        "duplicate header; send Host, Authorization, X-Auth-Token, Origin, Content-Type, the "
+        "lengths, conditions, Idempotency-Key, traceparent and each Mcp header once");
   }
   if (known.transfer_encoding) {
     if (!Equal(*known.transfer_encoding, "chunked") || head.version() < 11) {
@@ -210,6 +211,12 @@ MaybeRefusal CheckToken(const Tokens& tokens, const KnownHeaders& known, Verdict
   if (presented.is_ambiguous) {
     return Refuse(401, "Authorization and X-Auth-Token name different tokens: send one of them",
                   "WWW-Authenticate: Bearer realm=\"belljar\", error=\"invalid_request\"\r\n");
+  }
+  if (login == WebRoute::Login::kBrowser) {
+    return Refuse(401,
+                  "a token from the operator of this server is required: as the password, with any "
+                  "name of a user",
+                  "WWW-Authenticate: Basic realm=\"belljar: a token is the password\"\r\n");
   }
   if (presented.was_sent) {
     return Refuse(401, "invalid bearer token: ask the operator of this server for one",

@@ -69,6 +69,16 @@ core::Result<Tokens> Tokens::Make(const std::vector<TokenConfig>& configs) {
   return tokens;
 }
 
+void Tokens::ContinueRates(const Tokens& before) {
+  for (Token& token : tokens_) {
+    for (const Token& old : before.tokens_) {
+      if (old.caller.name != token.caller.name) continue;
+      token.allowance = std::min(old.allowance, BurstOf(token.caller));
+      token.refilled = old.refilled;
+    }
+  }
+}
+
 Tokens::Presented Tokens::Check(std::optional<std::string_view> authorization,
                                 std::optional<std::string_view> auth_token) const {
   const std::optional<std::string> usual = authorization ? TokenIn(*authorization) : std::nullopt;

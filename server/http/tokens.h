@@ -29,6 +29,9 @@ class Tokens {
   // Errors identify a token by its caller's name and never quote it.
   static core::Result<Tokens> Make(const std::vector<TokenConfig>& tokens);
 
+  // The rates go on where those of `before` were, by the names of tokens.
+  void ContinueRates(const Tokens& before);
+
   // No token is required.
   bool empty() const { return tokens_.empty(); }
 
@@ -37,8 +40,8 @@ class Tokens {
     bool is_ambiguous = false;    // both headers were sent, and they do not name the same token
     std::optional<size_t> token;  // set if it is valid
   };
-  // The headers Authorization and X-Auth-Token; nullopt: absent. Constant-time: the duration reveals
-  // neither a matching prefix nor the length of a token. Any thread.
+  // The headers Authorization and X-Auth-Token; nullopt: absent. Constant-time: the duration
+  // reveals neither a matching prefix nor the length of a token. Any thread.
   Presented Check(std::optional<std::string_view> authorization,
                   std::optional<std::string_view> auth_token = std::nullopt) const;
 

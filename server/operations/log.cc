@@ -79,9 +79,19 @@ std::string Bounded(std::string_view text, size_t max = kMaxTextBytes) {
   return std::string(text.substr(0, max)) + "...";
 }
 
-// A word verbatim, anything else as JSON.
+// A word verbatim, a list of words with commas, anything else as JSON.
 std::string TextValue(const Fields& value) {
   const std::string json = Dump(value);
+  if (value.is_array() && !value.empty()) {
+    std::string list;
+    for (const Fields& item : value) {
+      if (!item.is_string()) return json;
+      const std::string text = TextValue(item);
+      if (text.starts_with('"')) return json;
+      list.append(list.empty() ? "" : ",").append(text);
+    }
+    return list;
+  }
   if (!value.is_string()) return json;
   const std::string& text = value.get_ref<const std::string&>();
   const auto plain = [](char c) {
@@ -322,6 +332,17 @@ void Log::JobsFailed(std::string_view reason) {
   uint64_t suppressed = 0;
   if (!jobs_gate_.Open(suppressed)) return;
   Write(LogLevel::kError, "jobs_failed", {{"reason", Bounded(reason)}, {"suppressed", suppressed}});
+}
+
+void Log::TokensReloaded(const std::vector<std::string>& names,
+                         const std::vector<std::string>& changed,
+                         const std::vector<std::string>& removed) {
+  Write(LogLevel::kInfo, "tokens_reloaded",
+        {{"tokens", names}, {"changed", changed}, {"removed", removed}});
+}
+
+void Log::ReloadFailed(std::string_view why) {
+  Write(LogLevel::kError, "reload_failed", {{"why", Bounded(why, kMaxFailureBytes)}});
 }
 
 void Log::SettingChanged(std::string_view caller, std::string_view setting,

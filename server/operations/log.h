@@ -56,8 +56,9 @@ class Log : public CallObserver {
  public:
   using Fields = nlohmann::ordered_json;  // an object
 
-  // `fd` is borrowed and must outlive the log. Unknown levels and formats mean the default, since
-  // the configuration has been validated already. Fails if no descriptor or thread is available.
+  // `fd` is borrowed and must outlive the log. JSON unless the format is "text". Unknown levels and
+  // formats mean the default, since the configuration has been validated already. Fails if no
+  // descriptor or thread is available.
   static core::Result<std::unique_ptr<Log>> Open(const LogConfig& config, int fd = 2);
   Log(const Log&) = delete;
   // Gives a slow reader one second.
@@ -75,6 +76,12 @@ class Log : public CallObserver {
   void Overloaded(std::string_view caller, std::string_view reason, size_t running, size_t waiting);
   // The job store failed. Rate-limited.
   void JobsFailed(std::string_view reason);
+  // The tokens were read again: their names, and of those the ones whose secret or rights are
+  // others than before, and the names of those that are no more. Or why they stayed as they were.
+  void TokensReloaded(const std::vector<std::string>& names,
+                      const std::vector<std::string>& changed,
+                      const std::vector<std::string>& removed);
+  void ReloadFailed(std::string_view why);
   // An operator changed a setting while the server was running.
   void SettingChanged(std::string_view caller, std::string_view setting, std::string_view value);
   // Delivery to a webhook or the like failed; rate-limited, too. `lost`: there are no more

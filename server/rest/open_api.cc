@@ -250,8 +250,10 @@ void AddAsync(ApiJson& json) {
 }
 
 ApiJson OperationJson(const Operation& operation, const ToolDescription* tool, bool has_tokens) {
-  ApiJson json = {
-      {"operationId", operation.id}, {"tags", {operation.tag}}, {"summary", operation.summary}};
+  ApiJson json = {{"operationId", operation.id},
+                  {"tags", {operation.tag}},
+                  {"summary", operation.summary},
+                  {"description", operation.description}};
   ApiJson parameters = PathParameters(operation);
   for (ApiJson& each : QueryParameters(operation, tool)) parameters.push_back(std::move(each));
   if (operation.is_repeatable) {
@@ -269,6 +271,24 @@ ApiJson OperationJson(const Operation& operation, const ToolDescription* tool, b
   if (takes_body) json["requestBody"] = RequestBody(operation, tool);
   json["responses"] = Responses(operation, has_body, has_tokens);
   return json;
+}
+
+constexpr char kDescription[] =
+    "Each operation is a call of the tool that MCP clients call, with the same arguments, limits, "
+    "tokens and queue. What cannot be done is a problem (RFC 9457), whose `detail` says what to "
+    "do. "
+    "Unknown members are refused, and so is null.";
+
+// Those that have an operation.
+ApiJson TagsOf(const std::vector<Operation>& operations) {
+  ApiJson tags = ApiJson::array();
+  for (const Tag& tag : kTags) {
+    const bool is_used = std::ranges::any_of(operations, [&](const Operation& operation) {
+      return std::string_view(operation.tag) == tag.name;
+    });
+    if (is_used) tags.push_back({{"name", tag.name}, {"description", tag.description}});
+  }
+  return tags;
 }
 
 constexpr const char* kComponents = R"json({
@@ -480,8 +500,10 @@ ApiJson OpenApi(const std::vector<Operation>& operations,
                        {{"title", "Belljar"},
                         {"version", version},
                         {"summary", "Runs untrusted Python programs in a sandbox"},
+                        {"description", kDescription},
                         {"license", {{"name", "Apache-2.0"}, {"identifier", "Apache-2.0"}}}}},
                       {"servers", {{{"url", "/"}}}},
+                      {"tags", TagsOf(operations)},
                       {"paths", std::move(paths)},
                       {"components", {{"schemas", std::move(schemas)}}}};
   if (has_tokens) {

@@ -40,6 +40,7 @@ struct Operation {
   const char* id;  // operationId
   const char* tag;
   const char* summary;
+  const char* description;
   Answering answering = Answering::kTool;
   const char* tool = "";
   // Arguments of the tool that the client does not choose: {"action", "keep"}.
@@ -63,6 +64,24 @@ struct Features {
   bool jobs = false;
   bool audit = false;
 };
+struct Tag {
+  const char* name;
+  const char* description;
+};
+inline constexpr Tag kTags[] = {
+    {"executions",
+     "Programs that run once, each in a process of its own, and checks of programs. A program that "
+     "fails has an outcome like any other; only what could not be run is a problem."},
+    {"jobs",
+     "Executions and batches that were accepted with `Prefer: respond-async` and outlive the "
+     "server. Each belongs to the token that submitted it."},
+    {"sessions",
+     "Python processes that keep names, imports and files from cell to cell, with checkpoints to "
+     "roll back to and to branch from. Each belongs to the token that opened it."},
+    {"audit", "The signed log of what ran, and receipts of executions."},
+    {"server", "What this server offers, its limits and its load."},
+};
+
 // Constant.
 std::vector<Operation> Operations(const Features& features);
 

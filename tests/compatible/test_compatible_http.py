@@ -107,7 +107,9 @@ def test_judge0_takes_its_own_header_too(server):
     assert about(mine, ("Authorization", f"Bearer {TOKEN}")) == 200
     assert about(("X-Auth-Token", TOKEN + "x")) == about(mine, other) == 401
     assert about(mine, path="/api/v2/runtimes") == about(mine, path="/v1/limits") == 401
-    status, answer, _ = ask(server, "POST", "/submissions", PROGRAM, token=None, headers=dict([mine]))
+    status, answer, _ = ask(
+        server, "POST", "/submissions", PROGRAM, token=None, headers=dict([mine])
+    )
     assert status == 201
     # One caller, whichever header names it.
     assert ask(server, "GET", f"/submissions/{answer['token']}")[0] == 200
@@ -126,7 +128,9 @@ def test_judge0s_cpu_limit_is_that_of_the_processor(server):
     assert stopped["status"]["id"] == 5
     assert 2 <= float(stopped["time"]) <= 2.2
     # The control: this one uses more of it, and what it waits for costs nothing.
-    code = "import time\nwhile time.process_time() < 2.3: pass\ntime.sleep(0.1)"  # sleeps: so it does
+    code = (
+        "import time\nwhile time.process_time() < 2.3: pass\ntime.sleep(0.1)"  # sleeps: so it does
+    )
     assert judged(server, code, **(limits | {"cpu_time_limit": 4}))["status"]["id"] == 3
     late = judged(server, code, **(limits | {"cpu_extra_time": 3}))
     assert late["status"]["id"] == 5 and float(late["time"]) >= 2.3

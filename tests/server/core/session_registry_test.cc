@@ -99,6 +99,20 @@ TEST_F(SessionRegistryTest, OnlyItsOwnerFindsListsAndClosesIt) {
       << "nor is anyone else told what it was";
 }
 
+TEST_F(SessionRegistryTest, SomeOfAllAreClosedUsedOrNot) {
+  const auto ann = Open("ann", "1"), ann_too = Open("ann", "2"), bob = Open("bob", "1");
+  const auto use = registry().Find("ann", "1");
+  registry().CloseIf(
+      [](const std::string& owner, const RegisteredSession& session) {
+        return owner == "ann" && session.id() == "1";
+      },
+      "its token was removed");
+  EXPECT_NE(Why(registry().Find("ann", "1")).find("its token was removed"), std::string::npos);
+  EXPECT_EQ(Why(registry().Find("ann", "2")), "found");
+  EXPECT_EQ(Why(registry().Find("bob", "1")), "found");
+  EXPECT_EQ(registry().open(), 2u);
+}
+
 TEST_F(SessionRegistryTest, AnIdleOneIsClosed) {
   const auto session = Open("a", "one");
   now_ += minutes(29);

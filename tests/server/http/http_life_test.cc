@@ -380,6 +380,77 @@ TEST_F(HttpLifeTest, CrowdsThatComeAndGoLoseNothing) {
 
 // --- stopping --------------------------------------------------------------------------------
 
+TEST_F(HttpLifeTest, TokensAreReplacedWhileRequestsAreOnTheirWay) {
+  std::vector<std::string> callers;
+  std::mutex mutex;
+  handler_.on_message = [&](IncomingMessage message, std::shared_ptr<Reply> reply) {
+    {
+      const std::lock_guard lock(mutex);
+      callers.push_back(message.caller.name);
+    }
+    reply->Finish({Answer::Kind::kResult, "{}", std::nullopt, ""});
+  };
+  std::vector<std::string> logged;
+  HttpMonitoring monitoring;
+  monitoring.access = [&](const HttpAccess& access) {
+    const std::lock_guard lock(mutex);
+    logged.emplace_back(access.caller);
+  };
+  const TokenConfig anna = tests::MakeToken("anna", 'a'), bert = tests::MakeToken("bert", 'b');
+  tests::TestServer server(handler_, {}, {anna, bert}, monitoring);
+  const auto replace = [&](std::vector<TokenConfig> tokens) {
+    return server.Do([&](HttpServer& http) { return http.ReplaceTokens(tokens); });
+  };
+  const std::string request =
+      tests::Post("{\"x\":1}", "Authorization: Bearer " + bert.secret + "\r\n");
+  // Its head was accepted as bert's, whose place in the table is another token's, or nobody's, when
+  // its body comes.
+  tests::RawClient slow(server.port());
+  slow.Send(request.substr(0, request.size() - 3));
+  EXPECT_TRUE(tests::Eventually([&] { return server.connections() == 1; }));
+  tests::RawClient probe(server.port());
+  probe.Send(request);
+  EXPECT_EQ(probe.Receive().status, 200);
+  ASSERT_TRUE(replace({tests::MakeToken("carl", 'c')}));
+  slow.Send(request.substr(request.size() - 3));
+  EXPECT_EQ(slow.Receive().status, 200);
+  // The next request on the same connection is checked anew.
+  slow.Send(request);
+  EXPECT_EQ(slow.Receive().status, 401);
+  EXPECT_EQ(callers, (std::vector<std::string>{"bert", "bert"}));
+
+  // Nothing changes by what cannot be used.
+  TokenConfig weak = anna;
+  weak.secret = "short";
+  EXPECT_FALSE(replace({weak}));
+  EXPECT_FALSE(replace({}));
+  EXPECT_EQ(tests::Ask(server, request).status, 401);
+
+  // Clients of a token that stays notice nothing.
+  EXPECT_TRUE(replace({anna}));
+  std::atomic<bool> stops = false;
+  std::vector<std::thread> threads;
+  for (int i = 0; i < 4; ++i) {
+    threads.emplace_back([&] {
+      tests::RawClient client(server.port());
+      const std::string mine = tests::Post("{}", "Authorization: Bearer " + anna.secret + "\r\n");
+      while (!stops) {
+        client.Send(mine);
+        EXPECT_EQ(client.Receive().status, 200);
+      }
+    });
+  }
+  for (int i = 0; i < 200; ++i) {
+    EXPECT_TRUE(replace(i % 2 ? std::vector{anna, bert}
+                              : std::vector{bert, tests::MakeToken("carl", 'c'), anna}));
+  }
+  stops = true;
+  for (std::thread& thread : threads) thread.join();
+  const std::lock_guard lock(mutex);
+  for (const std::string& name : callers) EXPECT_TRUE(name == "bert" || name == "anna") << name;
+  for (const std::string& name : logged) EXPECT_NE(name, "carl");
+}
+
 TEST_F(HttpLifeTest, StopsGracefully) {
   pending_.KeepAll(handler_);
   tests::TestServer server(handler_);

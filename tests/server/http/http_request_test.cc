@@ -233,7 +233,8 @@ TEST(TokensTest, TakesEitherHeaderAndBothIfTheyAgree) {
   EXPECT_EQ(tokens.Check(std::nullopt, a).token, 0u);
   EXPECT_EQ(tokens.Check("Bearer " + b, b).token, 1u);
   EXPECT_EQ(tokens.Check("Basic " + host::EncodeBase64("any:" + a), a).token, 0u);
-  for (const std::string& text : {wrong, std::string(), "Bearer " + a, a + " ", std::string(5000, 'a')}) {
+  for (const std::string& text :
+       {wrong, std::string(), "Bearer " + a, a + " ", std::string(5000, 'a')}) {
     EXPECT_TRUE(tokens.Check(std::nullopt, text).was_sent) << text;
     EXPECT_EQ(tokens.Check(std::nullopt, text).token, std::nullopt) << text;
   }
@@ -277,6 +278,30 @@ TEST(TokensTest, LimitsTheRateOfEachToken) {
   EXPECT_EQ(tokens.Take(0, now + seconds(1000)), std::nullopt);
   EXPECT_EQ(tokens.Take(0, now + seconds(1000)), seconds(2));
   for (int i = 0; i < 1000; ++i) EXPECT_EQ(tokens.Take(1, now), std::nullopt);
+}
+
+TEST(TokensTest, ContinuesTheRateOfATokenThatStays) {
+  TokenConfig config = MakeToken("ann", std::string(32, 'a'));
+  config.caller.rate = 0.5;
+  config.caller.burst = 3;
+  Tokens before = MakeTokens({MakeToken("bob", std::string(32, 'b')), config});
+  Tokens::Clock::time_point now{};
+  for (int i = 0; i < 3; ++i) EXPECT_EQ(before.Take(1, now), std::nullopt);
+  config.secret = std::string(32, 'c');
+  TokenConfig other = config;
+  other.secret = std::string(32, 'd');
+  other.caller.name = "new";
+  Tokens after = MakeTokens({config, other});
+  after.ContinueRates(before);
+  EXPECT_EQ(after.Take(0, now), seconds(2));
+  EXPECT_EQ(after.Take(1, now), std::nullopt);
+  // A smaller burst holds at once.
+  config.caller.burst = 1;
+  Tokens smaller = MakeTokens({config});
+  Tokens full = MakeTokens({other});
+  smaller.ContinueRates(MakeTokens({other}));
+  EXPECT_EQ(smaller.Take(0, now), std::nullopt);
+  EXPECT_EQ(smaller.Take(0, now), seconds(2));
 }
 
 // --- the decision ----------------------------------------------------------------------------

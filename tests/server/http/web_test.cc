@@ -192,7 +192,9 @@ TEST_F(WebTest, RequiresATokenBeforeItTellsAnything) {
 
 TEST_F(WebTest, TakesAnAuthTokenWhereTheRouteDoes) {
   tokens_ = {tests::MakeToken("anna", 'a'), tests::MakeToken("bert", 'b')};
-  const auto bearer = [&](size_t of) { return "Authorization: Bearer " + tokens_[of].secret + "\r\n"; };
+  const auto bearer = [&](size_t of) {
+    return "Authorization: Bearer " + tokens_[of].secret + "\r\n";
+  };
   const auto auth = [&](size_t of) { return "x-auth-token: " + tokens_[of].secret + "\r\n"; };
   const auto ask = [&](const char* path, const std::string& headers) {
     return Ask(tests::Get(path, headers));
@@ -212,9 +214,10 @@ TEST_F(WebTest, TakesAnAuthTokenWhereTheRouteDoes) {
     EXPECT_EQ(ask(path, auth(0) + auth(1) + bearer(0)).status, 400) << path;
   }
   // Names and lines that others may read as that header.
-  for (const std::string& line : {"X-Auth-Token : " + tokens_[0].secret, "X_Auth_Token: " + tokens_[0].secret,
-                                  "X-Auth: 1\r\n X-Auth-Token: " + tokens_[0].secret,
-                                  "X-Auth-Token\t: " + tokens_[0].secret}) {
+  for (const std::string& line :
+       {"X-Auth-Token : " + tokens_[0].secret, "X_Auth_Token: " + tokens_[0].secret,
+        "X-Auth: 1\r\n X-Auth-Token: " + tokens_[0].secret,
+        "X-Auth-Token\t: " + tokens_[0].secret}) {
     EXPECT_GE(ask("/judged", line + "\r\n").status, 400) << line;
   }
   // Elsewhere it is no token.

@@ -235,11 +235,17 @@ TEST(Log, TextFormatQuotesWhatIsNoWord) {
   config.format = "text";
   const std::string text = Written(config, [&](Log& log) {
     log.Write(LogLevel::kWarning, "reload",
-              {{"file", "/etc/belljar.toml"}, {"why", "a=b c"}, {"empty", ""}, {"n", 3}});
+              {{"file", "/etc/belljar.toml"},
+               {"why", "a=b c"},
+               {"empty", ""},
+               {"n", 3},
+               {"names", {"a", "b.c"}},
+               {"odd", {"a", "b,c=d"}},
+               {"none", json::array()}});
   });
   EXPECT_TRUE(std::regex_match(
       text, std::regex("\\S+Z warning reload file=/etc/belljar\\.toml why=\"a=b c\" "
-                       "empty=\"\" n=3\n")))
+                       "empty=\"\" n=3 names=a,b\\.c odd=\\[\"a\",\"b,c=d\"\\] none=\\[\\]\n")))
       << text;
 }
 

@@ -538,6 +538,9 @@ TEST(OperationsTest, EachIsOfOneKind) {
     const std::string route = std::string(NameOf(operation.method)) + " " + operation.pattern;
     EXPECT_TRUE(routes.insert(route).second) << route;
     EXPECT_FALSE(std::string_view(operation.summary).ends_with('.')) << operation.summary;
+    EXPECT_TRUE(std::string_view(operation.description).ends_with('.')) << operation.description;
+    EXPECT_TRUE(std::ranges::any_of(
+        kTags, [&](const Tag& tag) { return std::string_view(tag.name) == operation.tag; }));
   }
   EXPECT_LT(Operations({.jobs = true, .audit = true}).size(), ids.size());
   EXPECT_LT(Operations({.sessions = true, .audit = true}).size(), ids.size());
