@@ -65,31 +65,35 @@ class ImportScanner {
   std::string_view rest_;
 };
 
-void TakeImport(ImportScanner& scanner, Names& modules) {
+using Aliases = std::set<std::pair<std::string, std::string>>;
+
+// `as NAME`, if it follows.
+void TakeAlias(ImportScanner& scanner, const std::string& of, Aliases& aliases) {
+  ImportScanner after = scanner;
+  if (after.TakeName() != "as") return;
+  const std::string_view name = after.TakeName();
+  if (aliases.size() < kMaxImports) aliases.emplace(name, of);
+  scanner = after;
+}
+
+void TakeImport(ImportScanner& scanner, Names& modules, Aliases& aliases) {
   do {
-    modules.emplace(scanner.TakeName());
-    ImportScanner after = scanner;
-    if (after.TakeName() == "as") {
-      after.TakeName();
-      scanner = after;
-    }
+    const std::string module(scanner.TakeName());
+    modules.insert(module);
+    TakeAlias(scanner, module, aliases);
   } while (scanner.Take(',') && modules.size() < kMaxImports);
 }
 
-void TakeFromImport(ImportScanner& scanner, Names& modules, Names& names) {
+void TakeFromImport(ImportScanner& scanner, Names& modules, Names& names, Aliases& aliases) {
   const std::string module(scanner.TakeName());
   if (scanner.TakeName() != "import") return;
   modules.insert(module);
   const bool is_in_parentheses = scanner.Take('(');
   do {
     if (is_in_parentheses) scanner.SkipLineEnds();
-    const std::string_view name = scanner.TakeName();
-    if (!name.empty()) names.insert(module + "." + std::string(name));
-    ImportScanner after = scanner;
-    if (after.TakeName() == "as") {
-      after.TakeName();
-      scanner = after;
-    }
+    const std::string name(scanner.Take('*') ? "*" : scanner.TakeName());
+    if (!name.empty()) names.insert(module + "." + name);
+    TakeAlias(scanner, module + "." + name, aliases);
     if (is_in_parentheses) scanner.SkipLineEnds();
   } while (scanner.Take(',') && names.size() < kMaxImports);
 }
@@ -146,12 +150,15 @@ bool HasModuleBelow(const core::Profile& profile, std::string_view root) {
   });
 }
 
-// Adds the names of `module` that the base lacks: "os.listdir".
+// Adds the names of `module` that the base lacks: "os.listdir", "o.listdir", "os.*".
 void AddNewNames(const core::ModuleExports& module, const core::ModuleExports* of_base,
-                 Names& names) {
+                 const ImportedNames& imports, Names& names) {
   for (const std::string& name : module.exports) {
     if (of_base && core::Contains(of_base->exports, name)) continue;
-    names.insert(module.name + "." + name);
+    names.insert({module.name + "." + name, module.name + ".*"});
+    for (const auto& [alias, of] : imports.aliases) {
+      if (of == module.name) names.insert(alias + "." + name);
+    }
   }
 }
 
@@ -159,18 +166,21 @@ void AddNewNames(const core::ModuleExports& module, const core::ModuleExports* o
 
 ImportedNames FindImports(std::string_view source) {
   Names modules, names;
+  Aliases aliases;
   for (ImportScanner scanner(source); !scanner.IsAtEnd() && modules.size() < kMaxImports;
        scanner.SkipStatement()) {
     scanner.SkipLineEnds();
     ImportScanner statement = scanner;
     const std::string_view word = statement.TakeName();
-    if (word == "import") TakeImport(statement, modules);
-    if (word == "from") TakeFromImport(statement, modules, names);
+    if (word == "import") TakeImport(statement, modules, aliases);
+    if (word == "from") TakeFromImport(statement, modules, names, aliases);
     if (word == "import" || word == "from") scanner = statement;
   }
   TakeCalls(source, modules);
   modules.erase("");
-  return {{modules.begin(), modules.end()}, {names.begin(), names.end()}};
+  return {{modules.begin(), modules.end()},
+          {names.begin(), names.end()},
+          {aliases.begin(), aliases.end()}};
 }
 
 bool MayWantOthers(std::string_view source) {
@@ -194,7 +204,7 @@ bool IsWanted(const core::Profile& other, const core::Profile& base, std::string
     if (!roots.contains(core::TopLevelName(module.name))) continue;
     const core::ModuleExports* const of_base = FindModule(base, module.name);
     if (!of_base || of_base->exports.size() < module.exports.size())
-      AddNewNames(module, of_base, names);
+      AddNewNames(module, of_base, imports, names);
   }
   if (names.empty()) return false;
   const auto is_new = [&](const std::string& name) { return names.contains(name); };

@@ -11,6 +11,7 @@
 
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "engine/core/profile.h"
@@ -20,7 +21,9 @@ namespace belljar::profiles {
 // What the text of a program seems to import, each once.
 struct ImportedNames {
   std::vector<std::string> modules;  // "numpy.linalg"
-  std::vector<std::string> names;    // "os.listdir", from `from os import listdir`
+  std::vector<std::string> names;    // "os.listdir", from `from os import listdir`; "os.*"
+  // Other names of modules: {"o", "os"}, from `import os as o`.
+  std::vector<std::pair<std::string, std::string>> aliases;
 };
 ImportedNames FindImports(std::string_view source);
 

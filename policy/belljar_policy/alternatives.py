@@ -44,7 +44,7 @@ _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 
 # By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
-    **dict.fromkeys(("pathlib", "shutil", "tempfile", "glob", "mmap"), _FILES),
+    **dict.fromkeys(("shutil", "tempfile", "glob", "mmap"), _FILES),
     **dict.fromkeys(("zipfile", "tarfile", "sqlite3"), _FILES),
     **dict.fromkeys(
         ("socket", "requests", "httpx", "aiohttp", "ssl", "http.client", "ftplib"), _NETWORK
@@ -174,8 +174,8 @@ PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
     ),
 }  # fmt: skip
 
-# The names of os and os.path that a profile with files has, and others do not.
-FILE_NAMES = frozenset(
+# The names that a profile with files has, and others do not.
+FILE_NAMES = frozenset({"pathlib.Path", "pathlib.PosixPath"}) | frozenset(
     f"os.{name}" for name in (
         "access", "chdir", "chmod", "getcwd", "link", "listdir", "lstat", "makedirs", "mkdir",
         "readlink", "remove", "removedirs", "rename", "renames", "replace", "rmdir", "scandir",
@@ -190,6 +190,11 @@ NAME_ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("os.system", "os.popen", "os.fork", "os.kill", "os.execv"), _PROCESSES),
     **dict.fromkeys(("os.open", "os.close", "os.dup", "os.pipe"), _DESCRIPTORS),
     **dict.fromkeys(FILE_NAMES, _FILES),
+    **dict.fromkeys(
+        ("pathlib.Path", "pathlib.PosixPath"),
+        "Use pathlib.PurePath for paths as text; only files in memory are available: io.StringIO "
+        "and io.BytesIO",
+    ),
     **dict.fromkeys(
         (
             "threading.excepthook",

@@ -490,7 +490,11 @@ class ModuleTable:
 
     def profile_with_files(self) -> str | None:
         """The first other profile that has files."""
-        return self.profile_with("pathlib")
+        return self.profile_with("tempfile")
+
+    def profile_with_name(self, module: str, name: str) -> str | None:
+        """The first other profile that has the name of this module, if it is one for files."""
+        return self.profile_with_files() if f"{module}.{name}" in FILE_NAMES else None
 
     def near_modules(self, name: str, profile: str | None) -> str:
         """A hint: the profile that has the module, a replacement, a module with a similar name, or
@@ -523,7 +527,7 @@ class ModuleTable:
         """A hint: a replacement, the module that has the name, a similar name, or all exports."""
         instead = alternative_to_name(module, name)
         if instead:
-            files = self.profile_with_files() if f"{module}.{name}" in FILE_NAMES else None
+            files = self.profile_with_name(module, name)
             return f"{instead}." if files is None else f"The {files!r} profile has it. {instead}."
         elsewhere = [other for other in sorted(self._exports) if name in self._exports[other]]
         if elsewhere:

@@ -125,7 +125,7 @@ WRITABLE: dict[str, str] = {
 # module before the freeze: then its classes are changed there, as they cannot be changed later.
 LATE = frozenset({
     "argparse", "bz2", "cmd", "colorsys", "email", "getopt", "gzip", "http", "ipaddress", "lzma",
-    "mimetypes", "pickle", "shlex", "tokenize", "tomllib", "xml.dom",
+    "mimetypes", "pathlib", "pickle", "shlex", "tokenize", "tomllib", "xml.dom",
 })  # fmt: skip
 # The same for modules of which no class is changed.
 LATE_ANYWAY = frozenset({

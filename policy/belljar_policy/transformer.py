@@ -189,7 +189,9 @@ class Transformer(RestrictingNodeTransformer):
                 continue
             if id(node) not in expected and alias not in self._rebound:
                 near = self._modules.near_names(module, name)
-                self.refuse(node, "BJ202", module, name, self._modules.profile_name, near)
+                profile = self._modules.profile_with_name(module, name)
+                here = self._modules.profile_name
+                self.refuse(node, "BJ202", module, name, here, near, profile=profile)
 
     def _check_imports_by_name(self, tree: ast.Module) -> None:
         """`__import__("math")` calls a function of ours: the builtin, which import statements use,
@@ -567,8 +569,10 @@ class Transformer(RestrictingNodeTransformer):
         for alias in node.names:
             if alias.name not in exports:
                 near = self._modules.near_names(module, alias.name)
+                profile = self._modules.profile_with_name(module, alias.name)
+                here = self._modules.profile_name
                 self._refuse_import(
-                    node, "BJ202", module, alias.name, self._modules.profile_name, near
+                    node, "BJ202", module, alias.name, here, near, profile=profile
                 )
 
     def _is_own(self, name: str) -> bool:

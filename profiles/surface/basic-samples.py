@@ -25,6 +25,7 @@ import json
 import multiprocessing
 import operator
 import os
+import pathlib
 import queue
 import random
 import re
@@ -420,6 +421,10 @@ if hasattr(asyncio, "eager_task_factory"):
     eager = asyncio.eager_task_factory
 if hasattr(typing, "NoDefault"):
     nothing = typing.NoDefault
+
+# paths as text
+pure_paths = [pathlib.PurePosixPath("a/b"), pathlib.PureWindowsPath("a/b")]
+pure_parents = pure_paths[0].parents
 
 # threads
 main_thread = threading.main_thread()

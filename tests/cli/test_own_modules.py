@@ -173,7 +173,7 @@ def test_what_a_project_needs(belljar: Belljar, tmp_path: Path) -> None:
     (tmp_path / "app").mkdir()
     (tmp_path / "app" / "__init__.py").write_text("from .views import x\n")
     (tmp_path / "app" / "views.py").write_text(
-        "import click\nfrom werkzeug.http import y\nimport werkzeug\nimport pathlib\n"
+        "import click\nfrom werkzeug.http import y\nimport werkzeug\nimport tempfile\n"
         "try:\n    import optional\nexcept ImportError:\n    pass\nx = y.__globals__\n"
     )
     done = belljar("validate", "--needs", ".", cwd=tmp_path)

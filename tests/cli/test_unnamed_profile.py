@@ -89,7 +89,7 @@ def test_installed_packages_are_enabled_by_their_installation(belljar):
 
 
 def test_the_hint_keeps_the_profile_that_was_used(belljar):
-    done = belljar("run", "--profile", "network", "-c", "import pathlib")
+    done = belljar("run", "--profile", "network", "-c", "import tempfile")
     assert "Add --profile filesystem+network." in done.stderr
 
 

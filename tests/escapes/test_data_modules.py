@@ -9,6 +9,50 @@ import pytest
 from tests.escapes.suite import check_attack
 
 ATTACKS = {
+    "a pure path's module": "import pathlib\nloot = pathlib.os",
+    "globals of a pure path's method": """
+        import pathlib
+        loot = pathlib.PurePath.joinpath.__globals__['os']
+        """,
+    "classes below the pure path's": """
+        import pathlib
+        made = [cls for cls in pathlib.PurePath.__subclasses__() if 'read_text' in dir(cls)]
+        loot = 'escaped' if made[0]('/etc/passwd').read_text() else None
+        """,
+    "a class that is both a pure path and what opens it": """
+        import pathlib
+        cls = [cls for cls in pathlib.PurePosixPath.__subclasses__() if cls.__name__ == 'PosixPath']
+        loot = cls[0]('/').exists() and 'escaped'
+        """,
+    "the files of a pure path, by the name of the other class": """
+        import pathlib
+        loot = getattr(pathlib, 'Pa' + 'th')('/etc/passwd').read_text() and 'escaped'
+        """,
+    "a method of a pure path, by another object": """
+        import pathlib
+        class Mine:
+            def __getattribute__(self, name): seen.append(name); raise AttributeError(name)
+        seen = []
+        try: pathlib.PurePath.with_name(Mine(), 'x')
+        except AttributeError: pass
+        loot = 'escaped' if seen else None
+        """,
+    "a class of the program's below a pure path": """
+        import pathlib
+        class Mine(pathlib.PurePosixPath):
+            def _str_normcase(self): return 'x'
+        loot = 'escaped' if isinstance(Mine('a'), pathlib.PurePath) else None
+        """,
+    "a pickle of a pure path": """
+        import pathlib
+        made, parts = pathlib.PurePath('a').__reduce__()
+        loot = made.__new__.__globals__['os']
+        """,
+    "a pure path is changed for everybody": """
+        import pathlib
+        pathlib.PurePath.name = 'escaped'
+        loot = pathlib.PurePath('x').name
+        """,
     "a pickle that calls a function": """
         import pickle
         loot = pickle.loads(b"cbuiltins\\neval\\n(V'escaped'\\ntR.")

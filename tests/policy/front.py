@@ -34,7 +34,7 @@ def front() -> Any:
     class Front(Policy):
         def __init__(self) -> None:
             with open(ROOT / "profiles" / "basic.toml", "rb") as file:
-                self.modules = Names(tomllib.load(file), {"filesystem": ["os", "pathlib"]})
+                self.modules = Names(tomllib.load(file), {"filesystem": ["os", "tempfile"]})
 
     return Front()
 

@@ -46,9 +46,11 @@ def test_no_hint_names_a_profile() -> None:
     hints = (*ALTERNATIVES.values(), *NAME_ALTERNATIVES.values())
     assert not [hint for hint in hints if "' profile" in hint]
     assert "profile" not in assert_refused("import requests", "BJ201")["hint"]
-    assert "The 'filesystem' profile has it." in assert_refused("import pathlib", "BJ201")["hint"]
-    of_os = assert_refused("from os import listdir", "BJ202")
-    assert "The 'filesystem' profile has it." in of_os["hint"]
+    assert "The 'filesystem' profile has it." in assert_refused("import tempfile", "BJ201")["hint"]
+    for source in ("from os import listdir", "from pathlib import Path"):
+        of_name = assert_refused(source, "BJ202")
+        assert "The 'filesystem' profile has it." in of_name["hint"]
+        assert of_name["profile"] == "filesystem"
     finding = assert_refused("open('f')", "BJ501")
     assert "The 'filesystem' profile has open()." in finding["hint"]
     assert finding["profile"] == "filesystem"

@@ -133,7 +133,9 @@ def test_all_findings_at_once_in_order() -> None:
 
 
 def test_import_hints() -> None:
-    finding = assert_refused("import pathlib", "BJ201")
+    finding = assert_refused("import tempfile", "BJ201")
+    assert finding["profile"] == "filesystem" and "filesystem" in finding["hint"]
+    finding = assert_refused("from pathlib import Path", "BJ202")
     assert finding["profile"] == "filesystem" and "filesystem" in finding["hint"]
     assert "math" in assert_refused("import maths", "BJ201")["hint"]
     mapping = assert_refused("from collections import Mapping", "BJ202")

@@ -287,7 +287,7 @@ def serve() -> None:
             reviewed.OPEN_PACKAGES = frozenset({"graphlib"})
 
         profile = read_profile(ROOT / "profiles" / f"{profile_name or 'basic'}.toml")
-        others = {"filesystem": ["os", "pathlib"], "data-science": ["numpy"]}
+        others = {"filesystem": ["os", "tempfile"], "data-science": ["numpy"]}
 
         def make_policy(named=None):
             made = belljar_policy.Policy(

@@ -1,4 +1,4 @@
-"""Changes to the library's modules for files: pathlib, archives, compression.
+"""Changes to the library's modules for files: archives, compression, methods of Path.
 
 Their functions take paths; engine/inside/guards/files.cc ensures that a number opens nothing. What
 remains are Python classes, whose methods accept any `self`, and mutable tables.
@@ -15,20 +15,15 @@ from collections.abc import Callable
 from types import FunctionType, MappingProxyType
 from typing import Any
 
-from . import logging, sqlite3
-from .objects import is_a, only_for_its_own
-from .os_path import in_python
+from . import logging, pathlib, sqlite3
+from .objects import check_packages, is_a
 
-# All Python classes of these modules and their submodules: zipfile is a package since 3.12, pathlib
-# since 3.13. The streams of the compressing ones are in the first.
+# All Python classes of these modules and their submodules: zipfile is a package since 3.12. The
+# streams of the compressing ones are in the first.
 _COMPRESSION = "compression._common._streams" if sys.version_info >= (3, 14) else "_compression"
 _MODULES = (
-    _COMPRESSION, "bz2", "filecmp", "gzip", "lzma", "pathlib", "tarfile", "zipfile",
+    _COMPRESSION, "bz2", "filecmp", "gzip", "lzma", "tarfile", "zipfile",
 )  # fmt: skip
-
-# Called on the class instead of an instance.
-_GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
-
 
 def reduce() -> None:
     """Zygote, before the freeze: methods check the type of `self`, and defaults are safe."""
@@ -38,18 +33,10 @@ def reduce() -> None:
     # dircmp looks up its methods by these names.
     filecmp: Any = importlib.import_module("filecmp")
     filecmp.dircmp.methodmap = MappingProxyType(filecmp.dircmp.methodmap)
-    importlib.import_module("pathlib")
-    _reduce_parsers(sys.modules.get(sys.modules["pathlib"].Path.__module__))
+    pathlib.reduce_classes()
     for name in _MODULES:
         importlib.import_module(name)
-    tops = {name.partition(".")[0] for name in _MODULES}
-    for name, module in list(sys.modules.items()):
-        if name.partition(".")[0] not in tops:
-            continue
-        for value in list(vars(module).values()):
-            # Only where the class is defined: a second wrapper would wrap the first.
-            if isinstance(value, type) and value.__module__ == name:
-                _insist(value)
+    check_packages(name.partition(".")[0] for name in _MODULES)
     _make_patchable(sys.modules["pathlib"].Path)
 
 
@@ -93,52 +80,6 @@ def patch_path(name: str, *value: Any) -> bool:
     else:
         _patched.pop(name, None)
     return True
-
-
-def _insist(cls: Any) -> None:
-    if issubclass(cls, BaseException):
-        return
-    for name, value in list(vars(cls).items()):
-        if type(value) is FunctionType and name not in _GIVEN_THEIR_OWN:
-            only_for_its_own(cls, name)
-
-
-# The names that paths use: pathlib's ParserBase, and three names that only these two have.
-_OF_PARSERS = (
-    "altsep", "isabs", "isreserved", "join", "normcase", "sep", "split", "splitdrive", "splitext",
-    "splitroot",
-)  # fmt: skip
-
-
-def _reduce_parsers(pathlib: Any) -> None:
-    # Since 3.13 a path class has the module that parses paths in a public attribute.
-    if not hasattr(pathlib.Path, "parser"):
-        return
-    classes = [value for value in vars(pathlib).values() if isinstance(value, type)]
-    for name in ("posixpath", "ntpath"):
-        module = sys.modules[name]
-        names = {
-            each: staticmethod(in_python(value)) if callable(value) else value
-            for each, value in vars(module).items()
-            if each in _OF_PARSERS
-        }
-        parser = type(name, (), {"__slots__": (), "__module__": "pathlib", **names})()
-        setattr(pathlib, name, parser)  # they are compared with what is in the classes
-        for cls in classes:
-            if vars(cls).get("parser") is module:
-                cls.parser = parser
-    if "ntpath" in vars(pathlib.PureWindowsPath):  # 3.14 imports it into the class
-        del pathlib.PureWindowsPath.ntpath
-        pathlib.PureWindowsPath.is_reserved = _is_reserved
-
-
-def _is_reserved(self: Any) -> bool:
-    """PurePath.is_reserved(), which compares the parser with the real module."""
-    return self.parser.isreserved(self)
-
-
-_is_reserved.__name__, _is_reserved.__qualname__ = "is_reserved", "PurePath.is_reserved"
-_is_reserved.__module__ = "pathlib"
 
 
 def _reduce_tarfile(tarfile: Any) -> None:

@@ -4,7 +4,8 @@ isinstance() that a guest could have supplied.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Iterable
 from types import FunctionType
 from typing import Any
 
@@ -79,6 +80,24 @@ def its_own_only(cls: Any) -> Any:
 
 # Called on the class instead of an instance.
 _GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
+
+
+def check_packages(names: Iterable[str]) -> None:
+    """only_for_its_own() for the methods of all classes that these modules and their submodules
+    define, exceptions apart."""
+    tops = set(names)
+    for name, module in list(sys.modules.items()):
+        if name.partition(".")[0] not in tops:
+            continue
+        for cls in list(vars(module).values()):
+            # Only where the class is defined: a second wrapper would wrap the first.
+            if not isinstance(cls, type) or cls.__module__ != name:
+                continue
+            if issubclass(cls, BaseException):
+                continue
+            for method, value in list(vars(cls).items()):
+                if type(value) is FunctionType and method not in _GIVEN_THEIR_OWN:
+                    only_for_its_own(cls, method)
 
 
 def check_classes_of(module: Any) -> None:

@@ -140,6 +140,9 @@ TEST(WantedProfiles, ImportsAreFoundInTheText) {
   EXPECT_EQ(found.modules, (std::vector<std::string>{".", "a.b", "f", "g", "h", "j", "json.decoder",
                                                      "os", "sys"}));
   EXPECT_EQ(found.names, (std::vector<std::string>{"..l", "a.b.c", "a.b.d"}));
+  using Alias = std::pair<std::string, std::string>;
+  EXPECT_EQ(found.aliases,
+            (std::vector<Alias>{{"e", "a.b.d"}, {"i", "h"}, {"s", "sys"}}));
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += "import a" + std::to_string(i) + "\n";
   EXPECT_LE(profiles::FindImports(many).modules.size(), 501u);
@@ -313,10 +316,14 @@ TEST(WantedProfiles, ACallThatNamesNoneGetsWhatItsCodeUses) {
     return tools.Call("validate_code", {{"code", code}}).object["profile"].get<std::string>();
   };
   for (const char* code : {"1", "import math, os\nos.getenv('A')", "open(0).read()", "reopen('x')",
-                           "import numpy", "from os.path import join"}) {
+                           "import numpy", "from os.path import join",
+                           "import pathlib\npathlib.PurePath('a')", "import pathlib as p\nq.Path"}) {
     EXPECT_EQ(profile_of(code), "basic") << code;
   }
-  for (const char* code : {"import pathlib", "from zipfile import ZipFile",
+  for (const char* code : {"import tempfile", "from zipfile import ZipFile",
+                           "import pathlib\npathlib.Path('a')", "from pathlib import Path",
+                           "from pathlib import PurePath, Path as P", "from pathlib import *",
+                           "import pathlib as p\np.Path('a')", "from os import path as p\np.exists('a')",
                            "try:\n  import shutil\nfinally: pass", "import os\nos.listdir()",
                            "from os import getenv, makedirs", "import os.path as p, tempfile",
                            "import os\nos.path.exists('a')", "with open('a') as f: pass"}) {
@@ -357,7 +364,7 @@ TEST(WantedProfiles, ARefusalNamesTheArgument) {
         .object["error"]["hint"]
         .get<std::string>();
   };
-  EXPECT_HOLDS(hint("import pathlib", "basic"), "Send \"profile\": \"filesystem\".");
+  EXPECT_HOLDS(hint("import tempfile", "basic"), "Send \"profile\": \"filesystem\".");
   EXPECT_HOLDS(hint("open('a')", "network"), "Send \"profile\": \"filesystem+network\".");
 }
 
@@ -365,7 +372,7 @@ TEST(WantedProfiles, WithoutCombinationsTheDefaultIsCombinedWithNothing) {
   ExecutionConfig config = WithTiers(0);
   config.profile = "network";
   tests::Tools tools(config);
-  EXPECT_EQ(tools.Call("validate_code", {{"code", "import pathlib"}}).object["profile"], "network");
+  EXPECT_EQ(tools.Call("validate_code", {{"code", "import tempfile"}}).object["profile"], "network");
 }
 
 TEST(ToolProfiles, DomainsOnlyNarrowWhatTheOperatorAllows) {
