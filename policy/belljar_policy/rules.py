@@ -225,11 +225,11 @@ RULES: dict[str, Rule] = {
         RUN,
         "the attribute {0!r} may not be set: the program did not create the object",
         "Change an object or class that the program created.",
-        "Library code relies on its modules, classes and objects. Attributes may be set on "
-        "instances of the library classes that are designed for it "
-        "(`decimal.getcontext().prec`).",
-        "import math\nmath.pi = 3",
-        "pi = 3",
+        "Library code relies on its classes and objects. Attributes may be set on instances of the "
+        "library classes that are designed for it (`decimal.getcontext().prec`), and names on a "
+        "module (`random.random = f`), which only the program's own code then sees.",
+        "import math\nmath.sqrt.calls = 0",
+        "calls = 0",
     ),
     "BJ306": Rule(
         "computed-name",

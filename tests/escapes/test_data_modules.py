@@ -89,11 +89,11 @@ ATTACKS = {
         """,
     "a module behind email.utils": "import email.utils\nloot = email.utils.os",
     "argparse sets an attribute of a module": """
-        import argparse, math
+        import argparse, io, json
         p = argparse.ArgumentParser()
-        p.add_argument('--x', dest='pi')
-        p.parse_args(['--x', 'escaped'], namespace=math)
-        loot = math.pi
+        p.add_argument('--x', dest='loads', type=lambda text: lambda *a, **k: text)
+        p.parse_args(['--x', 'escaped'], namespace=json)
+        loot = json.load(io.StringIO('1'))
         """,
     "argparse sets an attribute of a library's object": """
         import argparse, json

@@ -8,10 +8,59 @@ import pytest
 from tests.escapes.suite import check_attack
 
 ATTACKS = {
-    "json.dumps is replaced for the next caller": """
-        import json
-        json.dumps = lambda *a, **k: 'escaped'
-        loot = json.dumps({})
+    "json.loads is replaced for the library": """
+        import io, json
+        json.loads = lambda *a, **k: 'escaped'
+        loot = json.load(io.StringIO('1'))
+        """,
+    "a name of a module is set by setattr, and read by a function of it": """
+        import statistics
+        setattr(statistics, 'mean', lambda *a: 'escaped')
+        setattr(statistics, 'fmean', lambda *a: 'escaped')
+        import random
+        setattr(random, 'Random', None)
+        import textwrap
+        setattr(textwrap, 'fill', lambda *a, **k: 'escaped')
+        class W(textwrap.TextWrapper): pass
+        import pprint
+        pprint.pformat = lambda *a, **k: 'escaped'
+        pprint.PrettyPrinter = lambda *a, **k: type('P', (), {'pprint': lambda s, o: kept.append('escaped')})()
+        kept = []
+        pprint.pprint([1])
+        loot = kept[0] if kept else None
+        """,
+    "a class that the library looks up in its module": """
+        import csv
+        class Reader:
+            def __init__(self, *a, **k): self.line_num = 0
+            def __next__(self): return ['escaped']
+            __iter__ = lambda self: self
+        csv.reader = Reader
+        loot = csv.DictReader(['a', 'b']).fieldnames[0]
+        """,
+    "a name of a module is set by a method that the library calls": """
+        import html, html.parser
+        html.parser.unescape = lambda s: 'escaped'
+        got = []
+        class P(html.parser.HTMLParser):
+            def handle_starttag(self, tag, attrs): got.extend(attrs)
+        P().feed('<a b="c&amp;d">')
+        loot = got[0][1]
+        """,
+    "what a module sees as builtins is set in it": """
+        import textwrap
+        textwrap.isinstance = lambda *a: 'escaped'
+        textwrap.len = lambda x: 0
+        textwrap.str = None
+        loot = None
+        try: textwrap.shorten('a b c', 30)
+        except Exception: loot = 'escaped'
+        if textwrap.wrap('aaa bbb', 3) != ['aaa', 'bbb']: loot = 'escaped'
+        """,
+    "the real module is in the caller's view of it": """
+        import json, sys
+        json.mine = 1
+        loot = sys.modules['json'].__dict__['__builtins__']
         """,
     "a function's code is replaced": """
         import textwrap

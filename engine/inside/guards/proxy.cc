@@ -1,11 +1,13 @@
 // Proxy: what `import` gives a guest in place of a module. It holds a reviewed dict that it never
-// exposes, has no __dict__, is read-only but for the streams of `sys`, and cannot be created by
+// exposes, has no __dict__, keeps its exports whatever a program sets, and cannot be created by
 // Python code after freeze(), except by the policy during load(). Its type is
 // the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects, and
 // exposes nothing beyond type().
 //
-// What a program patches for a test (unittest.mock) is put in an overlay, which only the program's
-// own code sees: a frame of the library that loads the same name gets the export.
+// What a program sets (`random.random = f`, or unittest.mock for a test) is put in an overlay, which
+// only the program's own code sees: a frame of the library that loads the same name gets the export,
+// and a real module is not changed. A name that the profile withholds cannot be set: what reads it is
+// the library (sys.excepthook), which would not see it.
 //
 // Two modules show a dict that changes, through the names that a program could bind itself:
 // `__main__` its globals, `builtins` its builtins. Neither shows the hooks or `__builtins__`.
@@ -183,6 +185,18 @@ int ChangeDict(PyObject* object, PyObject* dict, PyObject* name, PyObject* value
   return -1;
 }
 
+// What the program sees under `name` from now on; without a value, what was there before.
+int ChangeOverlay(PyObject* object, PyObject* name, PyObject* value) {
+  Proxy* self = AsProxy(object);
+  if (self->overlay == nullptr) self->overlay = PyDict_New();
+  return self->overlay == nullptr ? -1 : ChangeDict(object, self->overlay, name, value);
+}
+
+// Those of special builtins are the interpreter's, those of hooks ours, and private ones not exported.
+bool IsPublicName(PyObject* name) {
+  return IsShownInScope(name) && Classify(name) == NameKind::kPublic;
+}
+
 int ProxySet(PyObject* object, PyObject* name, PyObject* value) {
   Proxy* self = AsProxy(object);
   if (self->writable && IsShownInScope(name)) return ChangeDict(object, self->scope, name, value);
@@ -195,8 +209,18 @@ int ProxySet(PyObject* object, PyObject* name, PyObject* value) {
     }
     if (PyErr_Occurred()) return -1;
   }
-  PyErr_Format(PyExc_AttributeError, "[BJ305] module '%U' is read-only: '%S' may not be set",
-               self->name, name);
+  if (self->scope == nullptr && IsPublicName(name) && !IsWithheld(self, name)) {
+    if (value != nullptr) return ChangeOverlay(object, name, value);
+    if (self->overlay != nullptr && PyDict_Contains(self->overlay, name) == 1) {
+      return ChangeOverlay(object, name, nullptr);
+    }
+  }
+  if (PyErr_Occurred()) return -1;
+  const char* why = value == nullptr          ? "a module of the library keeps its names"
+                    : IsWithheld(self, name) ? "the profile withholds it"
+                                             : "it is no public name";
+  PyErr_Format(PyExc_AttributeError, "[BJ305] '%S' of module '%U' may not be %s: %s", name,
+               self->name, value == nullptr ? "deleted" : "set", why);
   return -1;
 }
 
@@ -242,8 +266,22 @@ PyObject* Sorted(PyObject* names) {
   return names;
 }
 
+// Appends what the program has set and the module does not have.
+bool AddNamesOfOverlay(Proxy* self, PyObject* names) {
+  PyObject* name = nullptr;
+  PyObject* value = nullptr;
+  Py_ssize_t position = 0;
+  if (self->overlay == nullptr || !InGuestFrame()) return true;
+  while (PyDict_Next(self->overlay, &position, &name, &value)) {
+    const int known = PySequence_Contains(names, name);
+    if (known < 0 || (known == 0 && PyList_Append(names, name) < 0)) return false;
+  }
+  return true;
+}
+
 PyObject* ProxyDir(PyObject* object, PyObject* /*unused*/) {
   PyObject* names = GivenNames(AsProxy(object));
+  if (names != nullptr && !AddNamesOfOverlay(AsProxy(object), names)) Py_CLEAR(names);
   for (const char* own : {"__doc__", "__name__"}) {
     PyObject* name = names == nullptr ? nullptr : PyUnicode_FromString(own);
     if (name == nullptr || PyList_Append(names, name) < 0) Py_CLEAR(names);
@@ -461,9 +499,7 @@ PyObject* PatchModule(PyObject* /*module*/, PyObject* const* args, Py_ssize_t co
     if (ChangeDict(args[0], self->scope, name, value) < 0) return nullptr;
     Py_RETURN_NONE;
   }
-  if (self->overlay == nullptr) self->overlay = PyDict_New();
-  if (self->overlay == nullptr) return nullptr;
-  if (ChangeDict(args[0], self->overlay, name, value) < 0) return nullptr;
+  if (ChangeOverlay(args[0], name, value) < 0) return nullptr;
   Py_RETURN_NONE;
 }
 
