@@ -129,9 +129,9 @@ LATE = frozenset({
 })  # fmt: skip
 # The same for modules of which no class is changed.
 LATE_ANYWAY = frozenset({
-    "ast", "atexit", "codecs", "doctest", "errno", "fileinput", "gc", "getpass", "gettext",
+    "ast", "atexit", "cProfile", "codecs", "doctest", "errno", "fileinput", "gc", "getpass", "gettext",
     "html", "importlib", "keyword", "linecache", "locale", "logging.config",
-    "logging.handlers", "multiprocessing", "platform", "quopri", "sched", "signal", "stat",
+    "logging.handlers", "multiprocessing", "platform", "profile", "pstats", "quopri", "sched", "shelve", "signal", "stat",
     "subprocess", "timeit", "token", "tracemalloc", "unittest", "weakref", "zlib",
 })  # fmt: skip
 

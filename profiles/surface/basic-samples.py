@@ -8,6 +8,7 @@ import concurrent.futures
 import configparser
 import contextlib
 import contextvars
+import cProfile
 import csv
 import dataclasses
 import datetime
@@ -26,6 +27,7 @@ import multiprocessing
 import operator
 import os
 import pathlib
+import pstats
 import queue
 import random
 import re
@@ -421,6 +423,13 @@ if hasattr(asyncio, "eager_task_factory"):
     eager = asyncio.eager_task_factory
 if hasattr(typing, "NoDefault"):
     nothing = typing.NoDefault
+
+# profiles
+profiler = cProfile.Profile()
+profiler.runcall(int)
+tables = pstats.Stats(profiler, stream=io.StringIO())
+profile_of_tables = tables.get_stats_profile()
+row_of_tables = next(iter(profile_of_tables.func_profiles.values()))
 
 # paths as text
 pure_paths = [pathlib.PurePosixPath("a/b"), pathlib.PureWindowsPath("a/b")]

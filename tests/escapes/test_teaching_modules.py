@@ -9,6 +9,102 @@ from tests.policy.harness import assert_runs, check_refused, run, run_plain
 
 # Each succeeds in plain Python.
 ATTACKS = {
+    "the code objects of a profile": """
+        import cProfile
+        p = cProfile.Profile()
+        def f(): pass
+        p.runcall(f)
+        loot = [entry.code for entry in p.getstats() if type(entry.code) is not str][0]
+        """,
+    "the frame that a profile holds": """
+        import profile
+        p = profile.Profile()
+        p.dispatch = dict(p.dispatch)
+        before = p.dispatch['call']
+        def see(self, frame, t): kept.append(frame); return before(self, frame, t)
+        kept = []
+        p.dispatch['call'] = see
+        def f(): pass
+        p.runcall(f)
+        loot = kept[-1]
+        """,
+    "a profile calls a method of the program's with frames": """
+        import profile
+        kept = []
+        class P(profile.Profile):
+            def trace_dispatch_call(self, frame, t):
+                kept.append(frame)
+                return profile.Profile.trace_dispatch_call(self, frame, t)
+            dispatch = {**profile.Profile.dispatch, 'call': trace_dispatch_call}
+        def f(): pass
+        P().runcall(f)
+        loot = kept[-1]
+        """,
+    "what the interpreter calls while a profile is on": """
+        import cProfile, sys, profile
+        p = profile.Profile()
+        kept = []
+        def f(): kept.append(sys.getprofile())
+        p.runcall(f)
+        loot = kept[0].__self__.cur[-2]
+        """,
+    "exec without exec: a profile": """
+        import cProfile
+        got = []
+        cProfile.runctx('got.append(__import__("os"))', {'got': got}, {})
+        loot = got[0]
+        """,
+    "a profile's own globals": """
+        import cProfile
+        loot = cProfile.Profile.print_stats.__globals__['__builtins__']
+        """,
+    "a profile is set up in another object": """
+        import profile
+        class Mine:
+            bias = 0
+            def __setattr__(self, name, value): kept.append((name, value))
+        kept = []
+        try: profile.Profile.__init__(Mine())
+        except AttributeError: pass
+        loot = 'escaped' if 'timings' in dict(kept) else None
+        """,
+    "a table is read from an object of the program's": """
+        import pstats
+        class Mine:
+            stats = {('f', 1, 'g'): (1, 1, 1, 1, {})}
+            all_callees = None
+        m = Mine()
+        pstats.Stats.strip_dirs(m) if 0 else None
+        try: pstats.Stats.calc_callees(m)
+        except Exception: pass
+        loot = 'escaped' if m.all_callees else None
+        """,
+    "the keys of all tables": """
+        import pstats
+        pstats.Stats.sort_arg_dict_default['mine'] = (((1, -1),), 'escaped')
+        loot = pstats.Stats.sort_arg_dict_default['mine'][1]
+        """,
+    "tables are replaced for a profile": """
+        import contextlib, cProfile, io, pstats
+        class S(pstats.Stats):
+            def print_stats(self, *amount): kept.append('escaped')
+        kept = []
+        pstats.Stats = S
+        cProfile.Profile().run('1').print_stats()
+        loot = kept[0]
+        """,
+    "a name of a builtin that runs while a profile is on": """
+        import cProfile
+        ran = []
+        class Name:
+            def __repr__(self): ran.append(1); return 'x'
+        class L(list): append = Name()
+        p = cProfile.Profile()
+        p.enable()
+        list.append(L(), 1)
+        p.disable()
+        loot = 'escaped' if ran else None
+        """,
     "an example of doctest imports": """
         import doctest
         box = []

@@ -82,6 +82,17 @@ def its_own_only(cls: Any) -> Any:
 _GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
+def call_it(module: str, names: dict[str, Any]) -> None:
+    """At the end of a module here that another one imports, and so may load before it is exported:
+    what it defines gets the name of the library's module, as ModuleTable gives it to others."""
+    for value in list(names.values()):
+        is_own = isinstance(value, (FunctionType, type)) and value.__module__ == names["__name__"]
+        if is_own:
+            value.__module__ = module
+            if isinstance(value, FunctionType):
+                value.__annotations__ = {}
+
+
 def check_packages(names: Iterable[str]) -> None:
     """only_for_its_own() for the methods of all classes that these modules and their submodules
     define, exceptions apart."""
