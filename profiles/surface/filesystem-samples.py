@@ -8,6 +8,7 @@ import logging
 import lzma
 import os
 import pathlib
+import shelve
 import shutil
 import sqlite3
 import tarfile
@@ -56,6 +57,13 @@ extracted = untarred.extractfile("text")
 streamed = tarfile.open(path / "a.tar.gz", "r|gz")
 if hasattr(tarfile, "data_filter"):  # from 3.11.4 on
     filtered = tarfile.data_filter(tar_member, folder.name)
+
+shelf = shelve.open(str(path / "shelf"))
+shelf["key"] = 1
+keys_of_shelf, items_of_shelf, values_of_shelf = shelf.keys(), shelf.items(), shelf.values()
+closed_shelf = shelve.Shelf({})
+closed_shelf.close()
+closed_dictionary = closed_shelf.dict
 
 zipped = gzip.open(path / "a.gz", "wt")
 zipped_bytes = gzip.open(path / "b.gz", "wb")

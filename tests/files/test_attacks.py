@@ -230,6 +230,28 @@ LANGUAGE = {
         import sqlite3
         sqlite3.dbapi2.Connection
         """,
+    "a shelf whose pickle calls a function": """
+        import shelve
+        calls = b"cbuiltins\\neval\\n(V1\\ntR."
+        assert shelve.Shelf({b"x": calls})["x"] == 1
+        """,
+    "the module behind a shelf": """
+        import shelve
+        shelve.pickle.loads
+        """,
+    "a shelf's method writes to another object": """
+        import shelve
+        class Mine: pass
+        mine = Mine()
+        shelve.Shelf.__init__(mine, {})
+        assert mine.writeback is False
+        """,
+    "a profile in a file": """
+        import contextlib, cProfile, io, pstats
+        with contextlib.redirect_stdout(io.StringIO()):
+            cProfile.run("1", "x.prof")
+            pstats.Stats("x.prof").print_stats()
+        """,
     "SQLite's callbacks and their tracebacks": """
         import sqlite3
         sqlite3.enable_callback_tracebacks(True)
