@@ -228,8 +228,8 @@ RULES: dict[str, Rule] = {
         "Library code relies on its classes and objects. Attributes may be set on instances of the "
         "library classes that are designed for it (`decimal.getcontext().prec`), and names on a "
         "module (`random.random = f`), which only the program's own code then sees.",
-        "import math\nmath.sqrt.calls = 0",
-        "calls = 0",
+        "import fractions\nfractions.Fraction.unit = 1",
+        "unit = 1",
     ),
     "BJ306": Rule(
         "computed-name",

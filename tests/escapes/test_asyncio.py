@@ -114,7 +114,7 @@ STORES = {
     "a method of the loop": "loop.time = lambda: 0.0",
     "a method of a queue's class": "asyncio.Queue.put = None",
     "a method of a task's class": "setattr(asyncio.Task, 'cancel', None)",
-    "the module": "asyncio.sleep = None",
+    "the module": "del asyncio.sleep",
     "what is private to a queue": "asyncio.Queue()._queue = None",
     "what is private to the loop": "import collections; setattr(loop, '_re' + 'ady', collections.deque())",
     "what is private to a task, by object's own method": "object.__setattr__(asyncio.current_task(), '_na' + 'me', 'x')",

@@ -9,16 +9,21 @@ from tests.escapes.suite import check_attack
 
 ATTACKS = {
     "a proxy's own dict": "import json\nloot = json.__dict__",
-    "a module's attribute is replaced": """
-        import math
-        math.sqrt = lambda x: 'escaped'
-        from math import sqrt
-        loot = sqrt(4)
+    "a class of a module is replaced for its functions": """
+        import textwrap
+        class W:
+            def __init__(self, **options): pass
+            def fill(self, text): return 'escaped'
+        textwrap.TextWrapper = W
+        loot = textwrap.fill('x')
         """,
-    "a module's attribute by setattr": """
-        import math
-        setattr(math, 'pi', 'escaped')
-        loot = math.pi
+    "a class of a module, by setattr": """
+        import pprint
+        class P:
+            def __init__(self, **options): pass
+            def pformat(self, value): return 'escaped'
+        setattr(pprint, 'PrettyPrinter', P)
+        loot = pprint.pformat(1)
         """,
     "a module's attribute by object's own method": """
         import math

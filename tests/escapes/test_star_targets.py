@@ -13,9 +13,12 @@ ATTACKS = {
         loot = 'escaped' if type(__builtins__) is list else None
         """,
     "a list target that writes to a module": """
-        import math
-        [math.pi, *math.rest] = 'escaped', 1
-        loot = math.pi
+        import textwrap
+        class W:
+            def __init__(self, **options): pass
+            def fill(self, text): return 'escaped'
+        [textwrap.TextWrapper, *textwrap.rest] = W, 1
+        loot = textwrap.fill('x')
         """,
     "a star target that writes to a library function": """
         import textwrap
@@ -33,9 +36,12 @@ ATTACKS = {
         loot = textwrap.dedent.kept
         """,
     "a comprehension's target on a module": """
-        import math
-        [0 for math.e in ('escaped',)]
-        loot = math.e
+        import pprint
+        class P:
+            def __init__(self, **options): pass
+            def pformat(self, value): return 'escaped'
+        [0 for pprint.PrettyPrinter in (P,)]
+        loot = pprint.pformat(1)
         """,
     "a star in a subscript's target": """
         import textwrap

@@ -42,11 +42,6 @@ ATTACKS = {
         raw = getattr(sys.__stdout__.buffer, 'raw', sys.__stdout__.buffer)  # python -u has none
         loot = 'escaped' if type(raw)('/etc/passwd').read(1) else None
         """,
-    "sys.modules is assigned": """
-        import sys
-        sys.modules = {}
-        loot = 'escaped' if sys.modules == {} else None
-        """,
     "a hook is assigned": """
         import sys
         sys.excepthook = print

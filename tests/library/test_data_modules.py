@@ -87,7 +87,7 @@ def test_sources_are_the_programs() -> None:
 def test_every_late_module_can_be_loaded_while_the_program_runs() -> None:
     from belljar_policy import reviewed
 
-    names = sorted(reviewed.LATE | reviewed.LATE_ANYWAY)
+    names = sorted((reviewed.LATE | reviewed.LATE_ANYWAY) - {"shelve"})  # which needs files
     assert_runs(f"""
     import importlib
     class Mine(Exception): pass
