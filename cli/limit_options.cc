@@ -54,6 +54,20 @@ void AddLimitOptions(CLI::App* parser, LimitOptions& options) {
           "(default: the profile's; basic: 1m)");
 }
 
+void AddInputTimeout(CLI::App* parser, std::optional<std::string>& text) {
+  AddText(parser, "--input-timeout", text, "TIME",
+          "at a terminal: longest wait for a line of input, during which --timeout stands still "
+          "(default: 10m)");
+}
+
+core::Result<Milliseconds> ResolveInputTimeout(const std::optional<std::string>& text) {
+  constexpr Milliseconds kDefault = std::chrono::minutes(10);
+  if (!text) return kDefault;
+  core::Result<Milliseconds> duration = core::ParseDuration(*text);
+  if (duration) return duration;
+  return core::MakeError("--input-timeout " + core::Quoted(*text), duration.error().detail);
+}
+
 core::Result<core::Limits> ResolveLimits(const LimitOptions& options,
                                          const core::Profile& profile) {
   const core::Limits& maximum = profile.maximum_limits;

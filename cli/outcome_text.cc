@@ -44,14 +44,19 @@ std::string StoppedText(const host::Outcome& outcome) {
   if (outcome.status == host::Status::kMemoryLimit) {
     message = "stopped at " + outcome.limits.memory.ToString() + " of memory";
   }
-  return WholeLines(error.traceback) + "belljar: " + message +
-         (error.hint.empty() ? "" : "; " + error.hint) + "\n";
+  // Of one that was stopped from outside, the last line says what ours does.
+  std::string traceback = WholeLines(error.traceback);
+  const std::string last = error.type + ": " + error.message + "\n";
+  if (outcome.status != host::Status::kMemoryLimit && traceback.ends_with(last)) {
+    traceback.resize(traceback.size() - last.size());
+  }
+  return traceback + "belljar: " + message + (error.hint.empty() ? "" : "; " + error.hint) + "\n";
 }
 
 std::string DroppedText(const char* stream, uint64_t bytes, const core::Limits& limits) {
   if (bytes == 0) return "";
   return "belljar: " + WithThousands(bytes) + " bytes of " + stream + " were discarded (limit " +
-         limits.output.ToString() + ")\n";
+         limits.output.ToString() + ", --max-output)\n";
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+#include <signal.h>
 #include <unistd.h>
 
 #include <CLI/CLI.hpp>
@@ -21,11 +22,13 @@
 #include "cli/run_files.h"
 #include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
+#include "cli/terminal_input.h"
 #include "engine/core/text.h"
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/loader.h"
+#include "engine/run/input.h"
 
 namespace belljar::cli {
 namespace {
@@ -53,12 +56,14 @@ struct RunArguments {
   PackageArguments packages;
   NetworkArguments network;
   LimitOptions limits;
+  std::optional<std::string> input_timeout;
   std::string language = "restricted";
   bool show_result = false;
   bool json = false;
   bool lean = false;
   host::AnswerOptions answer;
 
+  RunArguments() { answer.output_limit = "--max-output"; }
   bool is_live() const { return !json && !lean; }
 };
 
@@ -71,6 +76,8 @@ struct Job {
   host::Request request;
   bool has_source = false;
   std::optional<host::Finding> refused;  // the source is too long to be sent to a worker
+  std::chrono::milliseconds input_timeout{};
+  bool asks = false;  // the person at the terminal for input
   std::optional<SaveDirectory> save_artifacts;
   std::optional<server::audit::SigningKey> receipt_key;
 };
@@ -143,7 +150,15 @@ core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
 }
 
 core::Result<void> TakeStandardInput(const RunArguments& arguments, Job& job) {
-  if (!arguments.standard_input) return {};
+  core::Result<std::chrono::milliseconds> timeout = ResolveInputTimeout(arguments.input_timeout);
+  if (!timeout) return timeout.error();
+  job.input_timeout = *timeout;
+  if (!arguments.standard_input) {
+    // Without its output on the terminal a program's questions could not be seen.
+    job.asks = arguments.is_live() && arguments.file != "-" && TerminalInput::IsThere();
+    if (job.asks) job.request.functions.emplace_back(host::kAsksInput);
+    return {};
+  }
   // A guest could not hold more than this, and /dev/zero never ends.
   const core::Bytes bound = job.request.limits.memory;
   core::Result<SourceFile> input = ReadSourceFile(*arguments.standard_input, bound);
@@ -377,6 +392,11 @@ int RunJob(const RunArguments& arguments, Job job) {
   run::RunOptions options;
   options.cancel_fd = interruption.fd();
   if (arguments.is_live()) options.sink = &output.sink();
+  TerminalInput input({.cancel_fd = interruption.fd(), .timeout = job.input_timeout});
+  if (job.asks) {
+    options.call = run::AnsweringInput(
+        [&](const run::InputQuestion& question) { return input.Ask(question); });
+  }
   core::Result<host::Outcome> outcome =
       job.container ? RunInContainer(job, options)
                     : outside::RunOnce(std::move(job.sandbox), job.request, options,
@@ -386,13 +406,20 @@ int RunJob(const RunArguments& arguments, Job job) {
   if (interruption.signal() != 0) {
     // A run ended by an interruption is not a failure of ours.
     const int code = ExitOfSignal(interruption.signal());
-    if (!arguments.json || !outcome) return code;
-    return Answer(OutcomeJson(*outcome, arguments), code);
+    if (!outcome) return code;
+    if (arguments.json) return Answer(OutcomeJson(*outcome, arguments), code);
+    // Where it was.
+    const bool is_told = interruption.signal() != SIGPIPE && outcome->error;
+    if (is_told && !outcome->error->traceback.empty()) {
+      PrintReport(OutcomeText(*outcome, job.request.filename));
+    }
+    return code;
   }
   if (!outcome) return Fail(outcome.error(), arguments.json);
   NameProfiles(profile, *outcome);
   const int code = Report(*outcome, arguments, job);
   if (job.receipt_key) {
+    if (job.asks) job.request.standard_input = input.typed();
     const core::Result<void> receipt =
         WriteReceipt(*arguments.receipt, *job.receipt_key, profile, job.request, *outcome);
     if (!receipt) return OwnFailure(receipt.error());
@@ -429,8 +456,10 @@ Command MakeRunCommand(CLI::App& app) {
   AddText(parser, "-c", arguments->code, "CODE", "the program as text");
   AddText(parser, "-m", arguments->module, "MODULE",
           "the program as a module or package below the current directory, with its package");
-  AddText(parser, "--stdin", arguments->standard_input, kFileType,
-          "file that the program reads as standard input; -: standard input (default: none)");
+  AddText(
+      parser, "--stdin", arguments->standard_input, kFileType,
+      "file that the program reads as standard input; -: standard input (default: at a terminal "
+      "it asks you for each line; else none)");
   parser
       ->add_option(
           "--file", arguments->files,
@@ -457,6 +486,7 @@ Command MakeRunCommand(CLI::App& app) {
   AddContainerOptions(parser, arguments->container);
   AddPackageOptions(parser, arguments->packages);
   AddLimitOptions(parser, arguments->limits);
+  AddInputTimeout(parser, arguments->input_timeout);
   AddImportsOption(parser, arguments->allowed_imports);
   AddNetworkOptions(parser, arguments->network);
   AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
@@ -478,7 +508,7 @@ Command MakeRunCommand(CLI::App& app) {
       ->check(CLI::Range(200, 1'000'000))
       ->capture_default_str();
   SetExamples(parser,
-              {"belljar run program.py  # live output, tracebacks on stderr",
+              {"belljar run program.py  # live output and input, tracebacks on stderr",
                "belljar run -c 'print(sum(range(10)))'  # code on the command line",
                "belljar run - < program.py  # a program from standard input",
                "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",

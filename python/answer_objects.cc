@@ -118,7 +118,8 @@ py::str AnswerText(const py::object& result, const py::object& json, size_t char
   } else if (result.attr("has_value").cast<bool>()) {
     outcome.result_json = "null";  // whether it has a value that its repr shows completely
   }
-  return TextObject(host::AnswerText(outcome, {characters}));
+  return TextObject(
+      host::AnswerText(outcome, {.characters = characters, .output_limit = "output"}));
 }
 
 py::str FailureText(const py::object& result, size_t characters) {

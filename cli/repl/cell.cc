@@ -90,6 +90,10 @@ int RunCell(Live& live, const CellText& text, bool is_timed) {
   run::RunOptions options;
   options.cancel_fd = live.interruption.fd();
   options.sink = &output.sink();
+  if (live.ask) {
+    request.functions.emplace_back(host::kAsksInput);
+    options.call = run::AnsweringInput(live.ask);
+  }
   core::Result<host::Outcome> outcome = live.sandbox.RunCell(*branch.session, request, options);
   output.Finish();
   if (!outcome) return FailCell(live, outcome.error());

@@ -40,6 +40,7 @@ struct ReplArguments {
   const CLI::Option* isolation = nullptr;  // to distinguish its default from an explicit value
   ContainerArguments container;
   LimitOptions limits;
+  std::optional<std::string> input_timeout;
   NetworkArguments network;
   std::string language = "restricted";
   size_t checkpoints = 16;
@@ -54,6 +55,7 @@ struct Plan {
   std::optional<container::backend::ContainerOptions> container;
   SessionStart start;
   host::Request request;
+  std::chrono::milliseconds input_timeout{};
   std::optional<SaveDirectory> output;
   std::optional<HistoryFile> history;
 };
@@ -144,6 +146,9 @@ core::Result<Plan> Prepare(const ReplArguments& arguments,
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, options.profile);
   if (!limits) return limits.error();
   plan.request.limits = *limits;
+  core::Result<std::chrono::milliseconds> input = ResolveInputTimeout(arguments.input_timeout);
+  if (!input) return input.error();
+  plan.input_timeout = *input;
   plan.request.environment = arguments.environment;
   plan.start.options.limits = *limits;
   plan.start.options.checkpoints = arguments.checkpoints;
@@ -181,8 +186,8 @@ int RunPlan(const ReplArguments& arguments, Plan plan) {
   }
   Printer printer(interruption, arguments.colors);
   Saver saver(std::move(plan.output), arguments.force);
-  Live live{**sandbox,     interruption, printer, saver, branches, std::move(plan.request),
-            is_interactive};
+  Live live{**sandbox,      interruption,      printer, saver, branches, std::move(plan.request),
+            is_interactive, plan.input_timeout};
   if (!is_interactive) return RunFromInput(live);
   printer.Answer(std::string("Belljar ") + host::kBelljarVersion + ", CPython " +
                  host::kPythonVersion + ", profile " + core::Printable(profile) +
@@ -226,6 +231,7 @@ Command MakeReplCommand(CLI::App& app) {
       ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
   AddLimitOptions(parser, arguments->limits);
+  AddInputTimeout(parser, arguments->input_timeout);
   AddContainerOptions(parser, arguments->container);
   AddImportsOption(parser, arguments->allowed_imports);
   AddNetworkOptions(parser, arguments->network);

@@ -13,6 +13,7 @@
 namespace belljar::cli::repl {
 namespace {
 
+constexpr char kBackspace = 0x7f;
 constexpr unsigned char kCtrlC = 0x03;
 constexpr unsigned char kCtrlZ = 0x1a;
 constexpr size_t kMaxTypedAhead = 4096;
@@ -76,6 +77,21 @@ int Keyboard::Next() {
     Suspend();
     return kChanged;
   }
+}
+
+std::string Keyboard::TakeTypedAhead() {
+  std::string line;
+  while (!typed_ahead_.empty() && !line.ends_with('\n')) {
+    const auto byte = static_cast<char>(typed_ahead_.front());
+    typed_ahead_.pop_front();
+    if (byte == kBackspace) {
+      while (!line.empty() && (line.back() & 0xc0) == 0x80) line.pop_back();
+      if (!line.empty()) line.pop_back();
+    } else {
+      line += byte == '\r' ? '\n' : byte;
+    }
+  }
+  return line;
 }
 
 void Keyboard::Suspend() {

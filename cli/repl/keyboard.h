@@ -13,6 +13,7 @@
 
 #include <deque>
 #include <optional>
+#include <string>
 
 #include "cli/interruption.h"
 #include "engine/core/fd.h"
@@ -34,6 +35,10 @@ class Keyboard {
 
   // The next byte, or one of the above.
   int Next();
+
+  // Removes what was typed while nothing read it: at most up to the end of a line, which is "\n".
+  // Not while there is a watch.
+  std::string TakeTypedAhead();
 
   // Stops this process and the others of its group until it is continued, as Ctrl-Z does.
   void Suspend();

@@ -8,6 +8,7 @@
 #include "cli/repl/saver.h"
 #include "engine/host/request.h"
 #include "engine/outside/sandbox.h"
+#include "engine/run/input.h"
 
 namespace belljar::cli::repl {
 
@@ -19,6 +20,8 @@ struct Live {
   Branches& branches;
   host::Request request;  // for each cell, except for its source and its name
   bool is_interactive = false;
+  std::chrono::milliseconds input_timeout{};
+  run::AskForInput ask = {};  // asks the person at the terminal, if there is one
 };
 
 // The number of the next cell.

@@ -12,6 +12,7 @@
 #include "cli/repl/line_editor.h"
 #include "cli/repl/loop.h"
 #include "cli/repl/questions.h"
+#include "cli/terminal_input.h"
 
 namespace belljar::cli::repl {
 namespace {
@@ -24,7 +25,15 @@ bool IsFarewell(std::string_view line) {
 class TerminalLoop {
  public:
   TerminalLoop(Live& live, Keyboard& keyboard)
-      : live_(live), keyboard_(keyboard), cell_(live.request.limits.source) {}
+      : live_(live),
+        keyboard_(keyboard),
+        cell_(live.request.limits.source),
+        input_({.cancel_fd = live.interruption.fd(),
+                .timeout = live.input_timeout,
+                .take_typed_ahead = [this] { return keyboard_.TakeTypedAhead(); },
+                .suspend = [this] { keyboard_.Suspend(); }}) {
+    live_.ask = [this](const run::InputQuestion& question) { return Ask(question); };
+  }
 
   core::Result<int> Run(std::optional<HistoryFile> history);
 
@@ -34,15 +43,27 @@ class TerminalLoop {
   std::optional<int> Take(EnteredLine line);
   std::optional<int> TakeLine(const std::string& line);
   std::optional<int> EnsureOpen();
+  std::optional<int> CarryOut(const std::string& line);
   bool BeginCell(const std::string& line, CommandEnd& end);
   void RunTheCell();
   std::optional<int> EndOf(int signal);
+  run::InputAnswer Ask(const run::InputQuestion& question);
 
   Live& live_;
   Keyboard& keyboard_;
   CellText cell_;
   bool is_timed_ = false;
+  std::optional<Keyboard::Watch> watch_;  // while a line is carried out
+  TerminalInput input_;
 };
+
+// What is typed is for the cell. In the meantime nothing else reads it.
+run::InputAnswer TerminalLoop::Ask(const run::InputQuestion& question) {
+  watch_.reset();
+  run::InputAnswer answer = input_.Ask(question);
+  watch_.emplace(keyboard_);
+  return answer;
+}
 
 std::string TerminalLoop::Prompt() {
   const Branch& branch = live_.branches.current();
@@ -101,11 +122,18 @@ bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
 
 // The exit code, if the prompt ends here.
 std::optional<int> TerminalLoop::TakeLine(const std::string& line) {
-  const Keyboard::Watch watch(keyboard_);
-  if (watch.error()) {
-    live_.printer.Failure(*watch.error());
-    return std::nullopt;
+  watch_.emplace(keyboard_);
+  std::optional<int> end;
+  if (watch_->error()) {
+    live_.printer.Failure(*watch_->error());
+  } else {
+    end = CarryOut(line);
   }
+  watch_.reset();
+  return end;
+}
+
+std::optional<int> TerminalLoop::CarryOut(const std::string& line) {
   if (cell_.is_empty()) {
     if (IsBlank(line)) return std::nullopt;
     if (IsFarewell(line)) return kExitOk;

@@ -220,10 +220,12 @@ GuestConnection::End GuestConnection::Watch(waiting::Wait wait, const run::RunOp
       // No functions are called for a run that is over, so a guest cannot extend its time again and
       // again.
       const core::Deadline asked = core::Clock::now();
-      if (!cancelled && asked < last_call && AnswerCall()) {
+      const std::optional<std::string> called =
+          !cancelled && asked < last_call ? AnswerCall() : std::nullopt;
+      if (called) {
         interrupts.CheckSoon();
-        // The clock of a cell is stopped meanwhile.
-        if (session_) {
+        // The clock of a cell is stopped meanwhile, and that of a program that waits for a person.
+        if (session_ || *called == host::kAsksInput) {
           last_call += core::Clock::now() - asked;
           wait.deadline += core::Clock::now() - asked;
         }
@@ -265,18 +267,18 @@ core::Result<void> GuestConnection::AwaitAny(const waiting::Wait& wait,
   return waiting::WaitForAny(watched_, wait);
 }
 
-// May take any amount of time; the guest's clock keeps running, and its messages are kept. False:
-// there is no call.
-bool GuestConnection::AnswerCall() {
+// May take any amount of time; the guest's clock keeps running, and its messages are kept. Returns
+// what was called, if there is a call.
+std::optional<std::string> GuestConnection::AnswerCall() {
   const std::optional<GuestReader::Call> call = reader_->TakeCall();
-  if (!call) return false;
+  if (!call) return std::nullopt;
   std::string answer = calls_->Answer(call->name, call->arguments);
   if (answer.empty() && session_) answer = run::FunctionCalls::Interrupted();
   // Without an answer, the guest waits to be cancelled.
-  if (answer.empty()) return true;
+  if (answer.empty()) return call->name;
   outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kAnswer, answer.size()) + answer;
   answering_ = outbox_.size();
-  return true;
+  return call->name;
 }
 
 // A guest that no longer reads may still have sent its outcome.

@@ -103,7 +103,7 @@ class GuestConnection {
   core::Result<void> AwaitAny(const waiting::Wait& wait, const run::RunOptions& options);
   std::optional<End> Read();
   std::optional<End> Take(const std::string& bytes);
-  bool AnswerCall();
+  std::optional<std::string> AnswerCall();
   void Flush();
   void Stream(const run::RunOptions& options);
   host::Outcome Ended(const host::Request& request);

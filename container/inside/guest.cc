@@ -16,6 +16,7 @@
 #include "container/wire/greeting.h"
 #include "container/wire/outcome_text.h"
 #include "container/wire/session_text.h"
+#include "engine/core/text.h"
 #include "engine/host/version.h"
 #include "engine/outside/probe.h"
 #include "engine/profiles/loader.h"
@@ -215,9 +216,10 @@ class Service {
     run.cancel_fd = host_.cancel_fd();
     run.kill_fd = host_.gone_fd();
     // The engine's own clock starts slightly later, and ends the run. The clock of a cell is
-    // stopped during a call.
+    // stopped during a call, and that of a program while a person thinks.
+    const bool stops = is_cell || core::Contains(request.functions, std::string(host::kAsksInput));
     const core::Deadline end =
-        is_cell ? core::Deadline::max() : core::Clock::now() + request.limits.timeout;
+        stops ? core::Deadline::max() : core::Clock::now() + request.limits.timeout;
     if (!request.functions.empty()) {
       run.call = [this, end](std::string_view name, std::string_view arguments) {
         return Call(name, arguments, end);

@@ -7,6 +7,8 @@
 #ifndef BELLJAR_ENGINE_CORE_CAPTURE_LAYOUT_H_
 #define BELLJAR_ENGINE_CORE_CAPTURE_LAYOUT_H_
 
+#include <signal.h>
+
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -16,6 +18,15 @@
 namespace belljar::core {
 
 inline constexpr size_t kMaxRecordedSyscalls = 32;
+
+// Where the program was when the host stopped it: for each place, innermost first, the file, the
+// function and the line, each followed by a NUL. One more than is shown, which says that there are
+// more.
+inline constexpr size_t kMaxPlaces = 6;
+inline constexpr size_t kMaxPlacesText = 2048;
+// Asks a worker for them, after which it ends. Guest code cannot set the handler of such a signal
+// (profiles/seccomp.toml).
+inline int PlacesSignal() { return SIGRTMAX; }
 
 struct CaptureHeader {
   std::atomic<uint64_t> stdout_size;
@@ -30,6 +41,8 @@ struct CaptureHeader {
     std::atomic<uint32_t> number;
     std::atomic<uint32_t> count;
   } denied[kMaxRecordedSyscalls];
+  std::atomic<uint32_t> places_size;
+  char places[kMaxPlacesText];
 };
 static_assert(std::atomic<uint64_t>::is_always_lock_free);
 

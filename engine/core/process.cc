@@ -118,7 +118,8 @@ void Process::Kill() const {
   if (!Send(SIGKILL) && reaper_) reaper_->End();
 }
 
-void Process::Interrupt() const { (void)Send(SIGINT); }
+void Process::Interrupt() const { Signal(SIGINT); }
+void Process::Signal(int number) const { (void)Send(number); }
 bool Process::HasEnded() const { return !ended_ || IsReadable(ended_.get()); }
 
 void Process::Pause() const { (void)Send(SIGSTOP); }

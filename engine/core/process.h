@@ -71,6 +71,7 @@ class Process {
 
   void Kill() const;
   void Interrupt() const;  // SIGINT
+  void Signal(int number) const;
   // Pause stops the child until Resume. A paused child can still be killed.
   void Pause() const;
   void Resume() const;

@@ -92,7 +92,9 @@ std::string StreamText(const Stream& stream, LongPart part, const AnswerOptions&
   std::string text = Shortened(stream.text, options.characters, {.uri = UriOf(options, part)});
   if (stream.dropped_bytes == 0) return text;
   if (!text.empty()) text += '\n';
-  return text + Note(Count(stream.dropped_bytes) + " bytes beyond the limit were dropped");
+  const std::string name = options.output_limit.empty() ? "" : " (" + options.output_limit + ")";
+  return text +
+         Note(Count(stream.dropped_bytes) + " bytes beyond the limit" + name + " were dropped");
 }
 
 // The worker bounds the repr; a value that is longer and plain data is shown as JSON.

@@ -38,6 +38,8 @@ struct AnswerOptions {
   size_t characters = 10'000;
   // Where the whole of a part can be read. Parts not listed cannot be read anywhere.
   std::map<LongPart, std::string> uris = {};
+  // What the caller calls the limit of the output, if there is such a name.
+  std::string output_limit = {};
   // The cell has opened its session: include the session's id in the text.
   bool is_new_session = false;
 };

@@ -30,6 +30,10 @@ struct InputVariable {
 // the name and, if it is plain data, the value, and finally without arguments.
 inline constexpr std::string_view kTakesVariables = "@variable";
 
+// Likewise, called for each line that the program reads of its standard input (run/input.h). Then
+// there is no `standard_input`.
+inline constexpr std::string_view kAsksInput = "@input";
+
 struct Request {
   enum class Mode { kRun, kValidate };
 

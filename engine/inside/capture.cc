@@ -68,6 +68,19 @@ void WriteOutput(CaptureStreamKind kind, std::string_view bytes) {
   if (kept < bytes.size()) dropped.fetch_add(bytes.size() - kept, std::memory_order_relaxed);
 }
 
+std::string OutputSince(CaptureStreamKind kind, uint64_t& position) {
+  constexpr uint64_t kMost = 1000;
+  const Capture& capture = TheCapture();
+  if (!capture.header) return {};
+  const bool is_stdout = kind == CaptureStreamKind::kStdout;
+  const uint64_t size = (is_stdout ? capture.header->stdout_size : capture.header->stderr_size)
+                            .load(std::memory_order_relaxed);
+  const uint64_t from = std::min(std::max(position, size - std::min(size, kMost)), size);
+  position = size;
+  const size_t offset = is_stdout ? capture.layout.stdout_offset() : capture.layout.stderr_offset();
+  return {reinterpret_cast<const char*>(capture.region.data()) + offset + from, size - from};
+}
+
 bool WriteReport(std::string_view report) {
   const Capture& capture = TheCapture();
   if (!capture.header || report.size() > capture.layout.report.count) return false;
@@ -103,6 +116,12 @@ void RecordDeniedSyscall(uint32_t number) {
   if (slot >= core::kMaxRecordedSyscalls) return;
   g_header->denied[slot].number.store(number);
   g_header->denied[slot].count.store(1);
+}
+
+void RecordPlaces(std::string_view places) {
+  if (!g_header || places.size() > sizeof g_header->places) return;
+  memcpy(g_header->places, places.data(), places.size());
+  g_header->places_size.store(static_cast<uint32_t>(places.size()), std::memory_order_release);
 }
 
 void EndForMemory() {

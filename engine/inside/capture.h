@@ -6,6 +6,7 @@
 #define BELLJAR_ENGINE_INSIDE_CAPTURE_H_
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "engine/core/capture_layout.h"
@@ -27,6 +28,10 @@ void SetOutputLimit(uint64_t bytes);
 enum class CaptureStreamKind { kStdout, kStderr };
 void WriteOutput(CaptureStreamKind kind, std::string_view bytes);
 
+// What has been written since `position`, of which at most the last 1,000 bytes; `position` is then
+// the end.
+std::string OutputSince(CaptureStreamKind kind, uint64_t& position);
+
 // False if it does not fit; nothing is written then.
 bool WriteReport(std::string_view report);
 
@@ -36,6 +41,9 @@ bool WriteArtifact(std::string_view bytes, uint64_t* offset);
 
 // Records a system call that the filter refused. Async-signal-safe.
 void RecordDeniedSyscall(uint32_t number);
+
+// Async-signal-safe.
+void RecordPlaces(std::string_view places);
 
 // Ends the worker after an allocation beyond its limit, so that a guest cannot catch MemoryError
 // and continue. Does nothing in the zygote. Called by the allocator.

@@ -19,6 +19,7 @@ namespace belljar::inside {
 inline constexpr int kUnused = 0;       // the host has closed the socket
 inline constexpr int kSealFailed = 87;  // the host received the reason
 inline constexpr int kReportFailed = 88;
+inline constexpr int kStopped = 90;  // at the host's request (places.h)
 
 // If the host is gone, the next read will show it.
 void Signal(int socket, const core::WorkerSignal& signal);

@@ -13,6 +13,7 @@
 #include "engine/inside/hot_blocks.h"
 #include "engine/inside/hot_pages.h"
 #include "engine/inside/memory.h"
+#include "engine/inside/places.h"
 
 extern "C" PyObject* PyInit__belljar_guards();
 
@@ -170,6 +171,15 @@ void PrepareForClones(const py::module_& runner, bool huge_pages) {
   }
 }
 
+// Files there are none of a program's.
+std::vector<std::string> LibraryFolders(const InterpreterOptions& options,
+                                        const py::object& profile_folders) {
+  std::vector<std::string> folders = *g_library_paths;
+  folders.insert(folders.end(), options.package_paths.begin(), options.package_paths.end());
+  for (const py::handle folder : profile_folders) folders.push_back(folder.cast<std::string>());
+  return folders;
+}
+
 void Prepare(const InterpreterOptions& options) {
   const py::module_ runner = py::module_::import("belljar_runner");  // first: see patterns.py
   const py::object loads = py::module_::import("json").attr("loads");
@@ -184,6 +194,10 @@ void Prepare(const InterpreterOptions& options) {
                  options.loads_all_modules() ? runner.attr("prepare_questions")() : py::none(),
                  runner.attr("after_copy"), loads,
                  options.keeps_artifacts ? py::object(py::cpp_function(KeepArtifact)) : py::none()};
+  if (core::Result<void> done = InstallPlacesHandler(LibraryFolders(options, profile_folders));
+      !done) {
+    throw std::runtime_error(done.error().ToString());
+  }
   if (options.single_run) {
     runner.attr("warm")();
     RunForkHooks();
@@ -252,7 +266,13 @@ py::dict MakeRequest(const RequestParts& parts) {
   request["keep_artifact"] = g_runner->keep_artifact;
   if (!parts.inputs.empty()) request["inputs"] = Loaded(parts.inputs);
   if (!parts.modules.empty()) request["modules"] = Modules(parts.modules);
-  if (request.contains("functions")) request["call_host"] = py::cpp_function(parts.call_host);
+  if (request.contains("functions")) {
+    request["call_host"] = py::cpp_function(parts.call_host);
+    request["new_output"] = py::cpp_function([out = uint64_t{0}, err = uint64_t{0}]() mutable {
+      return py::make_tuple(py::bytes(OutputSince(CaptureStreamKind::kStdout, out)),
+                            py::bytes(OutputSince(CaptureStreamKind::kStderr, err)));
+    });
+  }
   if (parts.start_over) request["start_over"] = py::cpp_function(parts.start_over);
   return request;
 }

@@ -31,8 +31,9 @@ bool IsVariable(std::string_view name) {
 // Checks the names of a request's variables and functions.
 core::Result<void> CheckNames(const host::Request& request) {
   std::vector<std::string_view> names;
-  std::ranges::copy_if(request.functions, std::back_inserter(names),
-                       [](const std::string& name) { return name != host::kTakesVariables; });
+  std::ranges::copy_if(request.functions, std::back_inserter(names), [](const std::string& name) {
+    return name != host::kTakesVariables && name != host::kAsksInput;
+  });
   for (const host::InputVariable& input : request.inputs) {
     names.push_back(input.name);
     if (std::holds_alternative<host::JsonFailure>(

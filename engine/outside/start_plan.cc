@@ -4,6 +4,7 @@
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/outside/input_of_both.h"
 #include "engine/outside/output_of_both.h"
 #include "engine/workspace/workspace.h"
 
@@ -32,7 +33,9 @@ bool FindWord(std::string_view source, Found found) {
 
 // Whether running the request twice would go unnoticed.
 bool MayStartOver(const host::Request& request, bool has_network) {
-  return request.mode == host::Request::Mode::kRun && request.functions.empty() && !has_network;
+  const bool only_asks = std::ranges::all_of(
+      request.functions, [](const std::string& name) { return name == host::kAsksInput; });
+  return request.mode == host::Request::Mode::kRun && only_asks && !has_network;
 }
 
 bool NamesAny(const Names& names, std::string_view source) {
@@ -56,11 +59,14 @@ core::Result<host::Outcome> CarryOut(const StartPlan& plan, const run::RunOption
   std::optional<OutputOfBoth> output;
   run::RunOptions through = run;
   if (run.sink) through.sink = &output.emplace(*run.sink).sink();
+  InputOfBoth input(run.call);
+  if (run.call) through.call = input.call();
   core::Result<host::Outcome> outcome = run_from(plan.first, through);
   if (outcome) return outcome;
   if (!plan.fallback_on_any_failure && outcome.error().cause != core::Cause::kStartOver)
     return outcome;
   if (output) output->StartOver();
+  input.StartOver();
   return run_from(*plan.fallback, through);
 }
 

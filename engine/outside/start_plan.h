@@ -16,8 +16,8 @@
 // The names are the profile's own; no text of the program reaches a zygote. A program that needs
 // another module after all is killed where it requests it, and started over where all are loaded.
 // Nobody notices the first run: it could neither keep nor send anything, and output already shown
-// is not shown again. A program with network access, or with functions of its caller, could be
-// noticed, so those run where all modules are loaded.
+// is not shown again, nor a person asked again for the input. A program with network access, or
+// with functions of its caller, could be noticed, so those run where all modules are loaded.
 //
 // In containers, a spare is a waiting container (container/backend/container_pool.h), whose sandbox
 // has one worker (SandboxOptions::single_run). A session's worker is a spare with an init, which

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/core/wire.h"
+#include "engine/run/places.h"
 #include "engine/run/report.h"
 #include "engine/workers/child_reaper.h"
 #include "engine/workers/observe.h"
@@ -18,6 +19,9 @@ namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
 constexpr std::chrono::milliseconds kInterruptInterval{100};
+// For a worker to say where its program is. It takes microseconds of a processor, for which it may
+// have to wait.
+constexpr std::chrono::milliseconds kPlacesGrace{250};
 // In addition to the result itself: traceback, findings, variables.
 constexpr uint64_t kReportOverhead = 512 * 1024;
 
@@ -183,9 +187,10 @@ std::optional<Execution::End> Execution::ReceiveEvent() {
   // The worker only waits for its answer. If an attacker has taken it over, it might not wait while
   // the clock and the CPU time are not checked.
   worker_.process.Pause();
+  const bool stops_clock = is_cell() || channel_.CalledName() == host::kAsksInput;
   const core::Deadline asked = core::Clock::now();
   channel_.Answer();
-  if (is_cell()) {
+  if (stops_clock) {
     const auto waited = core::Clock::now() - asked;
     for (core::Deadline* each : {&start_, &deadline_, &cpu_check_}) *each += waited;
   }
@@ -264,6 +269,16 @@ void Execution::Stream() {
   if (!err.empty() && options_.sink->on_stderr) options_.sink->on_stderr(err);
 }
 
+// The line at which the program was helps whoever wrote it. One that blocks the signal (no one can
+// replace its handler) is not waited for.
+void Execution::AskForPlaces() {
+  if (workers::BlocksSignal(worker_.status_fd.get(), core::PlacesSignal())) return;
+  worker_.process.Signal(core::PlacesSignal());
+  pollfd ended{worker_.process.ended_fd(), POLLIN, 0};
+  const core::Deadline until = core::Clock::now() + kPlacesGrace;
+  while (poll(&ended, 1, core::PollTimeout(until)) < 0 && errno == EINTR) continue;
+}
+
 core::Result<host::Outcome> Execution::Collect(End end) {
   // The wall time excludes the kill.
   const auto wall_time = core::Clock::now() - start_;
@@ -283,6 +298,8 @@ core::Result<host::Outcome> Execution::Collect(End end) {
     CollectFiles(outcome);
     return outcome;
   }
+  const bool stopped = end == End::kTimeout || end == End::kCpuLimit || end == End::kCancelled;
+  if (stopped) AskForPlaces();
   worker_.process.Kill();
   core::ExitReport exit = worker_.process.Wait();
   // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
@@ -294,6 +311,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   CollectOutput(outcome);
   CollectFiles(outcome);
   Explain(end, exit, outcome);
+  if (stopped) AddPlaces(worker_.capture.Places(), request_, outcome);
   return outcome;
 }
 

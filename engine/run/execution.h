@@ -10,7 +10,8 @@
 //
 // With a session's worker, the request is a cell of the session. The worker survives if it has
 // reported, and then waits for the next cell; its files stay in place. Time that a cell spends
-// waiting for a function of the caller does not count.
+// waiting for a function of the caller does not count; of a run, only time that it waits for a
+// person's input.
 #ifndef BELLJAR_ENGINE_RUN_EXECUTION_H_
 #define BELLJAR_ENGINE_RUN_EXECUTION_H_
 
@@ -71,6 +72,7 @@ class Execution {
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
   core::Result<host::Outcome> Collect(End end);
+  void AskForPlaces();
   bool ReadReported(host::Outcome& outcome) const;
   void CloseEgress(host::Outcome& outcome);
   void CollectOutput(host::Outcome& outcome);

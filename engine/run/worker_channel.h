@@ -43,6 +43,8 @@ class WorkerChannel {
   short events() const;
   // Reads and writes as much as possible without blocking.
   Message Move();
+  // After kCall: what is called. Valid until Answer().
+  std::string_view CalledName() const;
   // After kCall: calls the function, on this thread. The answer, if any, is sent by the next
   // Move().
   void Answer();
@@ -51,7 +53,6 @@ class WorkerChannel {
   Message Send();
   Message Receive();
   Message Parse();
-  std::string_view CalledName() const;
 
   const int socket_;
   const FunctionCalls calls_;

@@ -35,6 +35,7 @@ void CaptureReader::Clear() {
     word->store(0);
   }
   own.out_of_memory.store(0);
+  own.places_size.store(0);
   own.denied_count.store(0);
   if (used <= kKeptWhenCleared) return;
   // If it fails, the pages are kept.
@@ -72,6 +73,11 @@ std::string CaptureReader::Artifacts() const {
 }
 
 bool CaptureReader::OutOfMemory() const { return header().out_of_memory.load() != 0; }
+
+std::string CaptureReader::Places() const {
+  const size_t size = header().places_size.load(std::memory_order_acquire);
+  return {header().places, std::min(size, sizeof header().places)};
+}
 
 std::vector<host::SecurityEvent> CaptureReader::DeniedSyscalls() const {
   std::vector<host::SecurityEvent> events;

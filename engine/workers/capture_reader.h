@@ -37,6 +37,8 @@ class CaptureReader {
   // All artifacts, concatenated.
   std::string Artifacts() const;
   bool OutOfMemory() const;
+  // As in core/capture_layout.h.
+  std::string Places() const;
   std::vector<host::SecurityEvent> DeniedSyscalls() const;
 
  private:

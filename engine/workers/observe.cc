@@ -218,6 +218,17 @@ uint64_t MaxRss(int status_fd) {
   return kibibytes * 1024;
 }
 
+bool BlocksSignal(int status_fd, int number) {
+  char status[4096];
+  const ssize_t size = pread(status_fd, status, sizeof status, 0);
+  if (size <= 0) return false;
+  const std::string_view mask =
+      Field(std::string_view(status, static_cast<size_t>(size)), "SigBlk:");
+  uint64_t blocked = 0;
+  std::from_chars(mask.data(), mask.data() + mask.size(), blocked, 16);
+  return (blocked >> (number - 1) & 1) != 0;
+}
+
 core::Result<OwnSeal> OwnSeal::Read() {
   core::Result<std::string> status = core::ReadFile("/proc/self/status", kMaxProcFile);
   if (!status) return status.error();

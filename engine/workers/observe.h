@@ -58,6 +58,9 @@ uint64_t ProportionalMemory(pid_t pid);
 // of 2022); 0 once the process is gone.
 uint64_t MaxRss(int status_fd);
 
+// Whether its main thread blocks the signal; false if that is not known.
+bool BlocksSignal(int status_fd, int number);
+
 }  // namespace belljar::workers
 
 #endif  // BELLJAR_ENGINE_WORKERS_OBSERVE_H_

@@ -7,10 +7,14 @@ from functools import partial
 from typing import Any
 
 from belljar import _plain
+from belljar._escaping import escaped
 from belljar._options import variable
 
 # A function of the engine (engine/host/request.h) that programs cannot call by name.
 TAKES_VARIABLES = "@variable"
+
+# Likewise; called for each line that a program reads of its standard input.
+ASKS_INPUT = "@input"
 
 # Nested wrappers that are looked through; real functions have fewer.
 _MAX_WRAPPERS = 16
@@ -32,6 +36,44 @@ def checked(argument: str, functions: Functions) -> dict[str, Callable[..., Any]
     return dict(functions)
 
 
+class Prompt(str):
+    """What a program has written, on the same line, before it reads its input: safe to display."""
+
+    hidden = False
+    """Whether `getpass` asks: what is typed should not be seen."""
+
+
+class Interrupted(Exception):
+    """Raised by who is asked: the cell that asks gets a KeyboardInterrupt."""
+
+
+Ask = Callable[[Prompt], "str | None"]
+
+
+def asking(ask: Ask) -> Callable[[str, bool], str | None]:
+    """As a function of the engine. The end of the input is final."""
+    has_ended = False
+
+    def line(text: str, hidden: bool) -> str | None:
+        nonlocal has_ended
+        if has_ended:
+            return None
+        prompt = Prompt(escaped(str(text)[-1000:].replace("\n", " ")))
+        prompt.hidden = bool(hidden)
+        try:
+            given = ask(prompt)
+        except EOFError:
+            given = None
+        if given is None:
+            has_ended = True
+            return None
+        if not isinstance(given, str):
+            raise TypeError(f"stdin returned a {type(given).__qualname__}; return a str or None")
+        return given if given.endswith("\n") else f"{given}\n"
+
+    return line
+
+
 def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str], str]:
     """The callback for `_host`: name and arguments, as the program sent them, to the answer.
 
@@ -45,6 +87,8 @@ def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str
             args, kwargs = _arguments(name, arguments)
             value = _function(functions, name)(*args, **kwargs)
             form = _plain.encode(value, f"what {name} returned")
+        except Interrupted:
+            return '{"interrupt": true}'
         except Exception as error:
             message = _message(error)
             if isinstance(error, TypeError):  # possibly about the call, and naming the callable

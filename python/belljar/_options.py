@@ -183,12 +183,13 @@ def source(code: str | bytes) -> bytes:
     raise _wrong("code", code, "a str or bytes")
 
 
-def standard_input(name: str, value: str | bytes) -> bytes:
-    if isinstance(value, bytes):
+def standard_input(name: str, value: Any) -> Any:
+    """The bytes, or the callable that gives its lines."""
+    if isinstance(value, bytes) or callable(value):
         return value
     if isinstance(value, str):
         return value.encode("utf-8", "surrogatepass")
-    raise _wrong(name, value, "a str or bytes")
+    raise _wrong(name, value, "a str, bytes or a callable")
 
 
 def environment(name: str, value: Mapping[str, str]) -> list[str]:

@@ -11,7 +11,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
 
 from belljar import _functions, _options
-from belljar._functions import Functions
+from belljar._functions import Ask, Functions
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class _ProgramOptions(TypedDict, total=False):
     timeout: Seconds | None
     cpu: Seconds | None
     output: Size | None
-    stdin: str | bytes | None
+    stdin: str | bytes | Ask | None
     args: Iterable[str]
     env: Mapping[str, str] | None
     inputs: Mapping[str, object] | None
@@ -198,10 +198,16 @@ def run_request(
         allowed = defaults.get("allowed_imports")
         if allowed is not None:
             _check_narrower(request.get("allowed_imports", ()), allowed)
-    if take is not None or "functions" in request:
+    ask = options.get("stdin")
+    if not callable(ask):
+        ask = None
+    if take is not None or ask is not None or "functions" in request:
         callables = request.get("functions", {})
         if twice := callables.keys() & dict(request.get("inputs", ())).keys():
             raise ValueError(f"inputs and functions both define {min(twice)!r}")
+        if ask is not None:
+            request.pop("stdin")
+            callables[_functions.ASKS_INPUT] = _functions.asking(ask)
         if take is not None:
             callables[_functions.TAKES_VARIABLES] = take
         request["functions"] = list(callables)

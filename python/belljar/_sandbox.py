@@ -208,7 +208,10 @@ class Sandbox:
         Args:
             code: The program. bytes must be UTF-8, with or without a BOM; the worker decodes them.
             timeout, memory, cpu, output: As for the sandbox. None: the sandbox's value.
-            stdin: Standard input of the program. None: `input()` raises EOFError.
+            stdin: Standard input of the program. None: `input()` raises EOFError. A callable is
+                asked for each line when the program reads it, in this thread, while the program's
+                clock stands still: `stdin=input` asks at this terminal. It gets the prompt, a str
+                whose `hidden` says that `getpass` asks, and returns a str, or None at the end.
             args: Arguments of the program: `sys.argv` after the program's name.
             env: Environment variables of the program, in `os.environ`. It gets none of this
                 process's.

@@ -5,9 +5,10 @@ papermill, sealed.
     jupyter nbconvert --to notebook --execute --ExecutePreprocessor.kernel_name=belljar a.ipynb
 
 Output appears while a cell runs, then its value, tables and figures. Interrupting raises a
-KeyboardInterrupt in the cell. A cell that is stopped by a limit costs that cell only: variables are
-as they were before it. A line of its own: `%undo [CELLS]`, `%checkpoint [LABEL]`, `%checkpoints`,
-`%rollback ID`.
+KeyboardInterrupt in the cell. `input()` and `getpass()` ask in the notebook, where its client can;
+the cell's clock stands still meanwhile, for at most ten minutes (`--input-timeout`). A cell that is
+stopped by a limit costs that cell only: variables are as they were before it. A line of its own:
+`%undo [CELLS]`, `%checkpoint [LABEL]`, `%checkpoints`, `%rollback ID`.
 
 The kernel's process runs none of the notebook's code. HTML from cells is not passed on: tables are
 rendered here, from their text. The notebook's folder is not in the sandbox.
@@ -15,6 +16,7 @@ rendered here, from their text. The notebook's folder is not in the sandbox.
 
 from __future__ import annotations
 
+import _thread
 import argparse
 import csv
 import html
@@ -25,6 +27,7 @@ import shlex
 import signal
 import sys
 import tempfile
+import threading
 from base64 import b64encode
 from collections.abc import Iterable
 from pathlib import Path
@@ -35,6 +38,7 @@ from ipykernel.kernelbase import Kernel
 from belljar import _host
 from belljar._errors import BelljarError
 from belljar._escaping import bounded, escaped
+from belljar._functions import Ask, Interrupted, Prompt
 from belljar._notebook import MAX_PICTURES, PNG
 from belljar._options import seconds, size
 from belljar._result import Artifact, ErrorReport, Result
@@ -66,11 +70,14 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
     # For opening the session; set by the command line.
     profile: str | None = None
     limits: dict[str, Any] = {}
+    input_timeout = 600.0  # seconds
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._box: Sandbox | None = None
         self._session: Session | None = None
+        self._asks = False  # in the main thread
+        self._is_late = False
 
     def _opened(self) -> Session:
         if self._session is None or self._session.closed:
@@ -81,11 +88,43 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
     def pre_handler_hook(self) -> None:
         super().pre_handler_hook()
         # Raises the KeyboardInterrupt in the cell, not here.
-        signal.signal(signal.SIGINT, lambda *_: self._interrupt())
+        signal.signal(signal.SIGINT, lambda *_: self._interrupt_here())
 
-    def _interrupt(self) -> None:
+    def _interrupt_here(self) -> None:
+        """In the main thread."""
+        if self._asks:
+            raise KeyboardInterrupt
         if self._session is not None:
             self._session.interrupt()
+
+    def _interrupt(self) -> None:
+        if self._asks:
+            _thread.interrupt_main()
+        elif self._session is not None:
+            self._session.interrupt()
+
+    def _ask(self, prompt: Prompt) -> str | None:
+        """The prompt is in the cell's output already."""
+
+        def give_up() -> None:
+            self._is_late = True
+            self._interrupt()
+
+        timer = threading.Timer(self.input_timeout, give_up)
+        timer.daemon = True
+        self._is_late = False
+        try:
+            self._asks = True
+            timer.start()
+            line: str = (self.getpass if prompt.hidden else self.raw_input)("")
+            return line
+        except KeyboardInterrupt:
+            if self._is_late:
+                return None
+            raise Interrupted from None
+        finally:
+            self._asks = False
+            timer.cancel()
 
     def _send_interrupt_children(self) -> None:
         """Called for an interrupt request, in the thread of the control channel."""
@@ -106,11 +145,13 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             if magic := _MAGIC.match(code.strip()):
                 if not _IGNORED.match(code.strip().partition("\n")[0]):
                     return self._do_magic(magic[1], magic[2].strip(), silent)
-            return self._do_cell(_IGNORED.sub("", code), silent)
+            self._allow_stdin = allow_stdin  # of the base class, for raw_input()
+            ask = self._ask if allow_stdin else None
+            return self._do_cell(_IGNORED.sub("", code), silent, ask)
         except (BelljarError, ValueError) as error:
             return self._failed(type(error).__name__, str(error), [f"{error}"], silent)
 
-    def _do_cell(self, code: str, silent: bool) -> dict[str, Any]:
+    def _do_cell(self, code: str, silent: bool, ask: Ask | None) -> dict[str, Any]:
         if not code.strip():
             return self._ok()
 
@@ -119,7 +160,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
                 # Progress bars return to the start of their line.
                 self._say(name, "\r".join(map(escaped, text.split("\r"))))
 
-        result = self._opened().run(code, stream=show)
+        result = self._opened().run(code, stream=show, stdin=ask)
         if not silent:
             self._show(result)
         if result.session is not None and result.session.restored and not silent:
@@ -302,6 +343,7 @@ def _arguments() -> argparse.ArgumentParser:
 def _session_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", help="what cells may use; default: all enabled ones")
     parser.add_argument("--timeout", help='wall-clock limit of a cell: seconds, or "5m"')
+    parser.add_argument("--input-timeout", help="longest wait for an answer; default: 10m")
     parser.add_argument("--memory", help='memory limit of the session: bytes, or "2g"')
 
 
@@ -314,10 +356,14 @@ def _limits(given: argparse.Namespace) -> dict[str, Any]:
     return limits
 
 
+def _input_timeout(given: argparse.Namespace) -> float:
+    return seconds("--input-timeout", given.input_timeout) / 1000
+
+
 def _kernel_spec(given: argparse.Namespace) -> dict[str, Any]:
     argv = [sys.executable, "-m", "belljar.kernel", "-f", "{connection_file}"]
-    for option in ("profile", "timeout", "memory"):
-        if (value := getattr(given, option)) is not None:
+    for option in ("profile", "timeout", "input-timeout", "memory"):
+        if (value := getattr(given, option.replace("-", "_"))) is not None:
             argv += [f"--{option}", value]
     profile = f" ({given.profile})" if given.profile else ""
     return {
@@ -341,6 +387,8 @@ def manage(arguments: Iterable[str]) -> int:
             raise ValueError(f"there is no kernel {given.name!r}") from None
         return 0
     _limits(given)
+    if given.input_timeout is not None:
+        _input_timeout(given)
     Sandbox(given.profile, spares=1).close()  # reports an unusable profile
     prefix = sys.prefix if given.sys_prefix else given.prefix
     with tempfile.TemporaryDirectory() as folder:
@@ -365,6 +413,8 @@ def main(arguments: list[str]) -> int:
     given, others = parser.parse_known_args(arguments)
     BelljarKernel.profile = given.profile
     BelljarKernel.limits = _limits(given)
+    if given.input_timeout is not None:
+        BelljarKernel.input_timeout = _input_timeout(given)
     IPKernelApp.launch_instance(argv=others, kernel_class=BelljarKernel)
     return 0
 

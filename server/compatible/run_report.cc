@@ -87,7 +87,7 @@ void SetEnd(const host::Outcome& outcome, RunReport& report) {
     case Status::kKilled: SetKilledEnd(outcome.kill_cause, outcome.kill_signal, report); break;
   }
   report.note = error.message;
-  report.exception = RunReport::Exception{error.type, error.message, ""};
+  report.exception = RunReport::Exception{error.type, error.message, error.traceback};
 }
 
 void AddOutputs(const host::Outcome& outcome, const std::vector<Content>& contents,

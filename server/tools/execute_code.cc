@@ -248,6 +248,7 @@ ToolResult ExecuteCode::ResultOf(const std::shared_ptr<host::Outcome>& shared, c
   } else {
     host::AnswerOptions options{answers_.characters};
     options.is_new_session = plan.opens_session;
+    options.output_limit = "execution.max_output";
     options.uris = KeepLongParts(outcome, options.characters, owner, resources_);
     std::set<std::string> taken;
     for (const auto& [part, uri] : options.uris) taken.insert(uri);

@@ -313,6 +313,54 @@ def test_colours(terminal):
     assert not re.search(r"\x1b\[3\dm", prompt.raw)
 
 
+def test_a_cell_asks(terminal):
+    prompt = terminal()
+    prompt.enter("name = input('Name? ')", "\nName? ")
+    prompt.enter("Adb\x7fa")
+    assert "Out[2]: 'Ada'" in prompt.enter("name")
+    # Ctrl-C is a KeyboardInterrupt at the line that asks, and the session goes on.
+    prompt.enter("name = input('Again? ')", "\nAgain? ")
+    prompt.type("x\x03")
+    shown = prompt.until("KeyboardInterrupt", "In [4]: ")
+    assert "name = input('Again? ')" in shown
+    # Ctrl-D is the end of the cell's input, not of the prompt.
+    prompt.enter("input('End? ')", "\nEnd? ")
+    prompt.type("\x04")
+    assert "EOFError" in prompt.until("In [5]: ")
+    assert "Out[5]: 'Ada'" in prompt.enter("name")
+    prompt.type("\x04")
+    assert prompt.ended() == 0
+
+
+def test_a_cell_asks_for_a_password(terminal):
+    prompt = terminal()
+    prompt.enter("import getpass; word = getpass.getpass('Word: ')", "\nWord: ")
+    assert "secret" not in prompt.enter("secret")
+    assert "Out[2]: 'secret'" in prompt.enter("word")
+
+
+def test_a_prompt_cannot_move_the_cursor(terminal):
+    prompt = terminal()
+    shown = prompt.enter("input('a\\x1b[2Jb? ')", "b? ")
+    assert "a\\x1b[2Jb? " in shown and "\x1b[2J" not in prompt.raw
+    assert "'control'" in prompt.enter("control")
+
+
+def test_who_never_answers_a_cell_ends_its_input(terminal):
+    prompt = terminal("--input-timeout", "500ms")
+    prompt.enter("input('a? ')", "\na? ", "(--input-timeout): the program's input has ended")
+    assert "EOFError" in prompt.until("In [2]: ")
+    assert "Out[2]: 3" in prompt.enter("1 + 2")
+
+
+def test_what_was_typed_while_a_cell_ran_is_its_answer(terminal):
+    prompt = terminal()
+    code = "print('begun', flush=True); import time; time.sleep(0.5); input('a? ')"
+    prompt.enter(code, "\nbegun")  # sleeps: something is typed meanwhile
+    prompt.type("early\r")
+    assert "a? early\n" in prompt.until("Out[1]: 'early'")
+
+
 def test_stopped_cells_cost_the_cell(terminal):
     prompt = terminal("--timeout", "1")
     prompt.enter("x = 1")

@@ -15,6 +15,12 @@ from tests.clocks import HANG, UNTIL_KILLED, until
 # sleeps: the reader acts between the two lines
 SLOW = "import time\nprint('first')\ntime.sleep(1.5)\nprint('last')"
 ENDLESS = "print('started', flush=True)\nwhile True: pass"
+IN_ENDLESS = b"""\
+Traceback (most recent call last):
+  File "<string>", line 2, in <module>
+    while True: pass
+belljar: cancelled
+"""
 
 
 def start(program, *arguments, **options) -> subprocess.Popen:
@@ -33,7 +39,7 @@ def test_the_first_line_arrives_before_the_program_ends(program):
     process = start(program, "run", "-c", "print('first')\n" + UNTIL_KILLED)
     assert process.stdout.readline() == b"first\n"
     process.send_signal(signal.SIGTERM)
-    assert ended(process) == (143, b"", b"")
+    assert ended(process)[:2] == (143, b"")
 
 
 def test_standard_error_is_live_too(program):
@@ -49,14 +55,14 @@ def test_interrupted(program, number, code):
     process = start(program, "run", "-c", ENDLESS)
     assert process.stdout.readline() == b"started\n"
     process.send_signal(number)
-    assert ended(process) == (code, b"", b"")
+    assert ended(process) == (code, b"", IN_ENDLESS)
 
 
 def test_interrupted_with_its_whole_group_as_a_terminal_does(program):
     process = start(program, "run", "-c", ENDLESS, start_new_session=True)
     assert process.stdout.readline() == b"started\n"
     os.killpg(process.pid, signal.SIGINT)
-    assert ended(process) == (130, b"", b"")
+    assert ended(process) == (130, b"", IN_ENDLESS)
 
 
 def test_a_terminal_sends_its_signals_to_nothing_but_the_command(program):
@@ -70,7 +76,7 @@ def test_a_terminal_sends_its_signals_to_nothing_but_the_command(program):
     assert children
     assert all(os.getpgid(int(child)) != process.pid for child in children)
     process.send_signal(signal.SIGINT)
-    assert ended(process) == (130, b"", b"")
+    assert ended(process) == (130, b"", IN_ENDLESS)
 
 
 def test_interrupted_with_json_there_is_still_an_object(program):
@@ -83,6 +89,7 @@ def test_interrupted_with_json_there_is_still_an_object(program):
     outcome = json.loads(out)
     assert outcome["status"] == "killed"
     assert outcome["stdout"] == "started\n"
+    assert outcome["error"]["line"] == 2
 
 
 def test_an_ignored_interrupt_stays_ignored(program):
@@ -138,9 +145,9 @@ def test_a_reader_that_sleeps_does_not_stop_the_clock(program):
     assert code == 4
     assert len(out) == 1 << 20
     lines = err.decode().splitlines()
-    assert lines[0].startswith("belljar: stopped after 1s of wall time")
-    assert lines[1].startswith("belljar: ")
-    assert lines[1].endswith(" bytes of stdout were discarded (limit 1m)")
+    assert lines[-2].startswith("belljar: stopped after 1s of wall time")
+    assert lines[-1].startswith("belljar: ")
+    assert lines[-1].endswith(" bytes of stdout were discarded (limit 1m, --max-output)")
 
 
 def test_a_reader_that_sleeps_does_not_outlast_an_interrupt(program):

@@ -1,6 +1,7 @@
 """A limit is a kill: none is caught, ignored or outlived; what was printed before is kept."""
 
 import platform
+import re
 import signal
 import sys
 
@@ -154,6 +155,91 @@ def test_system_time_counts(jail):
     seconds = slowly(0.3)
     code = "import os\nwhile True: os.stat('/usr')"
     assert_cpu_limit(run(code, "--timeout", LONGEST, "--cpu", seconds), seconds)
+
+
+# --- where it was ---------------------------------------------------------------------------------
+
+
+def places_of(ran):
+    """Of a stopped run: (line, function) of each place, and the last line of its traceback."""
+    *lines, last = (ran.error["traceback"] or "").splitlines() or [""]
+    found = re.findall(r'^  File "<string>", line (\d+), in (.+)$', "\n".join(lines), re.MULTILINE)
+    return [(int(line), function) for line, function in found], last
+
+
+@pytest.mark.parametrize(
+    ("name", "line"),
+    [
+        ("loop", 2),
+        ("loop that swallows everything", 5),
+        ("power", 2),
+        ("catastrophic pattern", 2),
+        ("sleep", 2),
+        ("sleep in the kernel", 2),
+        ("finally that does not end", 6),
+        ("trace function", 5),
+    ],
+)
+@pytest.mark.parametrize("limit", ["--timeout", "--cpu"])
+def test_a_stopped_program_names_its_line(name, line, limit, jail):
+    if limit == "--cpu" and name.startswith("sleep"):
+        limit = "--timeout"
+    ran = run(ENDLESS[name], limit, slowly(0.5))
+    assert ran.error["line"] == line
+    places, last = places_of(ran)
+    assert places[-1][0] == line
+    assert last == f"{ran.error['type']}: {ran.error['message']}"
+    source = ("print('before', flush=True)\n" + ENDLESS[name]).split("\n")[line - 1]
+    assert f"    {source.strip()}\n" in ran.error["traceback"]
+
+
+def test_a_stopped_program_names_its_innermost_five_calls(jail):
+    code = """
+def f(depth):
+    if depth:
+        f(depth - 1)
+    while True: pass
+f(50)
+"""
+    ran = run(code, "--timeout", slowly(0.5))
+    assert places_of(ran)[0] == [(5, "f")] * 4 + [(6, "f")]
+    assert "  [... frames left out ...]\n" in ran.error["traceback"]
+    ran = run(code.replace("50", "3"), "--timeout", slowly(0.5))
+    assert places_of(ran)[0] == [(7, "<module>"), *[(5, "f")] * 3, (6, "f")]
+    assert "left out" not in ran.error["traceback"]
+
+
+def test_a_line_of_the_library_is_the_programs_that_called_it(jail):
+    code = """
+import collections, json
+collections.deque(map(json.loads, iter(lambda: '[1]', 0)), maxlen=0)
+"""
+    ran = run(code, "--timeout", slowly(0.5))
+    assert ran.error["line"] == 4
+    assert places_of(ran)[0][0] == (4, "<module>")
+
+
+def test_who_does_not_say_where_it_is_ends_nevertheless(jail):
+    seconds = slowly(0.5)
+    ran = run(ENDLESS["loop with all signals ignored and blocked"], "--timeout", seconds)
+    assert_timeout(ran, seconds)
+    assert (ran.error["line"], ran.error["traceback"]) == (None, None)
+
+
+def test_the_handler_cannot_be_replaced(jail):
+    code = """
+import signal
+number = signal.SIGRTMAX
+try:
+    signal.signal(number, signal.SIG_IGN)
+except PermissionError:
+    print("refused", flush=True)
+signal.signal(signal.SIGUSR1, signal.SIG_IGN)  # others can
+while True: pass
+"""
+    ran = run(code, "--timeout", slowly(0.5))
+    assert ran.stdout == "before\nrefused\n"
+    assert ran.error["line"] == 10
 
 
 @pytest.mark.parametrize("option", [("--timeout", "31"), ("--cpu", "31"), ("--memory", "2g")])

@@ -80,6 +80,15 @@ TEST(PlanStart, HasAllModulesForWhatCannotStartOver) {
   EXPECT_EQ(PlanStart(calls, ways), (StartPlan{WorkerSource::kOwn, {}}));
 }
 
+TEST(PlanStart, MayStartOverWhatOnlyAsksForInput) {
+  const Ways ways{.own_named = true};
+  host::Request asks = Program("input()");
+  asks.functions = {std::string(host::kAsksInput)};
+  EXPECT_EQ(PlanStart(asks, ways), (StartPlan{WorkerSource::kOwnNamed, WorkerSource::kSpare}));
+  asks.functions.emplace_back("ask");
+  EXPECT_EQ(PlanStart(asks, ways), kFromSpare);
+}
+
 TEST(ZygoteFor, HasWhatItsSourceSays) {
   SandboxOptions options;
   options.profile.modules.push_back({"math", {}});

@@ -116,6 +116,49 @@ manager.shutdown_kernel()
 print("good")
 """
 
+INPUT = """
+from jupyter_client.manager import start_new_kernel
+
+manager, client = start_new_kernel(kernel_name="belljar-test")
+asked = []
+def run(code, *answers, after=lambda: None, **options):
+    left, said = list(answers), []
+    def stdin(message):
+        asked.append((message["content"]["prompt"], message["content"]["password"]))
+        if left:
+            client.input(left.pop(0))
+        else:
+            after()
+    reply = client.execute_interactive(
+        code, timeout=60, output_hook=lambda message: said.append(message["content"]),
+        allow_stdin=True, stdin_hook=stdin, **options)
+    return reply["content"], "".join(each.get("text", "") for each in said), said
+reply, text, said = run("print(input('name? '), input('age? '))", "Ada", "36")
+assert (reply["status"], text) == ("ok", "name? age? Ada 36\\n"), (reply, text)
+assert asked == [("", False)] * 2, asked
+reply, text, said = run("import getpass; len(getpass.getpass('word: '))", "secret")
+assert asked[-1] == ("", True) and "word: " in text
+# Ctrl-D of a client.
+reply, text, said = run("input()", chr(4))
+assert reply["ename"] == "EOFError", reply
+# Interrupted while it asks: the variables are what they were, and the next cell runs.
+run("x = 1")
+reply, text, said = run("x = 2\\ninput('never? ')", after=manager.interrupt_kernel)
+assert reply["ename"] == "KeyboardInterrupt", reply
+# Nobody answers, longer than the kernel waits.
+reply, text, said = run("input('never? ')")
+assert reply["ename"] == "EOFError", reply
+reply, text, said = run("x")
+assert any(each.get("data", {}).get("text/plain") == "2" for each in said), said
+# A client that cannot ask.
+reply = client.execute_interactive("input()", timeout=60, allow_stdin=False,
+                                   output_hook=lambda _: None)
+assert reply["content"]["ename"] == "EOFError", reply
+client.stop_channels()
+manager.shutdown_kernel()
+print("good")
+"""
+
 DATA_SCIENCE = """
 import nbformat
 from nbclient import NotebookClient
@@ -144,7 +187,8 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     home = tmp_path_factory.mktemp("home")
     variables = environment() | {"HOME": str(home), "JUPYTER_PATH": str(home / "share/jupyter")}
     for options in (
-        ["--name", "belljar-test", "--profile", "basic", "--timeout", "2s"],
+        ["--name", "belljar-test", "--profile", "basic", "--timeout", "2s"]
+        + ["--input-timeout", "5s"],
         ["--name", "belljar-science", "--profile", "data-science", "--timeout", "60"],
     ):
         done = subprocess.run(
@@ -161,8 +205,8 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "code",
-    [KERNEL_TEST, NOTEBOOK, INTERRUPT, DATA_SCIENCE],
-    ids=["jupyter_kernel_test", "notebooks", "interrupt", "figures and tables"],
+    [KERNEL_TEST, NOTEBOOK, INTERRUPT, INPUT, DATA_SCIENCE],
+    ids=["jupyter_kernel_test", "notebooks", "interrupt", "input", "figures and tables"],
 )
 def test_kernel(jupyter: dict[str, str], code: str) -> None:
     done = subprocess.run(

@@ -8,6 +8,7 @@ from typing import Any, get_args
 
 import pytest
 from belljar import AsyncSandbox, AsyncSession, Sandbox, Session
+from belljar._functions import Ask
 from belljar._requests import CellOptions, RunOptions, SandboxOptions, SessionOptions
 
 from tests.machine import ROOT
@@ -131,5 +132,5 @@ def test_what_is_no_default_is_checked(box):
 
 
 def test_types_are_evaluated():
-    (kind,) = set(get_args(RunOptions.__annotations__["stdin"])) - {str, type(None)}
-    assert kind is bytes
+    kinds = set(get_args(RunOptions.__annotations__["stdin"]))
+    assert kinds == {str, bytes, Ask, type(None)}

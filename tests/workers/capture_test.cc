@@ -120,6 +120,18 @@ TEST(Capture, ARegionOfAllOnesIsReadWithoutHarm) {
   }
 }
 
+TEST(Capture, PlacesAreNoLongerThanTheirBuffer) {
+  Region region;
+  EXPECT_EQ(region.reader().Places(), "");
+  memcpy(region.header().places, "a.py", 4);
+  region.header().places_size = 4;
+  EXPECT_EQ(region.reader().Places(), "a.py");
+  region.header().places_size = ~uint32_t{0};
+  EXPECT_EQ(region.reader().Places().size(), core::kMaxPlacesText);
+  region.reader().Clear();
+  EXPECT_EQ(region.reader().Places(), "");
+}
+
 TEST(Capture, DeniedCallsHaveNames) {
   Region region;
   region.header().denied_count = 2;

@@ -142,6 +142,25 @@ TEST(Observe, ThePeakOfMemoryIsReadUntilTheProcessIsGone) {
   EXPECT_EQ(MaxRss(-1), 0u);
 }
 
+TEST(Observe, WhichSignalsAChildBlocks) {
+  sigset_t blocked, before;
+  sigemptyset(&blocked);
+  sigaddset(&blocked, SIGRTMAX);
+  pthread_sigmask(SIG_BLOCK, &blocked, &before);
+  core::Process child = SleepingChild();
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  const core::Result<core::UniqueFd> status = OpenStatus(child.pid());
+  const core::Process other = SleepingChild();
+  const core::Result<core::UniqueFd> others = OpenStatus(other.pid());
+  ASSERT_TRUE(status && others);
+  EXPECT_TRUE(BlocksSignal(status->get(), SIGRTMAX));
+  EXPECT_FALSE(BlocksSignal(status->get(), SIGRTMAX - 1));
+  EXPECT_FALSE(BlocksSignal(others->get(), SIGRTMAX));
+  child.Destroy();
+  EXPECT_FALSE(BlocksSignal(status->get(), SIGRTMAX));
+  EXPECT_FALSE(BlocksSignal(-1, SIGRTMAX));
+}
+
 TEST(Observe, AChildIsInNoLeafThatItWasNotPutIn) {
   const core::Process child = SleepingChild();
   EXPECT_FALSE(IsInCgroup(child.pid(), "belljar-1-1"));

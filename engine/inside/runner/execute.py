@@ -15,7 +15,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import denied_calls, forking, host_functions, interrupts, locality, tracebacks
+from . import denied_calls, forking, host_functions, interrupts, live_input, locality, tracebacks
 from . import report as reports
 from .analysis import Analyst
 from .bounded_repr import bounded_repr
@@ -395,7 +395,7 @@ def _compile(
 
 def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any]) -> Report:
     variables = _given_variables(request)  # ours, so made before what is the guest's begins
-    _connect_stdin(request["stdin"])
+    _connect_stdin(request)
     namespace = _new_namespace(request["language"], filename)
     namespace.update(variables)
     given = frozenset(namespace)
@@ -429,7 +429,7 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
     go on with the next cell."""
     variables = _given_variables(request)
     is_quiet = hides_its_value(text)
-    _connect_stdin(request["stdin"])
+    _connect_stdin(request)
     if _session.namespace is None:
         _session.namespace = _new_namespace(request["language"], filename)
         _session.given = frozenset(_session.namespace)
@@ -521,7 +521,7 @@ def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
     if "inputs" in request:
         variables = {name: decode_value(form) for name, form in request["inputs"].items()}
     for name in request.get("functions", ()):
-        if name == host_functions.TAKES_VARIABLES:
+        if name[:1] == "@":  # no program's
             continue
         variables[name] = host_functions.make(name, request["call_host"], request["max_result"])
     return variables
@@ -547,7 +547,11 @@ def _new_namespace(language: str, filename: str) -> dict[str, Any]:
     return main.__dict__
 
 
-def _connect_stdin(data: bytes | None) -> None:
+def _connect_stdin(request: dict[str, Any]) -> None:
+    data = request["stdin"]
+    if live_input.ASKS in request.get("functions", ()):
+        sys.stdin = live_input.open_stream(request["call_host"], request["new_output"])
+        return
     # Strict, as CPython's own in a UTF-8 locale: sys.stdin.buffer is there for other bytes.
     if data is None:
         sys.stdin = _prepared.no_input
@@ -674,7 +678,7 @@ def _failed(
     lines = text.split("\n")
     around = Surroundings(
         is_restricted=request["language"] != "full",
-        has_stdin=request["stdin"] is not None,
+        has_stdin=request["stdin"] is not None or live_input.ASKS in request.get("functions", ()),
         modules_elsewhere=_prepared.modules_elsewhere,
         missing_modules=_prepared.missing_modules,
         recursion_limit=_prepared.recursion_limit_of_guest,

@@ -43,15 +43,20 @@ def make(name: str, call_host: CallHost, max_bytes: int) -> Callable[..., Any]:
             raise ValueError(f"{name}(): its arguments take more than {max_bytes} bytes")
         if text is None:
             raise TypeError(_NOT_PLAIN.format(name))
-        answer = json.loads(call_host(name, text))
-        if "interrupt" in answer:  # of a cell
-            raise KeyboardInterrupt
-        if "error" in answer:
-            raise _exception(answer["error"])
-        return decode(answer["value"])
+        return answered(call_host(name, text))
 
     function.__name__ = function.__qualname__ = name
     return function
+
+
+def answered(text: str) -> Any:
+    """What the host answered, or an exception."""
+    answer = json.loads(text)
+    if "interrupt" in answer:  # of a cell
+        raise KeyboardInterrupt
+    if "error" in answer:
+        raise _exception(answer["error"])
+    return decode(answer["value"])
 
 
 def hand_over(variables: dict[str, Any], call_host: CallHost, max_bytes: int) -> None:

@@ -226,6 +226,22 @@ TEST_F(Guest, WhatAProgramLeavesIsHandedOver) {
   EXPECT_EQ(received[5], R"({"args":[],"kwargs":{}})");
 }
 
+TEST_F(Guest, TheClockStandsStillWhileAPersonThinks) {
+  const auto limit = std::min<std::chrono::milliseconds>(tests::Within(seconds(1)), seconds(10));
+  call_ = [=](std::string_view name, std::string_view) {
+    EXPECT_EQ(name, host::kAsksInput);
+    std::this_thread::sleep_for(limit + seconds(1));  // sleeps: longer than the run may take
+    return std::string(R"({"value":"Ada\n"})");
+  };
+  const host::Outcome outcome = ExpectSame("input", [=](host::Request& request) {
+    request.source = "input()";
+    request.functions = {std::string(host::kAsksInput)};
+    request.limits.timeout = limit;
+  });
+  EXPECT_EQ(outcome.status, host::Status::kOk);
+  EXPECT_EQ(outcome.result_json, "\"Ada\"");
+}
+
 TEST_F(Guest, AnAnswerThatIsTooLargeIsTheProgramsError) {
   call_ = [](std::string_view, std::string_view) { return "\"" + std::string(5000, 'x') + "\""; };
   const host::Outcome outcome = ExpectSame("large answer", [](host::Request& request) {

@@ -59,7 +59,7 @@ const std::vector<Kind>& Kinds() {
       {"long stderr", "import sys\nfor i in range(30000): print(i, file=sys.stderr)",
        "stderr.txt?offset="},
       {"more output than the limit", "print('x' * 3_000_000)",
-       "bytes beyond the limit were dropped]"},
+       "bytes beyond the limit (execution.max_output) were dropped]"},
       {"long value", "list(range(30000))", "value (as JSON):\n[0,1,"},
       {"value beyond the limit", "'x' * 3_000_000", "value"},
       {"long value that is no plain data", "[print] * 5000", " not plain data):\n[<"},
