@@ -197,7 +197,7 @@ prepare_tests() {
       cpp) built=(belljar_release_tests belljar_python) ;;
       release) built=(belljar_tests belljar_python) ;;
       soak) built=(belljar_tests belljar_python_tests belljar_python) ;;
-      python) built=(belljar_python_tests "${USED[@]}") ;;
+      python) built=(belljar_python_tests belljar_python) ;;
     esac
   else
     configure release
