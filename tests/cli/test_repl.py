@@ -18,6 +18,14 @@ from tests.clocks import HANG
 from tests.machine import need_packages
 
 BANNER = "%help lists the commands"
+
+
+@pytest.fixture(autouse=True)
+def plain(monkeypatch):
+    """Without packages, whose zygote takes seconds, unless a test names them."""
+    monkeypatch.setenv("SANDBOX_ENABLE_DATA_SCIENCE", "false")
+
+
 # Sequences that move the cursor or erase, and colours: libedit's and the prompt's own.
 SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -120,6 +128,16 @@ def test_a_block_ends_with_an_empty_line(terminal):
     assert "Out[2]: [1, 4]" in prompt.enter("double(2)]")
     prompt.enter("'''a", "   ...: ")
     assert "Out[3]: 'a\\nb'" in prompt.enter("b'''")
+
+
+def test_the_prompt_is_there_before_the_session(terminal):
+    """Leaving it, and an empty line, wait for nothing; the first cell has all that is enabled."""
+    prompt = terminal()
+    prompt.type("\rexit\r")
+    assert prompt.ended() == 0
+    prompt = terminal(env={"SANDBOX_ENABLE_FILESYSTEM": "true"})
+    prompt.enter("x = 1")
+    assert "Out[2]: 2" in prompt.enter("open('a', 'w').write('b') + x")
 
 
 def test_undo_and_rollback(terminal):
@@ -638,7 +656,7 @@ def test_bad_options(belljar, arguments, message):
 def test_help(belljar):
     done = belljar("repl", "--help")
     assert (done.code, done.stderr) == (0, "")
-    assert "belljar repl --profile data-science" in done.stdout
+    assert "belljar repl --profile basic" in done.stdout
     commands = belljar("repl", stdin=b"%help\n").stdout
     for name in ("undo", "branch", "checkpoints", "files", "get", "put", "vars", "time", "quit"):
         assert f"%{name}" in commands
