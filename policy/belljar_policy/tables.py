@@ -76,11 +76,13 @@ CLASS_DUNDERS_REFUSED: dict[str, str] = {
     "__qualname__": "Name the class in its class statement.",
     "__wrapped__": "Use functools.wraps.",
     **dict.fromkeys(
-        ("__array__", "__array_ufunc__", "__array_function__", "__array_finalize__",
-         "__array_wrap__", "__array_interface__"),
+        ("__array__", "__array_ufunc__", "__array_function__", "__array_wrap__",
+         "__array_interface__"),
         "numpy calls no methods of the program while it computes: give the class a method that "
         "returns the array, and call that.",
     ),
+    "__array_finalize__": "numpy hands no array to the program that it has not finished: set the "
+    "attributes in __new__, and in the methods that return a new array.",
 }  # fmt: skip
 
 # In the namespace of a class without being defined in the source.

@@ -87,6 +87,63 @@ ATTACKS: dict[str, tuple[str, dict[str, tuple[str, str]]]] = {
             ),
         },
     ),
+    # The runner shows tables after the program: what it calls is the library's.
+    "accessors": (
+        """
+        import pandas as pd
+        from pandas.api import extensions
+        class Mine:
+            def __init__(self, frame): self.frame = frame
+            def __call__(self, *args, **options): return "mine"
+        def replaced(cls, name, register=extensions.register_dataframe_accessor):
+            before = getattr(cls, name, None)
+            register(name)(Mine)
+            done = getattr(cls, name, None) is not before
+            if before is None:
+                delattr(cls, name)
+            else:
+                setattr(cls, name, before)
+            return done
+        """,
+        {
+            "how a table is shown": ("return replaced(pd.DataFrame, 'to_html')", "BJ305"),
+            "how a notebook shows it": ("return replaced(pd.DataFrame, '_repr_html_')", "BJ305"),
+            "a special method": ("return replaced(pd.DataFrame, '__len__')", "BJ305"),
+            "its columns": ("return replaced(pd.DataFrame, 'columns')", "BJ305"),
+            "of a series": (
+                "return replaced(pd.Series, 'to_frame', extensions.register_series_accessor)",
+                "BJ305",
+            ),
+            "of an index": (
+                "return replaced(pd.Index, 'tolist', extensions.register_index_accessor)",
+                "BJ305",
+            ),
+            "a name that is another one": (
+                """
+                class Name(str):
+                    def isidentifier(self): return True
+                    def __getitem__(self, key): return "a"
+                before = pd.DataFrame.to_html
+                extensions.register_dataframe_accessor(Name("to_html"))(Mine)
+                done = pd.DataFrame.to_html is not before
+                pd.DataFrame.to_html = before
+                return done
+                """,
+                "BJ305",
+            ),
+            "what the old names hold besides": (
+                """
+                core = pd.core
+                return getattr(core.frame, "s" + "ys") and getattr(core.series, "oper" + "ator")
+                """,
+                "BJ202",
+            ),
+            "modules behind the old name of arrays": (
+                "import numpy as np\nreturn getattr(np.core.multiarray, 'func' + 'tools')",
+                "no attribute 'functools'",
+            ),
+        },
+    ),
     # Their with statement gives the program's object a real traceback.
     "tracebacks": (
         """

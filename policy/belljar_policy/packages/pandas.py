@@ -6,6 +6,8 @@ import importlib
 import types
 from typing import Any
 
+import _belljar_guards as guards
+
 from .. import tables
 from ..library import joblib, program
 from . import by_name, judged, late, load_native
@@ -85,6 +87,7 @@ def adapt() -> None:
     expr.getattr = _getattr_of_value  # type: ignore[attr-defined]
     _judge_names()
     _only_own_backends()
+    _add_accessors_only()
     _load_what_it_imports()
     _pickle_as_here()
     load_native("pandas")
@@ -118,6 +121,25 @@ def _only_own_backends() -> None:
         return load_backend(backend)
 
     module._load_backend = load_known
+
+
+def _add_accessors_only() -> None:
+    """register_dataframe_accessor() and others set an attribute of a class that everybody uses, and
+    that the runner shows after the program: under a name that it does not have."""
+    module: Any = importlib.import_module("pandas.core.accessor")
+    register = module._register_accessor
+
+    def register_new(name: Any, cls: Any) -> Any:
+        if type(name) is not str or not name.isidentifier() or name[0] == "_":
+            raise AttributeError("[BJ305] the name of an accessor must be a public name")
+        there = getattr(cls, name, None)
+        if hasattr(cls, name) and not guards.is_guest_class(there):  # which may register it again
+            raise AttributeError(
+                f"[BJ305] {cls.__name__}.{name} may not be replaced: choose another name"
+            )
+        return register(name, cls)
+
+    module._register_accessor = register_new
 
 
 def _load_what_it_imports() -> None:
