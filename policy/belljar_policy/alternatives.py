@@ -45,7 +45,9 @@ _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 # By the module's name, or its first part.
 ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("shutil", "tempfile", "glob", "mmap"), _FILES),
-    **dict.fromkeys(("zipfile", "tarfile", "sqlite3"), _FILES),
+    **dict.fromkeys(("zipfile", "tarfile"), _FILES),
+    "sqlite3": "Keep the rows in a list of dicts, with sorted() and itertools.groupby; csv and json "
+    "read and write them",
     **dict.fromkeys(
         ("socket", "requests", "httpx", "aiohttp", "ssl", "http.client", "ftplib"), _NETWORK
     ),
