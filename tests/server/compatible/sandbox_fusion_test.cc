@@ -139,7 +139,7 @@ TEST_F(SandboxFusionTest, TellsWhichMembersItDoesNotKnow) {
   const std::string told = message(RunCode(many));
   EXPECT_TRUE(told.ends_with("\nand 18 more")) << told;
   EXPECT_EQ(told.find('\x1b'), std::string::npos);
-  EXPECT_EQ(std::ranges::count(told, '\n'), 8) << told;
+  EXPECT_EQ(std::ranges::count(told, '\n'), 9) << told;
   EXPECT_EQ(message(RunCode({{"code", std::string("a\0", 2)}, {"unheard_of", 1}})),
             "ignored the unknown member \"unheard_of\"");
   outcomes_ = {OutcomeOf(host::Status::kOk)};

@@ -405,19 +405,18 @@ TEST_F(HttpLifeTest, TokensAreReplacedWhileRequestsAreOnTheirWay) {
       tests::Post("{\"x\":1}", "Authorization: Bearer " + bert.secret + "\r\n");
   // Its head was accepted as bert's, whose place in the table is another token's, or nobody's, when
   // its body comes.
+  const std::string waits =
+      tests::Post("{}", "Expect: 100-continue\r\nAuthorization: Bearer " + bert.secret + "\r\n");
   tests::RawClient slow(server.port());
-  slow.Send(request.substr(0, request.size() - 3));
-  EXPECT_TRUE(tests::Eventually([&] { return server.connections() == 1; }));
-  tests::RawClient probe(server.port());
-  probe.Send(request);
-  EXPECT_EQ(probe.Receive().status, 200);
+  slow.Send(waits.substr(0, waits.size() - 2));
+  EXPECT_EQ(slow.Receive().status, 100);
   ASSERT_TRUE(replace({tests::MakeToken("carl", 'c')}));
-  slow.Send(request.substr(request.size() - 3));
+  slow.Send("{}");
   EXPECT_EQ(slow.Receive().status, 200);
   // The next request on the same connection is checked anew.
   slow.Send(request);
   EXPECT_EQ(slow.Receive().status, 401);
-  EXPECT_EQ(callers, (std::vector<std::string>{"bert", "bert"}));
+  EXPECT_EQ(callers, std::vector<std::string>{"bert"});
 
   // Nothing changes by what cannot be used.
   TokenConfig weak = anna;

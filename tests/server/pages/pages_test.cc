@@ -37,7 +37,7 @@ std::set<std::string> PartsOf(std::string document) {
     if (at->str().starts_with("</")) continue;
     std::string part = (*at)[1];
     const std::string attributes = (*at)[2];
-    static const std::regex kName(" ([a-z-]+)=");
+    static const std::regex kName(" ([a-z-]+)=\"[^\"]*\"");
     for (std::sregex_iterator name(attributes.begin(), attributes.end(), kName); name != end;
          ++name) {
       part += " " + (*name)[1].str();
