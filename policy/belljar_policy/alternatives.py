@@ -46,8 +46,8 @@ _TERMINAL = "Screen and keyboard are not available; use print() and input()"
 ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("shutil", "tempfile", "glob", "mmap"), _FILES),
     **dict.fromkeys(("zipfile", "tarfile"), _FILES),
-    "sqlite3": "Keep the rows in a list of dicts, with sorted() and itertools.groupby; csv and json "
-    "read and write them",
+    "sqlite3": "Keep the rows in a list of dicts, with sorted() and itertools.groupby; csv and "
+    "json read and write them",
     **dict.fromkeys(
         ("socket", "requests", "httpx", "aiohttp", "ssl", "http.client", "ftplib"), _NETWORK
     ),

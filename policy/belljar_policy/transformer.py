@@ -571,9 +571,7 @@ class Transformer(RestrictingNodeTransformer):
                 near = self._modules.near_names(module, alias.name)
                 profile = self._modules.profile_with_name(module, alias.name)
                 here = self._modules.profile_name
-                self._refuse_import(
-                    node, "BJ202", module, alias.name, here, near, profile=profile
-                )
+                self._refuse_import(node, "BJ202", module, alias.name, here, near, profile=profile)
 
     def _is_own(self, name: str) -> bool:
         own = self._own

@@ -283,7 +283,7 @@ class Engine(_Thing):
     def counters(self) -> dict[str, int]:
         return self._of("counters")
 
-    def wanted_profile(self, request: dict, continues: bool = False) -> str | None:
+    def wanted_profile(self, request: Any, continues: bool = False) -> str | None:
         decisive = {
             key: request[key] for key in ("source", "files", "allowed_imports") if key in request
         }

@@ -11,7 +11,9 @@ from tests.policy.harness import assert_runs, assert_same, assert_stopped, run
 FOLDER = Path(__file__).parent / "programs"
 
 
-@pytest.mark.parametrize("name", ["data_modules", "messages", "own_sources", "pickled", "pure_paths"])
+@pytest.mark.parametrize(
+    "name", ["data_modules", "messages", "own_sources", "pickled", "pure_paths"]
+)
 def test_program(name: str) -> None:
     source = (FOLDER / f"{name}.py").read_text(encoding="utf-8")
     assert assert_same(source).stdout

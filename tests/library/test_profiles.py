@@ -122,7 +122,9 @@ def test_tables(name: str) -> None:
 
 
 def test_what_is_ours_counts_as_built_in() -> None:
-    ran = assert_runs(SHOW + """
+    ran = assert_runs(
+        SHOW
+        + """
 import copy, cProfile, json, threading, time
 def called():
     return 1
@@ -137,11 +139,17 @@ def work():
 p = cProfile.Profile()
 p.runcall(work)
 table(p, "name")
-""")
+"""
+    )
     rows = ran.stdout.splitlines()
-    for name in ("built-in method time.sleep", "built-in method copy.deepcopy", "main.py:11(called)",
-                 "built-in method builtins.eval", "method 'start' of 'threading.Thread' objects",
-                 "__init__.py:183(dumps)"):  # fmt: skip
+    for name in (
+        "built-in method time.sleep",
+        "built-in method copy.deepcopy",
+        "main.py:11(called)",
+        "built-in method builtins.eval",
+        "method 'start' of 'threading.Thread' objects",
+        "__init__.py:183(dumps)",
+    ):
         assert [row for row in rows if name.partition(":")[0] in row], (name, ran.stdout)
     assert "belljar" not in ran.stdout and "setprofile" not in ran.stdout
 

@@ -1,5 +1,5 @@
-"""What `import` gives looks like a module, and is altered for nobody else; what stands in for the library's
-functions goes by their names and gives nothing away.
+"""What `import` gives looks like a module, and is altered for nobody else; what stands in for the
+library's functions goes by their names and gives nothing away.
 """
 
 from __future__ import annotations

@@ -4,10 +4,10 @@
 // the only `types.ModuleType` that a guest sees: isinstance() behaves as a program expects, and
 // exposes nothing beyond type().
 //
-// What a program sets (`random.random = f`, or unittest.mock for a test) is put in an overlay, which
-// only the program's own code sees: a frame of the library that loads the same name gets the export,
-// and a real module is not changed. A name that the profile withholds cannot be set: what reads it is
-// the library (sys.excepthook), which would not see it.
+// What a program sets (`random.random = f`, or unittest.mock for a test) is put in an overlay,
+// which only the program's own code sees: a frame of the library that loads the same name gets the
+// export, and a real module is not changed. A name that the profile withholds cannot be set: what
+// reads it is the library (sys.excepthook), which would not see it.
 //
 // Two modules show a dict that changes, through the names that a program could bind itself:
 // `__main__` its globals, `builtins` its builtins. Neither shows the hooks or `__builtins__`.
@@ -192,7 +192,8 @@ int ChangeOverlay(PyObject* object, PyObject* name, PyObject* value) {
   return self->overlay == nullptr ? -1 : ChangeDict(object, self->overlay, name, value);
 }
 
-// Those of special builtins are the interpreter's, those of hooks ours, and private ones not exported.
+// Those of special builtins are the interpreter's, those of hooks ours, and private ones not
+// exported.
 bool IsPublicName(PyObject* name) {
   return IsShownInScope(name) && Classify(name) == NameKind::kPublic;
 }
@@ -216,7 +217,7 @@ int ProxySet(PyObject* object, PyObject* name, PyObject* value) {
     }
   }
   if (PyErr_Occurred()) return -1;
-  const char* why = value == nullptr          ? "a module of the library keeps its names"
+  const char* why = value == nullptr         ? "a module of the library keeps its names"
                     : IsWithheld(self, name) ? "the profile withholds it"
                                              : "it is no public name";
   PyErr_Format(PyExc_AttributeError, "[BJ305] '%S' of module '%U' may not be %s: %s", name,

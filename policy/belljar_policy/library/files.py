@@ -25,6 +25,7 @@ _MODULES = (
     _COMPRESSION, "bz2", "filecmp", "gzip", "lzma", "tarfile", "zipfile",
 )  # fmt: skip
 
+
 def reduce() -> None:
     """Zygote, before the freeze: methods check the type of `self`, and defaults are safe."""
     logging.reduce(has_files=True)

@@ -141,8 +141,7 @@ TEST(WantedProfiles, ImportsAreFoundInTheText) {
                                                      "os", "sys"}));
   EXPECT_EQ(found.names, (std::vector<std::string>{"..l", "a.b.c", "a.b.d"}));
   using Alias = std::pair<std::string, std::string>;
-  EXPECT_EQ(found.aliases,
-            (std::vector<Alias>{{"e", "a.b.d"}, {"i", "h"}, {"s", "sys"}}));
+  EXPECT_EQ(found.aliases, (std::vector<Alias>{{"e", "a.b.d"}, {"i", "h"}, {"s", "sys"}}));
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += "import a" + std::to_string(i) + "\n";
   EXPECT_LE(profiles::FindImports(many).modules.size(), 501u);
@@ -315,18 +314,20 @@ TEST(WantedProfiles, ACallThatNamesNoneGetsWhatItsCodeUses) {
   const auto profile_of = [&](const char* code) {
     return tools.Call("validate_code", {{"code", code}}).object["profile"].get<std::string>();
   };
-  for (const char* code : {"1", "import math, os\nos.getenv('A')", "open(0).read()", "reopen('x')",
-                           "import numpy", "from os.path import join",
-                           "import pathlib\npathlib.PurePath('a')", "import pathlib as p\nq.Path"}) {
+  for (const char* code :
+       {"1", "import math, os\nos.getenv('A')", "open(0).read()", "reopen('x')", "import numpy",
+        "from os.path import join", "import pathlib\npathlib.PurePath('a')",
+        "import pathlib as p\nq.Path"}) {
     EXPECT_EQ(profile_of(code), "basic") << code;
   }
-  for (const char* code : {"import tempfile", "from zipfile import ZipFile",
-                           "import pathlib\npathlib.Path('a')", "from pathlib import Path",
-                           "from pathlib import PurePath, Path as P", "from pathlib import *",
-                           "import pathlib as p\np.Path('a')", "from os import path as p\np.exists('a')",
-                           "try:\n  import shutil\nfinally: pass", "import os\nos.listdir()",
-                           "from os import getenv, makedirs", "import os.path as p, tempfile",
-                           "import os\nos.path.exists('a')", "with open('a') as f: pass"}) {
+  for (const char* code :
+       {"import tempfile", "from zipfile import ZipFile", "import pathlib\npathlib.Path('a')",
+        "from pathlib import Path", "from pathlib import PurePath, Path as P",
+        "from pathlib import *", "import pathlib as p\np.Path('a')",
+        "from os import path as p\np.exists('a')", "try:\n  import shutil\nfinally: pass",
+        "import os\nos.listdir()", "from os import getenv, makedirs",
+        "import os.path as p, tempfile", "import os\nos.path.exists('a')",
+        "with open('a') as f: pass"}) {
     EXPECT_EQ(profile_of(code), "filesystem") << code;
   }
 }
@@ -372,7 +373,8 @@ TEST(WantedProfiles, WithoutCombinationsTheDefaultIsCombinedWithNothing) {
   ExecutionConfig config = WithTiers(0);
   config.profile = "network";
   tests::Tools tools(config);
-  EXPECT_EQ(tools.Call("validate_code", {{"code", "import tempfile"}}).object["profile"], "network");
+  EXPECT_EQ(tools.Call("validate_code", {{"code", "import tempfile"}}).object["profile"],
+            "network");
 }
 
 TEST(ToolProfiles, DomainsOnlyNarrowWhatTheOperatorAllows) {
