@@ -235,9 +235,9 @@ LANGUAGE = {
         calls = b"cbuiltins\\neval\\n(V1\\ntR."
         assert shelve.Shelf({b"x": calls})["x"] == 1
         """,
-    "the module behind a shelf": """
-        import shelve
-        shelve.pickle.loads
+    "what a shelf reads its values with": """
+        import io, shelve
+        assert shelve.Unpickler(io.BytesIO(b"cbuiltins\\neval\\n(V1\\ntR.")).load() == 1
         """,
     "a shelf's method writes to another object": """
         import shelve

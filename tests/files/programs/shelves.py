@@ -1,5 +1,6 @@
 """A dictionary in files, and log files that are rotated."""
 
+import glob
 import logging
 import logging.handlers
 import os
@@ -36,6 +37,8 @@ except ValueError as error:
     print(error)
 with shelve.open("data", "n") as shelf:
     print(len(shelf))
+for name in glob.glob("data*"):
+    os.remove(name)  # which files there are depends on the machine
 in_memory = {}
 shelf = shelve.Shelf(in_memory)
 shelf["x"] = (1,)

@@ -145,6 +145,9 @@ TEST(WantedProfiles, ImportsAreFoundInTheText) {
   std::string many;
   for (int i = 0; i < 100'000; ++i) many += "import a" + std::to_string(i) + "\n";
   EXPECT_LE(profiles::FindImports(many).modules.size(), 501u);
+  many.clear();
+  for (int i = 0; i < 100'000; ++i) many += "import os as a" + std::to_string(i) + "\n";
+  EXPECT_EQ(profiles::FindImports(many).aliases.size(), 500u);
 }
 
 // The server searches while others wait. If each line end led to a search of all that follow, one
