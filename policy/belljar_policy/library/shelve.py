@@ -6,7 +6,7 @@ dbm.dumb is Python: the others read files in C that trusts them. Since no pickle
 
 from __future__ import annotations
 
-import importlib
+import importlib.util
 import io
 import os
 from typing import Any
@@ -15,7 +15,10 @@ from . import pickle
 from .alone import load, stand_in
 from .objects import check_classes_of
 
-_dumb: Any = importlib.import_module("dbm.dumb")
+# Not the package itself, which loads the others.
+_found: Any = importlib.util.find_spec("dbm")
+_package = stand_in("dbm", __path__=list(_found.submodule_search_locations))
+_dumb: Any = load("dbm.dumb", {"dbm": _package})
 _library: Any = load("shelve", {"pickle": stand_in("pickle", **vars(pickle))})
 
 Shelf = _library.Shelf
