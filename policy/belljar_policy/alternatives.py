@@ -225,6 +225,13 @@ NAME_ALTERNATIVES: dict[str, str] = {
 }
 
 
+NAMES_BY_MODULE: dict[str, set[str]] = {}
+"""The names above, by their modules."""
+for _full in NAME_ALTERNATIVES:
+    _module, _, _name = _full.rpartition(".")
+    NAMES_BY_MODULE.setdefault(_module, set()).add(_name)
+
+
 def alternative(module: str, available: Collection[str] = ()) -> str:
     """What to use instead of `module`, given the modules `available`; "" if nothing is known."""
     package = module.partition(".")[0]

@@ -24,7 +24,7 @@ from typing import Any
 import _belljar_guards as guards
 
 from . import library, reviewed
-from .alternatives import FILE_NAMES, NAME_ALTERNATIVES, alternative, alternative_to_name
+from .alternatives import FILE_NAMES, NAMES_BY_MODULE, alternative, alternative_to_name
 from .tables import FOR_TESTS, OWN_MODULES
 from .unshared import unshared
 
@@ -336,11 +336,7 @@ class ModuleTable:
             # A program that asks for one of these hears that it was withheld.
             has = {key for key in getattr(real, "__dict__", ()) if key[0] != "_"}
             # Of a synthetic module the original may not be there to ask.
-            has |= {
-                full.rpartition(".")[2]
-                for full in NAME_ALTERNATIVES
-                if full.rpartition(".")[0] == name
-            }
+            has |= NAMES_BY_MODULE.get(name, set())
             withheld = frozenset(has - exports.keys() - live.keys())
             self._withheld[name] = withheld
             doc = getattr(real, "__doc__", None)
