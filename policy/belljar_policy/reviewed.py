@@ -130,10 +130,11 @@ LATE = frozenset({
 # The same for modules of which no class is changed.
 LATE_ANYWAY = frozenset({
     "ast", "atexit", "cProfile", "codecs", "doctest", "errno", "fileinput", "gc", "getpass",
-    "gettext", "html", "importlib", "keyword", "linecache", "locale", "logging.config",
+    "gettext",
+    "html", "importlib", "keyword", "linecache", "locale", "logging.config",
     "logging.handlers", "multiprocessing", "platform", "profile", "pstats", "quopri", "sched",
-    "shelve", "signal", "stat", "subprocess", "timeit", "token", "tracemalloc", "unittest",
-    "weakref", "zlib",
+    "shelve", "signal", "stat",
+    "subprocess", "timeit", "token", "tracemalloc", "unittest", "weakref", "zlib",
 })  # fmt: skip
 
 # The same for packages of OPEN_PACKAGES (packages/late.py).

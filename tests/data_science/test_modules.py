@@ -9,6 +9,69 @@ import pytest
 from tests.data_science.plain import PlainPython
 from tests.data_science.session import Session
 
+OLD_NAMES = """
+import numpy as np, pandas as pd
+frame = pd.DataFrame({"a": [1]})
+groups = frame.groupby("a")
+values = frame.values
+(isinstance(frame, pd.core.frame.DataFrame), isinstance(frame.a, pd.core.series.Series),
+ isinstance(groups, pd.core.groupby.DataFrameGroupBy),
+ isinstance(groups, pd.core.groupby.generic.DataFrameGroupBy),
+ isinstance(frame.index, pd.core.indexes.base.Index),
+ pd.core.indexes.datetimes.DatetimeIndex is pd.DatetimeIndex,
+ isinstance(values, np.core.multiarray.ndarray), np.core.ndarray is np.ndarray)
+"""
+ACCESSORS = """
+import pandas as pd
+from pandas.api.extensions import register_dataframe_accessor
+@register_dataframe_accessor("geo")
+class Geo:
+    def __init__(self, frame):
+        self._frame = frame
+    def total(self):
+        return int(self._frame.sum().sum())
+@pd.api.extensions.register_series_accessor("twice")
+class Twice:
+    def __init__(self, series):
+        self.values = [2 * each for each in series]
+frame = pd.DataFrame({"a": [1, 2]})
+frame.geo.total(), pd.DataFrame.geo is Geo, pd.Series([1, 2]).twice.values
+"""
+OWN_TYPES = """
+import numpy as np, pandas as pd
+from pandas.api.extensions import ExtensionArray, ExtensionDtype, register_extension_dtype, take
+@register_extension_dtype
+class Mine(ExtensionDtype):
+    name, type, na_value = "mine", int, None
+    @classmethod
+    def construct_array_type(cls):
+        return Mines
+class Mines(ExtensionArray):
+    dtype = property(lambda self: Mine())
+    nbytes = property(lambda self: self._data.nbytes)
+    def __init__(self, values):
+        self._data = np.asarray(values)
+    def __len__(self):
+        return len(self._data)
+    def __getitem__(self, key):
+        found = self._data[key]
+        return type(self)(found) if isinstance(found, np.ndarray) else found
+    def isna(self):
+        return np.zeros(len(self._data), dtype=bool)
+    def take(self, indices, *, allow_fill=False, fill_value=None):
+        return type(self)(take(self._data, indices))
+    def copy(self):
+        return type(self)(self._data.copy())
+    @classmethod
+    def _from_sequence(cls, scalars, *, dtype=None, copy=False):
+        return cls(scalars)
+    @classmethod
+    def _concat_same_type(cls, parts):
+        return cls(np.concatenate([each._data for each in parts]))
+series = pd.Series(Mines([1, 2, 3]))
+str(series.dtype), int(series.iloc[1]), int(pd.Series([4, 5], dtype="mine")[0]), len(series[1:])
+"""
+
 # Each is a program of its own: what one loads, another would find loaded.
 USES = {
     "scipy.stats by attribute": "import scipy\nscipy.stats.norm.cdf(0)",
@@ -59,48 +122,11 @@ USES = {
     "with patch('pandas.read_csv', return_value=7) as read:\n    found = pd.read_csv('a.csv')\n"
     "read.assert_called_once_with('a.csv')\nfound",
     "np.emath": "import numpy as np\nnp.emath.sqrt(-1), np.emath.log(-1).imag.round(6)",
-    "old names": "import numpy as np, pandas as pd\nframe = pd.DataFrame({'a': [1]})\n"
-    "groups = frame.groupby('a')\n"
-    "(isinstance(frame, pd.core.frame.DataFrame), isinstance(frame.a, pd.core.series.Series),\n"
-    "      isinstance(groups, pd.core.groupby.DataFrameGroupBy),\n"
-    "      isinstance(groups, pd.core.groupby.generic.DataFrameGroupBy),\n"
-    "      isinstance(frame.index, pd.core.indexes.base.Index),\n"
-    "      pd.core.indexes.datetimes.DatetimeIndex is pd.DatetimeIndex,\n"
-    "      isinstance(frame.values, np.core.multiarray.ndarray), np.core.ndarray is np.ndarray)",
-    "accessors": "import pandas as pd\nfrom pandas.api.extensions import "
-    "register_dataframe_accessor\n"
-    "@register_dataframe_accessor('geo')\nclass Geo:\n    def __init__(self, frame):\n"
-    "        self._frame = frame\n    def total(self):\n        return "
-    "int(self._frame.sum().sum())\n"
-    "found = pd.DataFrame({'a': [1, 2]}).geo.total(), pd.DataFrame.geo is Geo\n"
-    "@pd.api.extensions.register_series_accessor('twice')\nclass Twice:\n"
-    "    def __init__(self, series):\n        self.values = [2 * each for each in series]\n"
-    "found, pd.Series([1, 2]).twice.values",
-    "types of the program's": "import numpy as np, pandas as pd\n"
-    "from pandas.api.extensions import ExtensionArray, ExtensionDtype, "
-    "register_extension_dtype, take\n"
-    "@register_extension_dtype\nclass Mine(ExtensionDtype):\n    name, type, na_value = 'mine', "
-    "int, None\n"
-    "    @classmethod\n    def construct_array_type(cls):\n        return Mines\n"
-    "class Mines(ExtensionArray):\n    def __init__(self, values):\n        self._data = "
-    "np.asarray(values)\n"
-    "    dtype = property(lambda self: Mine())\n    nbytes = property(lambda self: "
-    "self._data.nbytes)\n"
-    "    def __len__(self):\n        return len(self._data)\n"
-    "    def __getitem__(self, key):\n        found = self._data[key]\n"
-    "        return type(self)(found) if isinstance(found, np.ndarray) else found\n"
-    "    def isna(self):\n        return np.zeros(len(self._data), dtype=bool)\n"
-    "    def take(self, indices, *, allow_fill=False, fill_value=None):\n"
-    "        return type(self)(take(self._data, indices))\n"
-    "    def copy(self):\n        return type(self)(self._data.copy())\n"
-    "    @classmethod\n    def _from_sequence(cls, scalars, *, dtype=None, copy=False):\n"
-    "        return cls(scalars)\n"
-    "    @classmethod\n    def _concat_same_type(cls, parts):\n"
-    "        return cls(np.concatenate([each._data for each in parts]))\n"
-    "series = pd.Series(Mines([1, 2, 3]))\n"
-    "(str(series.dtype), series.iloc[1], pd.Series([4, 5], dtype='mine')[0], series[1:].tolist())",
-    "transforms by their old name": "import numpy as np, scipy.fftpack\nfrom scipy.fftpack "
-    "import dct, fft\n"
+    "old names": OLD_NAMES,
+    "accessors": ACCESSORS,
+    "types of the program's": OWN_TYPES,
+    "transforms by their old name": "import numpy as np, scipy.fftpack\n"
+    "from scipy.fftpack import dct, fft\n"
     "(np.allclose(fft([1, 2, 3]), np.fft.fft([1, 2, 3])), dct([1.0, 2.0]).round(3).tolist(),\n"
     "      scipy.fftpack.fftfreq(4).tolist())",
     "types of columns": "import pandas as pd\nfrom pandas.api.types import is_numeric_dtype\n"
