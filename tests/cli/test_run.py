@@ -65,7 +65,10 @@ def test_an_exception_shows_its_traceback_and_nothing_of_ours(belljar, tmp_path)
     [
         ("import sys\ngetattr(sys, 'setdlopenflags')(1)", "dir(sys) lists the available names"),
         ("getattr(int, '__getattribute__')", "Use getattr(object, name)"),
-        ("import fractions\nfractions.Fraction.unit = 1", "Change an object or class that the program created."),
+        (
+            "import fractions\nfractions.Fraction.unit = 1",
+            "Change an object or class that the program created.",
+        ),
         (
             "import sys\nsys.setrecursionlimit(9000)\ndef f(): f()\nf()",
             "calls are nested too deep",
