@@ -37,7 +37,8 @@ def test_an_enabled_profile_is_there_for_a_program_that_uses_it(belljar, env):
 def test_others_are_refused_and_the_hint_names_the_option(belljar, env):
     done = belljar("run", "-c", FILES, env=env)
     assert done.code == 3
-    assert "hint: The 'filesystem' profile has it. Add --profile filesystem." in done.stderr
+    assert "hint: The 'filesystem' profile has it. " in done.stderr
+    assert " Add --profile filesystem.\n" in done.stderr
 
 
 def test_a_program_that_needs_none_gets_none(belljar):
