@@ -146,7 +146,7 @@ TEST_F(SessionTools, AStoppedCellCostsTheCell) {
 }
 
 TEST_F(SessionTools, WhatIsFixedCannotBeChangedByACell) {
-  const std::string id = Open({{"memory_limit", "64m"}});
+  const std::string id = Open({{"memory_limit", "64m"}, {"profile", "basic"}});
   EXPECT_EQ(Cell(id, "1", {{"memory_limit", "64m"}, {"profile", "basic"}, {"timeout", 2}})
                 .object["result"],
             1);
@@ -545,7 +545,7 @@ TEST_F(SessionTools, WrongFiles) {
   EXPECT_TRUE(message({{"action", "delete"}, {"path", "../a"}}).size() > 0);
   EXPECT_HOLDS(message({{"action", "write"}, {"files", {{{"path", "../a"}, {"text", ""}}}}}),
                "../a");
-  const std::string basic = Open();
+  const std::string basic = Open({{"profile", "basic"}});
   EXPECT_EQ(Call("session_files", {{"session", basic}}).message,
             "session_files: session: profile basic has no workspace; use one that has: "
             "filesystem.");
