@@ -508,12 +508,12 @@ Command MakeRunCommand(CLI::App& app) {
       ->check(CLI::Range(200, 1'000'000))
       ->capture_default_str();
   SetExamples(parser,
-              {"belljar run program.py  # live output and input, tracebacks on stderr",
+              {"belljar run program.py  # live output and input, errors on stderr",
                "belljar run -c 'print(sum(range(10)))'  # code on the command line",
                "belljar run - < program.py  # a program from standard input",
                "belljar run program.py --stdin data.txt  # data for input() and sys.stdin",
                "belljar run program.py x y -- --verbose  # the program's own arguments",
-               "belljar run a.py --file a.csv  # a file to read, if filesystem is enabled",
+               "belljar run a.py --file a.csv  # a file to read: needs filesystem",
                "belljar run a.py --file helper.py --file lib/  # modules to import",
                "belljar run project  # its __main__.py; also -m package",
                "belljar run a.py --save-artifacts out  # keep files, figures, tables",

@@ -70,7 +70,7 @@ PROGRAMS = {
     ),
     "a name of a module": Program("import os\nos.listdir('.')\nprint('had', 'it')", "filesystem"),
     "a module by its name": Program(
-        "import importlib\nimportlib.import_module('pathlib')\nprint('had', 'it')", "filesystem"
+        "import importlib\nimportlib.import_module('tempfile')\nprint('had', 'it')", "filesystem"
     ),
     "a file that is given": Program("print('had', 'it')", "filesystem", given=True),
     "a network": Program("import urllib.request\nprint('had', 'it')", "network"),

@@ -179,11 +179,11 @@ def test_a_hint_follows_the_traceback(belljar):
 @pytest.mark.parametrize(
     ("source", "hint"),
     [
-        ("import io, sys\nsys.argv0 = io.StringIO()", "Change an object or class that the prog"),
-        ("import math\nmath.tau2 = 5", "Change an object or class that the program created."),
+        ("import io\nio.StringIO.x = 1", "Change an object or class that the prog"),
+        ("import fractions\nfractions.Fraction.x = 5", "Change an object or class that the prog"),
     ],
 )
-def test_the_hint_knows_the_name_of_a_module(belljar, source, hint):
+def test_the_hint_of_a_store_to_the_librarys_class(belljar, source, hint):
     done = belljar("run", "-c", source)
     assert done.code == 1
     assert done.stderr.splitlines()[-1].startswith(f"hint: {hint}")

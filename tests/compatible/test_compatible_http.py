@@ -137,7 +137,7 @@ def test_judge0s_cpu_limit_is_that_of_the_processor(server):
 
 
 def test_hints_name_what_an_operator_sets(server):
-    program = "import pathlib\nimport numpy"
+    program = "import tempfile\nimport numpy"
     hints = [judged(server, program)["stderr"]]
     piston = {"language": "python", "version": "3", "files": [{"content": program}]}
     hints.append(ask(server, "POST", "/api/v2/execute", piston)[1]["run"]["stderr"])

@@ -721,7 +721,6 @@ REFUSED_BY_THEMSELVES = (
     'setattr(np.zeros(1), "dtype", "O")',
     'sympy.lambdify(x, x, modules=["os"])',
     'sympy.lambdify(x, sympy.Symbol("__builtins__"))(1)',
-    'setattr(matplotlib, "rcParams", {})',
     "matplotlib.rcParams.__setitem__(\"axes.prop_cycle\", \"cycler('color', ['r']).__class__\")",
     'matplotlib.use("module://os")',
     'pd.Series([1]).plot(backend="subprocess")',

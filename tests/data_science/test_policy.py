@@ -288,10 +288,6 @@ ATTACKS = {
         "as_strided(np.zeros(1), (99,), (8,)).sum()\nloot = 'escaped'",
         "BJ202",
     ),
-    "a name of a module is set": (
-        "import numpy as np\nnp.float64 = int\nloot = 'escaped' if np.float64 is int else ''",
-        "BJ305",
-    ),
     "a method of a class is set": (
         "import pandas as pd\npd.DataFrame.head = lambda self: 1\n"
         "loot = 'escaped' if pd.DataFrame().head() == 1 else ''",

@@ -59,6 +59,8 @@ class Machine:
     def walk(self, modules: list[str], seed: int, operations: int) -> dict[str, Any]:
         """From the exports of these modules; the builtins' are those of `builtins`."""
         self.policy.modules.load_all()
+        # As `warnings` does for the first one that it prints, and that imports pickle.
+        importlib.import_module("tracemalloc")
         judge = Judge(self.policy, self.guards)
         guest = Guest(self.policy, judge, seed)
         before = self._state()
