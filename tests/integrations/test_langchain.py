@@ -12,7 +12,7 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool as as_tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
-from tests.machine import need_engine
+from tests.places.place import RUNSC_ALONE, load, need
 
 
 @pytest.fixture(scope="module")
@@ -105,7 +105,8 @@ def test_the_session_opens_with_the_first_call_in_any_thread(box):
 
 
 def test_containers_have_no_sessions():
-    need_engine("runsc")
+    need(RUNSC_ALONE)
+    load(RUNSC_ALONE, "basic")
     with pytest.raises(ValueError, match="pass session=False"):
         BelljarTool(sandbox=Sandbox(container=True))
     BelljarTool(sandbox=Sandbox(container=True), session=False)

@@ -62,7 +62,7 @@ CONTAINERS = (
     Place("docker-runsc", "docker", "runsc"),
     Place("runsc-alone", "runsc", "runsc"),
 )
-DOCKER = CONTAINERS[0]
+DOCKER, _, RUNSC_ALONE = CONTAINERS
 PLACES = (LOCAL, *CONTAINERS)
 
 
