@@ -304,7 +304,7 @@ TEST(WantedProfiles, TheOperatorsListIsNamedAsTheirs) {
 TEST(WantedProfiles, WhoCannotNameOneIsNotToldTo) {
   tests::Tools tools(WithTiers());
   ToolCall call;
-  call.arguments = {{"code", "import pathlib"}, {"profile", "basic"}};
+  call.arguments = {{"code", "import tempfile"}, {"profile", "basic"}};
   call.profile_setting = "fronts.piston";
   const tests::Answered answer = tools.CallWith("execute_code", call);
   const std::string hint = answer.object["error"]["hint"];
