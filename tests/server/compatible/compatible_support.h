@@ -148,7 +148,6 @@ class CompatibleApisTest : public testing::Test {
  protected:
   CompatibleApisTest() {
     terms_.profile = "basic";
-    terms_.setting = "fronts.tested";
     terms_.maximum.timeout = std::chrono::seconds(300);
     terms_.maximum.memory = core::Bytes::Mebi(4096);
   }

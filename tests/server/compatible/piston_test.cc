@@ -115,7 +115,7 @@ TEST_F(PistonTest, RefusesWithAMessage) {
   const Answered two =
       RunPiston({{"files", Json::array({{{"content", "1"}}, {{"content", "2"}}})}});
   EXPECT_EQ(two.status, 400u);
-  EXPECT_NE(two.body["message"].get<std::string>().find("fronts.tested"), std::string::npos);
+  EXPECT_NE(two.body["message"].get<std::string>().find("fronts.piston"), std::string::npos);
   EXPECT_TRUE(calls_.empty());
 }
 

@@ -95,7 +95,7 @@ TEST_F(SandboxFusionTest, RefusesAsFastApiDoes) {
   const Answered files = RunCode({{"fetch_files", {"a"}}});
   EXPECT_EQ(files.body["detail"][0]["msg"],
             "profile basic of this server has no files; an operator enables them with "
-            "fronts.tested = \"filesystem\"");
+            "fronts.sandbox_fusion = \"filesystem\"");
   const std::pair<Json, const char*> wrong[] = {
       {{{"code", nullptr}}, "code"},
       {{{"code", 5}}, "code"},
