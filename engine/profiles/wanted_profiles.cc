@@ -157,7 +157,10 @@ void AddNewNames(const core::ModuleExports& module, const core::ModuleExports* o
     if (of_base && core::Contains(of_base->exports, name)) continue;
     names.insert({module.name + "." + name, module.name + ".*"});
     for (const auto& [alias, of] : imports.aliases) {
-      if (of == module.name) names.insert(alias + "." + name);
+      if (of != module.name) continue;
+      std::string joined = alias;
+      joined.append(".").append(name);
+      names.insert(std::move(joined));
     }
   }
 }
