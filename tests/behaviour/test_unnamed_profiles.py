@@ -7,8 +7,10 @@ import base64
 import http.client
 import json
 import os
+import re
 import subprocess
 import sys
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -332,13 +334,28 @@ def test_no_client_is_told_to_send_what_it_cannot(way: Way) -> None:
 
 
 def test_a_plain_program_waits_for_no_other_profile(server: HttpServer) -> None:
-    """What costs: which zygotes there are."""
+    """What costs: its calls count for basic alone."""
     by = ByServer(server, ANNA)
-    for way in (by.mcp, by.rest, by.run_code, by.piston, by.judge0):
+    ways = (by.mcp, by.rest, by.run_code, by.piston, by.judge0)
+    before = calls_by_profile(server)
+    for way in ways:
         way(PROGRAMS["plain with an import"])
+    after = calls_by_profile(server)
+    assert after.pop("basic") == before.pop("basic", 0) + len(ways)
+    assert after == before
+
+
+def calls_by_profile(server: HttpServer) -> Counter[str]:
+    """From the metrics, of execute_code."""
     metrics = ask(server, "GET", "/metrics").body.decode()
-    counted = [line for line in metrics.splitlines() if 'tool="execute_code"' in line]
-    assert any('profile="basic"' in line for line in counted), metrics
+    counted: Counter[str] = Counter()
+    for labels, number in re.findall(
+        r"^belljar_executions_total\{(.*)\} (\S+)$", metrics, re.MULTILINE
+    ):
+        if 'tool="execute_code"' in labels:
+            (profile,) = re.findall(r'profile="([^"]*)"', labels)
+            counted[profile] += int(float(number))
+    return counted
 
 
 # --- with packages --------------------------------------------------------------------------------

@@ -336,6 +336,30 @@ def test_attack(name: str) -> None:
     assert said in ran.message or said in " ".join(ran.rules), (ran.error, ran.message, ran.rules)
 
 
+def test_what_a_program_sets_on_a_module_is_not_called_by_the_library() -> None:
+    source = textwrap.dedent(
+        """
+        import numpy as np, pandas as pd
+        called = []
+        real = np.asarray
+        def spy(*args, **names):
+            called.append(1)
+            return real(*args, **names)
+        np.asarray = spy
+        np.asarray([1])
+        own = len(called)
+        pd.cut([1, 2, 3], 2)
+        loot = own == 1 < len(called) and 'escaped'
+        np.asarray = real
+        """
+    )
+    plain = harness.run_plain(source, kind="plain:data-science")
+    assert plain.loot, f"the control fails: {plain.error}: {plain.message}"
+    ran = run(f"{source}\nprint(own)")
+    assert (ran.error, ran.stdout) == (None, "1\n"), (ran.error, ran.message, ran.stdout)
+    assert not ran.loot, "escaped"
+
+
 def test_distributions_of_ones_own_work() -> None:
     ran = run(
         """
