@@ -84,12 +84,13 @@ using Profiles = std::vector<const core::Profile*>;
 
 Profiles NeededProfiles(const ProgramNeeds& needs, const ProfileChoices& choices) {
   const core::Profile& base = choices.base;
-  ImportedNames imports = FindImports(needs.source);
-  std::ranges::copy(needs.modules, std::back_inserter(imports.modules));
   Profiles candidates, needed;
   std::ranges::copy_if(choices.others, std::back_inserter(candidates), [&](const auto* other) {
     return IsOneTier(*other) && !other->full_language && other->name != base.name;
   });
+  if (candidates.empty()) return needed;
+  ImportedNames imports = FindImports(needs.source);
+  std::ranges::copy(needs.modules, std::back_inserter(imports.modules));
   bool uses_packages = UsesPackages(base, imports);
   for (const core::Profile* const other : candidates) {
     if (!IsNeeded(*other, base, needs, imports)) continue;
@@ -107,14 +108,13 @@ Profiles NeededProfiles(const ProgramNeeds& needs, const ProfileChoices& choices
 }  // namespace
 
 std::string ProfileFor(const ProgramNeeds& needs, const ProfileChoices& choices) {
-  if (choices.others.empty()) return choices.base.name;
   const Profiles needed = NeededProfiles(needs, choices);
+  if (needed.empty()) return choices.base.name;
   const auto may_have = [&](const std::string& name) {
     return !choices.may_have || choices.may_have(name);
   };
   std::string all = choices.base.name;
   for (const core::Profile* const each : needed) all += "+" + each->name;
-  if (needed.empty()) return all;
   all = ProfileName(all);
   if (may_have(all)) return all;
   std::string name = choices.base.name;

@@ -37,7 +37,8 @@ core::Result<const EnabledProfile*> Chosen(Sandboxes& sandboxes, const Arguments
   const std::string* const name = arguments.Text("profile");
   // A combination may have no image for a container.
   const bool in_container = arguments.Boolean("use_container").value_or(false);
-  if (name || in_container) return sandboxes.Choose(name, caller);
+  const bool has_choice = sandboxes.enabled().size() > 1;
+  if (name || in_container || !has_choice) return sandboxes.Choose(name, caller);
   host::Request program;
   if (const std::string* const code = arguments.Text("code")) program.source = *code;
   program.files = arguments.Files("files").value_or(std::vector<host::InputFile>());
