@@ -21,12 +21,7 @@ constexpr std::string_view kStyle =
     "summary{cursor:pointer}";
 
 std::string DigestOf(std::string_view text) {
-  const std::string hex = host::Sha256(text);
-  std::string bytes;
-  for (size_t i = 0; i < hex.size(); i += 2) {
-    bytes += static_cast<char>(std::stoi(hex.substr(i, 2), nullptr, 16));
-  }
-  return host::EncodeBase64(bytes);
+  return host::EncodeBase64(core::DecodeHex(host::Sha256(text)).value());
 }
 
 }  // namespace

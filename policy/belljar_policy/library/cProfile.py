@@ -14,7 +14,7 @@ from typing import Any
 
 from .. import tables
 from . import pstats, scopes
-from .objects import call_it, dict_of, its_own_only, mro_of, only_for_its_own
+from .objects import dict_of, its_own_only, mro_of, only_for_its_own, present_as
 from .program import running
 
 _OURS = "belljar_"
@@ -29,7 +29,7 @@ Key = tuple[str, int, str]
 
 
 class _Calls:
-    """Of a function, or of one that was called by a certain other one."""
+    """The counts of a function, of all its calls or of those by one caller."""
 
     __slots__ = ("callers", "depth", "inside", "number", "recursive", "total")
 
@@ -52,7 +52,7 @@ class _Calls:
 
 
 class _Kind:
-    """Of code of ours, which has no key."""
+    """How code of Belljar's own is counted."""
 
     __slots__ = ()
 
@@ -335,4 +335,4 @@ _WRAPPERS = frozenset(
     each.__code__
     for each in (_Sample.method, run, runctx, _utility)  # type: ignore[attr-defined]
 )
-call_it("cProfile", globals())
+present_as("cProfile", globals())

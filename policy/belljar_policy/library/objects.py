@@ -72,9 +72,7 @@ def its_own_only(cls: Any) -> Any:
     It also sets `__module__` to the library module that the class replaces.
     """
     cls.__module__ = cls.__module__.rpartition(".")[2].replace("_", ".")
-    for name, value in list(cls.__dict__.items()):
-        if type(value) is FunctionType and name not in _GIVEN_THEIR_OWN:
-            only_for_its_own(cls, name)
+    _check_methods(cls)
     return cls
 
 
@@ -82,9 +80,9 @@ def its_own_only(cls: Any) -> Any:
 _GIVEN_THEIR_OWN = frozenset({"__new__", "__init_subclass__", "__class_getitem__"})
 
 
-def call_it(module: str, names: dict[str, Any]) -> None:
-    """At the end of a module here that another one imports, and so may load before it is exported:
-    what it defines gets the name of the library's module, as ModuleTable gives it to others."""
+def present_as(module: str, names: dict[str, Any]) -> None:
+    """Sets `__module__` of what a replacement module defines to the library's module. ModuleTable
+    does so when it exports one; this is for those that another replacement may import before."""
     for value in list(names.values()):
         is_own = isinstance(value, (FunctionType, type)) and value.__module__ == names["__name__"]
         if is_own:
@@ -104,11 +102,8 @@ def check_packages(names: Iterable[str]) -> None:
             # Only where the class is defined: a second wrapper would wrap the first.
             if not isinstance(cls, type) or cls.__module__ != name:
                 continue
-            if issubclass(cls, BaseException):
-                continue
-            for method, value in list(vars(cls).items()):
-                if type(value) is FunctionType and method not in _GIVEN_THEIR_OWN:
-                    only_for_its_own(cls, method)
+            if not issubclass(cls, BaseException):
+                _check_methods(cls)
 
 
 def check_classes_of(module: Any) -> None:
@@ -119,9 +114,14 @@ def check_classes_of(module: Any) -> None:
             _check_class(value)
 
 
-def _check_class(cls: Any) -> None:
+def _check_methods(cls: Any) -> None:
     for name, value in list(vars(cls).items()):
         if type(value) is FunctionType and name not in _GIVEN_THEIR_OWN:
             only_for_its_own(cls, name)
-        elif isinstance(value, type) and value.__qualname__.startswith(f"{cls.__qualname__}."):
+
+
+def _check_class(cls: Any) -> None:
+    _check_methods(cls)
+    for value in list(vars(cls).values()):
+        if isinstance(value, type) and value.__qualname__.startswith(f"{cls.__qualname__}."):
             _check_class(value)

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 from .alone import load, stand_in
-from .objects import call_it, check_classes_of, is_a
+from .objects import check_classes_of, is_a, present_as
 
 
 def _init(self: Any, *values: Any) -> None:
@@ -71,4 +71,4 @@ for _name in ("dump_stats", "load_stats"):
     getattr(Stats, _name).__qualname__ = f"Stats.{_name}"
     getattr(Stats, _name).__module__ = "pstats"
 check_classes_of(_library)
-call_it("pstats", globals())
+present_as("pstats", globals())
