@@ -1,8 +1,7 @@
 // ReloadSignal: SIGHUP as a descriptor to wait on.
 //
 //   ReloadSignal reload;             // from here on SIGHUP no longer ends the process
-//   poll({reload.fd(), POLLIN, 0});  // however often it came: read once, then as often as it is
-//   asked
+//   poll({reload.fd(), POLLIN, 0});  // readable once SIGHUP has come, however often
 #ifndef BELLJAR_CLI_RELOAD_SIGNAL_H_
 #define BELLJAR_CLI_RELOAD_SIGNAL_H_
 

@@ -171,7 +171,7 @@ void PrepareForClones(const py::module_& runner, bool huge_pages) {
   }
 }
 
-// Files there are none of a program's.
+// The folders of library code: files below them are never the program's.
 std::vector<std::string> LibraryFolders(const InterpreterOptions& options,
                                         const py::object& profile_folders) {
   std::vector<std::string> folders = *g_library_paths;

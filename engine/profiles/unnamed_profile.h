@@ -47,11 +47,11 @@ struct ProfileChoices {
 };
 
 // The name of the base or of a combination. If the caller may not have all that is needed together,
-// what it may have of it, the first first.
+// those of it that the caller may have, in their order.
 std::string ProfileFor(const ProgramNeeds& needs, const ProfileChoices& choices);
 
-// --- for whoever starts Belljar: the command and the Python package
-// -------------------------------
+// --- for the command and the Python package, whose user is the operator
+// ---------------------------
 
 inline constexpr char kUnnamedProfile[] = "basic";
 

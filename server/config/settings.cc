@@ -228,16 +228,15 @@ std::vector<Setting> MakeSettings() {
 
       {"fronts.sandbox_fusion", "", "", "PROFILE", "off", "\"auto\"",
        "answer the API of SandboxFusion (/run_code, /run_jupyter); its programs run in this "
-       "profile; auto: in what each needs, as calls that name none",
+       "profile; auto: each in the one that it needs",
        BELLJAR_FIELD(config.compatible_apis.sandbox_fusion), 0, 0, PathViolation},
       {"fronts.piston", "", "", "PROFILE", "off", "\"auto\"",
-       "answer the API of Piston (/api/v2/execute); its programs run in this profile, or as auto "
-       "says "
-       "above",
+       "answer the API of Piston (/api/v2/execute); its programs run in this profile; auto: each "
+       "in the one that it needs",
        BELLJAR_FIELD(config.compatible_apis.piston), 0, 0, PathViolation},
       {"fronts.judge0", "", "", "PROFILE", "off", "\"auto\"",
-       "answer the API of Judge0 (/submissions); its programs run in this profile, or as auto says "
-       "above",
+       "answer the API of Judge0 (/submissions); its programs run in this profile; auto: each in "
+       "the one that it needs",
        BELLJAR_FIELD(config.compatible_apis.judge0), 0, 0, PathViolation},
 
       {"events.enabled", "", "", "", "", "",

@@ -33,9 +33,9 @@ struct WebRoute {
   enum class Body { kNone, kJson, kBytes };
   // How a caller sends its token.
   enum class Login {
-    kUsual,      // as Bearer, or as the password of Basic
+    kDefault,    // as Bearer, or as the password of Basic
     kAuthToken,  // also in the header X-Auth-Token, as clients of Judge0 do
-    kBrowser,    // as usual; but a browser is told to ask its user for the password
+    kBrowser,    // likewise, and a browser is told to prompt for the password
   };
   WebMethod method = WebMethod::kGet;  // kGet also answers HEAD, without the body
   // Segments are literal, "{name}" (one segment, not empty) or, last, "{name*}" (one or more).
@@ -44,7 +44,7 @@ struct WebRoute {
   // kJson requires that Content-Type; an empty body passes, without one.
   Body body = Body::kNone;
   std::optional<core::Bytes> max_body;  // nullopt: HttpConfig::max_body
-  Login login = Login::kUsual;
+  Login login = Login::kDefault;
 };
 
 // Headers of a request, as sent; nullopt: absent.

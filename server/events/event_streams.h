@@ -48,7 +48,7 @@ class EventStreams : public WebHandler {
 
   // Any thread; does not wait for the clients. Further requests are refused.
   void EndAll();
-  // Ends the open streams of these callers, who may open others as far as they still may.
+  // Ends the open streams of these callers. They may open new ones, if still permitted.
   void EndOf(const std::vector<std::string>& callers);
   size_t open() const { return open_.load(std::memory_order_relaxed); }
 

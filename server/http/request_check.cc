@@ -201,7 +201,7 @@ MaybeRefusal CheckPeer(const HostRules& hosts, const KnownHeaders& known, Verdic
 }
 
 MaybeRefusal CheckToken(const Tokens& tokens, const KnownHeaders& known, Verdict& verdict,
-                        WebRoute::Login login = WebRoute::Login::kUsual) {
+                        WebRoute::Login login = WebRoute::Login::kDefault) {
   if (tokens.empty()) return std::nullopt;
   const bool takes_both = login == WebRoute::Login::kAuthToken;
   const Tokens::Presented presented =

@@ -37,7 +37,7 @@ class Router {
     std::string allow;
     // The pattern of the path, for logs; empty: no such path.
     std::string_view pattern;
-    WebRoute::Login login = WebRoute::Login::kUsual;  // of the path
+    WebRoute::Login login = WebRoute::Login::kDefault;  // of the path
   };
   bool empty() const { return entries_.empty(); }
   Found Find(boost::beast::http::verb method, std::string_view path) const;

@@ -52,7 +52,7 @@ std::string Pages::Front(const Caller& caller) const {
   }
   AddPath(html, "/metrics", "metrics for Prometheus");
   AddPath(html, "/healthz", "whether this server is alive");
-  AddPath(html, "/readyz", "whether it runs programs without delay");
+  AddPath(html, "/readyz", "whether it is ready for calls");
   html.Close();
   const std::vector<std::string>& profiles = caller.profiles ? *caller.profiles : parts_.profiles;
   html.Open("p").Text("Belljar " + parts_.version + ", Python " + parts_.python_version);

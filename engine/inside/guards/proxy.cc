@@ -192,8 +192,8 @@ int ChangeOverlay(PyObject* object, PyObject* name, PyObject* value) {
   return self->overlay == nullptr ? -1 : ChangeDict(object, self->overlay, name, value);
 }
 
-// Those of special builtins are the interpreter's, those of hooks ours, and private ones not
-// exported.
+// Not a special name, which is the interpreter's, nor one of our hooks, nor a private one, which no
+// module exports.
 bool IsPublicName(PyObject* name) {
   return IsShownInScope(name) && Classify(name) == NameKind::kPublic;
 }

@@ -521,7 +521,7 @@ def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
     if "inputs" in request:
         variables = {name: decode_value(form) for name, form in request["inputs"].items()}
     for name in request.get("functions", ()):
-        if name[:1] == "@":  # no program's
+        if name[:1] == "@":  # for the runner, not for the program
             continue
         variables[name] = host_functions.make(name, request["call_host"], request["max_result"])
     return variables
