@@ -383,7 +383,7 @@ TEST_F(HttpLifeTest, CrowdsThatComeAndGoLoseNothing) {
 TEST_F(HttpLifeTest, TokensAreReplacedWhileRequestsAreOnTheirWay) {
   std::vector<std::string> callers;
   std::mutex mutex;
-  handler_.on_message = [&](IncomingMessage message, std::shared_ptr<Reply> reply) {
+  handler_.on_message = [&](const IncomingMessage& message, const std::shared_ptr<Reply>& reply) {
     {
       const std::lock_guard lock(mutex);
       callers.push_back(message.caller.name);
@@ -429,6 +429,7 @@ TEST_F(HttpLifeTest, TokensAreReplacedWhileRequestsAreOnTheirWay) {
   EXPECT_TRUE(replace({anna}));
   std::atomic<bool> stops = false;
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int i = 0; i < 4; ++i) {
     threads.emplace_back([&] {
       tests::RawClient client(server.port());
