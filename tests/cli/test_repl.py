@@ -366,8 +366,8 @@ def test_a_prompt_cannot_move_the_cursor(terminal):
 
 def test_who_never_answers_a_cell_ends_its_input(terminal):
     prompt = terminal("--input-timeout", "500ms")
-    prompt.enter("input('a? ')", "\na? ", "(--input-timeout): the program's input has ended")
-    assert "EOFError" in prompt.until("In [2]: ")
+    ended = "(--input-timeout): the program's input has ended"
+    assert "EOFError" in prompt.enter("input('a? ')", "\na? ", ended, "In [2]: ")
     assert "Out[2]: 3" in prompt.enter("1 + 2")
 
 
