@@ -131,7 +131,7 @@ struct Service {
   }
   void AddCompatibleApis() {
     const auto chosen = sandboxes->Choose(nullptr, server::Caller());
-    const server::compatible::ApiTerms terms{"basic", false, (*chosen)->limits,
+    const server::compatible::ApiTerms terms{"basic", "fronts.fuzzed", false, (*chosen)->limits,
                                              (*chosen)->profile.maximum_limits};
     compatible_apis.Add<server::compatible::sandbox_fusion::SandboxFusion>(terms);
     compatible_apis.Add<server::compatible::piston::Piston>(terms);
