@@ -392,7 +392,7 @@ int RunJob(const RunArguments& arguments, Job job) {
   run::RunOptions options;
   options.cancel_fd = interruption.fd();
   if (arguments.is_live()) options.sink = &output.sink();
-  TerminalInput input({.cancel_fd = interruption.fd(), .timeout = job.input_timeout});
+  TerminalInput input(job.input_timeout, LinesOfTerminal(interruption.fd()));
   if (job.asks) {
     options.call = run::AnsweringInput(
         [&](const run::InputQuestion& question) { return input.Ask(question); });

@@ -1,8 +1,7 @@
 // TerminalInput: a line from the person at the terminal, when the program wants one (run/input.h).
 //
-// The terminal edits the line (backspace, Ctrl-U), and Ctrl-D at its start is the end of the input.
-// Programs are started with a terminal in that mode. A prompt, whose line editor has another one,
-// turns no keys into signals (repl/keyboard.h): there Ctrl-C and Ctrl-Z end the line.
+//   TerminalInput input(timeout, LinesOfTerminal(interruption.fd()));
+//   options.call = run::AnsweringInput([&](const auto& question) { return input.Ask(question); });
 #ifndef BELLJAR_CLI_TERMINAL_INPUT_H_
 #define BELLJAR_CLI_TERMINAL_INPUT_H_
 
@@ -10,23 +9,22 @@
 #include <functional>
 #include <string>
 
+#include "engine/core/socket.h"
 #include "engine/run/input.h"
 
 namespace belljar::cli {
 
 class TerminalInput {
  public:
-  struct Options {
-    // Readable: whoever is to answer has ended the run. Borrowed.
-    int cancel_fd = -1;
-    // The longest wait for one line. Afterwards the input has ended.
-    std::chrono::milliseconds timeout{600'000};
-    // For a prompt: what was typed before the question, and what Ctrl-Z does. Without them keys
-    // make signals.
-    std::function<std::string()> take_typed_ahead = {};
-    std::function<void()> suspend = {};
-  };
-  explicit TerminalInput(Options options) : options_(std::move(options)) {}
+  enum class LineEnd { kLine, kEnd, kInterrupted, kLate };
+  // Reads a line, with its end, and shows what is typed unless it is hidden. kInterrupted: whoever
+  // is to answer ends the run.
+  using LineReader =
+      std::function<LineEnd(bool is_hidden, core::Deadline deadline, std::string& line)>;
+
+  // `timeout`: the longest wait for one line. Afterwards the input has ended.
+  TerminalInput(std::chrono::milliseconds timeout, LineReader read)
+      : timeout_(timeout), read_(std::move(read)) {}
 
   // Whether standard input is a terminal.
   static bool IsThere();
@@ -37,13 +35,14 @@ class TerminalInput {
   const std::string& typed() const { return typed_; }
 
  private:
-  enum class Found { kLine, kEnd, kInterrupted, kLate };
-  Found ReadLine(std::string& line);
-
-  const Options options_;
-  std::string rest_;  // read, but not yet part of a line
+  const std::chrono::milliseconds timeout_;
+  const LineReader read_;
   std::string typed_;
 };
+
+// For programs, which are started with a terminal that edits lines, and where Ctrl-D at the start
+// of one is the end of the input. `cancel_fd` is borrowed; readable: interrupted.
+TerminalInput::LineReader LinesOfTerminal(int cancel_fd);
 
 }  // namespace belljar::cli
 

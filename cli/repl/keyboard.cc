@@ -13,7 +13,6 @@
 namespace belljar::cli::repl {
 namespace {
 
-constexpr char kBackspace = 0x7f;
 constexpr unsigned char kCtrlC = 0x03;
 constexpr unsigned char kCtrlZ = 0x1a;
 constexpr size_t kMaxTypedAhead = 4096;
@@ -52,7 +51,7 @@ Keyboard::~Keyboard() {
   changes_fd = -1;
 }
 
-int Keyboard::Next() {
+int Keyboard::Next(core::Deadline deadline) {
   if (!typed_ahead_.empty()) {
     const unsigned char byte = typed_ahead_.front();
     typed_ahead_.pop_front();
@@ -61,10 +60,11 @@ int Keyboard::Next() {
   for (;;) {
     pollfd polled[] = {
         {STDIN_FILENO, POLLIN, 0}, {interruption_.fd(), POLLIN, 0}, {changes_.get(), POLLIN, 0}};
-    if (poll(polled, 3, -1) < 0) {
-      if (errno == EINTR) continue;
-      return kEnd;
-    }
+    const int timeout = deadline == core::Deadline::max() ? -1 : core::PollTimeout(deadline);
+    const int ready = poll(polled, 3, timeout);
+    if (ready < 0 && errno == EINTR) continue;
+    if (ready < 0) return kEnd;
+    if (ready == 0) return kLate;
     if (polled[1].revents) return kInterrupted;
     if (polled[2].revents && TakeEvent(changes_.get())) return kChanged;
     if (!polled[0].revents) continue;
@@ -77,21 +77,6 @@ int Keyboard::Next() {
     Suspend();
     return kChanged;
   }
-}
-
-std::string Keyboard::TakeTypedAhead() {
-  std::string line;
-  while (!typed_ahead_.empty() && !line.ends_with('\n')) {
-    const auto byte = static_cast<char>(typed_ahead_.front());
-    typed_ahead_.pop_front();
-    if (byte == kBackspace) {
-      while (!line.empty() && (line.back() & 0xc0) == 0x80) line.pop_back();
-      if (!line.empty()) line.pop_back();
-    } else {
-      line += byte == '\r' ? '\n' : byte;
-    }
-  }
-  return line;
 }
 
 void Keyboard::Suspend() {

@@ -17,6 +17,7 @@
 
 #include "cli/interruption.h"
 #include "engine/core/fd.h"
+#include "engine/core/socket.h"
 #include "engine/core/thread.h"
 
 namespace belljar::cli::repl {
@@ -27,18 +28,15 @@ class Keyboard {
   static constexpr int kEnd = -2;          // the terminal is gone
   // the terminal was resized, or we were stopped in between
   static constexpr int kChanged = -3;
+  static constexpr int kLate = -4;  // nothing was typed before the deadline
 
   // At most one per process at a time. `interruption` must outlive it.
   explicit Keyboard(Interruption& interruption);
   ~Keyboard();
   Keyboard(const Keyboard&) = delete;
 
-  // The next byte, or one of the above.
-  int Next();
-
-  // Removes what was typed while nothing read it: at most up to the end of a line, which is "\n".
-  // Not while there is a watch.
-  std::string TakeTypedAhead();
+  // The next byte, or one of the above. Not while there is a watch.
+  int Next(core::Deadline deadline = core::Deadline::max());
 
   // Stops this process and the others of its group until it is continued, as Ctrl-Z does.
   void Suspend();

@@ -12,6 +12,7 @@
 #include "cli/repl/line_editor.h"
 #include "cli/repl/loop.h"
 #include "cli/repl/questions.h"
+#include "cli/repl/typed_line.h"
 #include "cli/terminal_input.h"
 
 namespace belljar::cli::repl {
@@ -28,10 +29,10 @@ class TerminalLoop {
       : live_(live),
         keyboard_(keyboard),
         cell_(live.request.limits.source),
-        input_({.cancel_fd = live.interruption.fd(),
-                .timeout = live.input_timeout,
-                .take_typed_ahead = [this] { return keyboard_.TakeTypedAhead(); },
-                .suspend = [this] { keyboard_.Suspend(); }}) {
+        input_(live.input_timeout,
+               [this](bool is_hidden, core::Deadline deadline, std::string& line) {
+                 return ReadTypedLine(keyboard_, is_hidden, deadline, line);
+               }) {
     live_.ask = [this](const run::InputQuestion& question) { return Ask(question); };
   }
 

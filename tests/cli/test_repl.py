@@ -350,6 +350,16 @@ def test_a_cell_asks(terminal):
     assert prompt.ended() == 0
 
 
+def test_what_is_typed_for_a_cell_is_edited_whenever_it_is_typed(terminal):
+    """Before the question, and all at once: keys mean the same."""
+    prompt = terminal()
+    program = "import time; time.sleep(0.3); a = input('a? '); b = input('b? '); input('c? ')"
+    keys = "Adb\x7fa\r\x15one twö\x17\xe4\x7f\x08 2\r\x04print(a, b, flush=True)\r"
+    os.write(prompt.fd, program.encode() + b"\r" + keys.encode())
+    shown = prompt.until("EOFError", "print(a", "\nIn [3]: ")
+    assert "\nAda one 2\n" in shown
+
+
 def test_a_cell_asks_for_a_password(terminal):
     prompt = terminal()
     prompt.enter("import getpass; word = getpass.getpass('Word: ')", "\nWord: ")

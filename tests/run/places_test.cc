@@ -12,8 +12,6 @@
 namespace belljar::run::places_test {
 namespace {
 
-using std::string_literals::operator""s;
-
 std::string PlaceOf(const std::string& file, const std::string& function, const std::string& line) {
   return file + '\0' + function + '\0' + line + '\0';
 }

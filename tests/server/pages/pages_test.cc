@@ -161,7 +161,7 @@ TEST(PagesTest, ABrowserAsksItsUserForTheToken) {
       const tests::RawAnswer refused = tests::Ask(server, tests::Get(path, headers));
       EXPECT_EQ(refused.status, 401);
       EXPECT_TRUE(refused.Header("www-authenticate").starts_with("Basic ")) << path;
-      EXPECT_EQ(refused.body.find("<"), std::string::npos);
+      EXPECT_EQ(refused.body.find('<'), std::string::npos);
     }
   }
   EXPECT_EQ(tests::Ask(server, tests::Get("/", basic(token.secret))).status, 200);
