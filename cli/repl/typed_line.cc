@@ -52,6 +52,7 @@ class TypedLine {
     wchar_t character = 0;
     std::mbstate_t state{};
     const size_t length = text_.size() - start;
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): it has a state of its own
     if (std::mbrtowc(&character, text_.data() + start, length, &state) > length) return 1;
     return wcwidth(character);  // -1: nothing was shown
   }

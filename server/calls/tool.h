@@ -22,6 +22,10 @@ namespace belljar::server {
 
 class ObservedExecution;
 
+// Asks whoever made a call for a line of the program's input, without its line end, and blocks
+// until it is there; nullopt: there is no more. `prompt` is the program's, safe to display.
+using AskForLine = std::function<std::optional<std::string>(const std::string& prompt)>;
+
 struct ToolCall {
   // What the caller reads of an outcome. Nothing else is made of it. For tools that run code; the
   // results of others have one form.
@@ -39,9 +43,12 @@ struct ToolCall {
   // Receives the guest's output while it runs, in whole UTF-8 characters, on the thread of the
   // call; may be empty. Must not block.
   std::function<void(std::string_view)> on_output;
+  // Whether on_output also gets what is left when the run ends; the result has all of it anyway.
+  bool streams_all = false;
   // Receives what the call is waiting for before it runs, on the thread of the call; may be empty.
   // Must not block.
   std::function<void(std::string_view)> on_status;
+  AskForLine ask_for_line;  // on the thread of the call; empty: nobody can be asked
   std::shared_ptr<Cancellation> cancellation;  // null: it cannot be cancelled
   std::string traceparent;   // the client's (W3C Trace Context), unchecked; may be empty
   std::string execution_id;  // of a job, under which it was submitted; empty: generate one

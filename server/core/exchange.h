@@ -61,6 +61,7 @@ struct IncomingMessage {
   std::string conversation;
   // HTTP only: values that the protocol requires to match the text.
   std::optional<MessageHeaders> headers;
+  bool takes_notifications = true;  // false: the transport drops them
   // Cancelled by the transport once the sender can no longer be answered. Never null.
   std::shared_ptr<Cancellation> peer_gone = std::make_shared<Cancellation>();
 };

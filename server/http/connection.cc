@@ -247,6 +247,7 @@ void Connection::HandleMessage(std::string body) {
   message.caller = CallerOfExchange();
   message.conversation = std::move(verdict.conversation);
   message.headers = std::move(verdict.headers);
+  message.takes_notifications = verdict.accepts_stream;
   exchange_->peer_gone = message.peer_gone;
   state_ = State::kAnswering;
   service_->handler.Handle(std::move(message),

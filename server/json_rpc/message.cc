@@ -41,6 +41,8 @@ std::variant<RpcMessage, RpcRefusal> Read(Json& json) {
       return Invalid(id, "the member \"method\" is missing");
     }
     message.kind = RpcMessage::Kind::kResponse;
+    message.id = id;
+    if (json.contains("result")) message.result = std::move(json["result"]);
     return message;
   }
   if (!json["method"].is_string()) return Invalid(id, "the member \"method\" must be a string");

@@ -19,9 +19,10 @@ inline constexpr int kInternalError = -32603;
 struct RpcMessage {
   enum class Kind { kRequest, kNotification, kResponse };
   Kind kind = Kind::kRequest;
-  nlohmann::json id;  // a string or an integer; null for a notification
+  nlohmann::json id;  // a string or an integer; null for a notification, and anything of a response
   std::string method;
   nlohmann::json params;  // an object, or null if absent
+  nlohmann::json result;  // of a response; null: it is an error
 };
 
 struct RpcError {

@@ -12,17 +12,25 @@ namespace {
 constexpr std::string_view kPrefix = "belljar-";
 constexpr size_t kRandomDigits = 32;
 
-bool HasForm(const std::string& name) {
-  return name.size() == kPrefix.size() + kRandomDigits && name.starts_with(kPrefix) &&
-         std::all_of(name.begin() + kPrefix.size(), name.end(),
-                     [](char c) { return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f'); });
+constexpr std::string_view kCanBeAsked = "-asks";
+
+bool HasForm(std::string_view name) {
+  if (!name.starts_with(kPrefix)) return false;
+  name.remove_prefix(kPrefix.size());
+  if (name.ends_with(kCanBeAsked)) name.remove_suffix(kCanBeAsked.size());
+  return name.size() == kRandomDigits && std::ranges::all_of(name, [](char c) {
+           return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'f');
+         });
 }
 
 }  // namespace
 
-std::string Conversations::NewName() {
-  return std::string(kPrefix) + core::Hex(host::RandomBytes());
+std::string Conversations::NewName(bool can_be_asked) {
+  return std::string(kPrefix) + core::Hex(host::RandomBytes()) +
+         std::string(can_be_asked ? kCanBeAsked : "");
 }
+
+bool Conversations::CanBeAsked(const std::string& name) { return name.ends_with(kCanBeAsked); }
 
 bool Conversations::IsValid(const std::string& caller, const std::string& name) {
   if (!HasForm(name)) return false;

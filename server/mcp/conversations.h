@@ -9,11 +9,13 @@
 
 namespace belljar::server::mcp {
 
-// Names of conversations over HTTP. A name carries no information and no state is kept for it, so
-// names survive a restart of the server: any well-formed name is valid until it is ended.
+// Names of conversations over HTTP. No state is kept for a name, so names survive a restart of the
+// server: any well-formed name is valid until it is ended. A name says whether its client can be
+// asked for a program's input (elicitation.h).
 class Conversations {
  public:
-  static std::string NewName();
+  static std::string NewName(bool can_be_asked = false);
+  static bool CanBeAsked(const std::string& name);
   bool IsValid(const std::string& caller, const std::string& name);
   // For this caller only. False: the name was not valid.
   bool End(const std::string& caller, const std::string& name);

@@ -7,6 +7,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "server/mcp/elicitation.h"
 #include "server/mcp/error_code.h"
 #include "server/mcp/resource_piece.h"
 #include "server/mcp/revision.h"
@@ -86,7 +87,8 @@ struct McpService::Request {
   std::string conversation;
   bool over_http = false;
   bool knows_links = true;
-  std::string traceparent;  // of its HTTP request, if any
+  bool can_be_asked = false;  // for a program's input
+  std::string traceparent;    // of its HTTP request, if any
   std::shared_ptr<Cancellation> peer_gone;
   std::shared_ptr<Reply> reply;
 
@@ -130,9 +132,13 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
     return reply->Finish(Failure(refusal->id, refusal->error, Answer::Kind::kBadRequest));
   }
   auto& rpc = std::get<json_rpc::RpcMessage>(parsed);
-  // This server sends no requests to clients, so responses cannot match anything.
-  if (rpc.kind == json_rpc::RpcMessage::Kind::kResponse)
+  if (rpc.kind == json_rpc::RpcMessage::Kind::kResponse) {
+    if (rpc.id.is_number_unsigned()) {
+      (void)lines_.Answer(Owned(message.caller, message.conversation), rpc.id.get<uint64_t>(),
+                          LineIn(rpc.result));
+    }
     return reply->Finish({Answer::Kind::kAccepted});
+  }
   const std::variant<Era, json_rpc::RpcError> era = JudgeEnvelope(rpc, message.headers);
   if (const auto* error = std::get_if<json_rpc::RpcError>(&era)) {
     return reply->Finish(Failure(rpc.id, *error, Answer::Kind::kBadRequest));
@@ -147,6 +153,9 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
         {json_rpc::kInvalidRequest, "this session has ended: start a new one with initialize", {}},
         Answer::Kind::kUnknownConversation));
   }
+  const bool can_be_asked =
+      !stateless && message.takes_notifications &&
+      (over_http ? Conversations::CanBeAsked(message.conversation) : stdio_can_be_asked_.load());
   message.conversation = Owned(message.caller, message.conversation);
   if (rpc.kind == json_rpc::RpcMessage::Kind::kNotification) {
     Notified(rpc, message.conversation);
@@ -158,6 +167,7 @@ void McpService::Handle(IncomingMessage message, std::shared_ptr<Reply> reply) {
   request->caller = std::move(message.caller);
   request->conversation = std::move(message.conversation);
   request->over_http = over_http;
+  request->can_be_asked = can_be_asked;
   if (over_http) request->traceparent = message.headers->traceparent.value_or("");
   // Clients of revisions that predate the header do not send it.
   request->knows_links =
@@ -217,11 +227,13 @@ void McpService::Initialize(Request& request) {
     }
   }
   const auto& requested = revision.get_ref<const std::string&>();
+  const bool can_be_asked = CanBeAsked(Member(params, "capabilities"));
   if (!request.over_http) {
+    stdio_can_be_asked_ = can_be_asked;
     stdio_knows_links_ = !IsHandshakeRevision(requested) || requested >= kFirstWithLinks;
   }
   belljar::server::Answer answer = ResultOf(request.rpc.id, results_.Initialize(requested));
-  if (request.over_http) answer.conversation = Conversations::NewName();
+  if (request.over_http) answer.conversation = Conversations::NewName(can_be_asked);
   request.reply->Finish(std::move(answer));
 }
 
@@ -321,6 +333,12 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
     request->cancellation =
         request->over_http ? request->peer_gone : std::make_shared<Cancellation>();
     call.cancellation = request->cancellation;
+    if (request->can_be_asked) {
+      call.ask_for_line = lines_.For(request->conversation, request->cancellation,
+                                     [request](uint64_t question, const std::string& prompt) {
+                                       request->reply->Notify(QuestionText(question, prompt));
+                                     });
+    }
     if (!running_.Begin(request->conversation, id.dump(), request->cancellation)) {
       return request->reply->Finish(
           Failure(id, {json_rpc::kInvalidRequest,

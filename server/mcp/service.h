@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "server/calls/calls.h"
+#include "server/calls/pending_lines.h"
 #include "server/calls/tool.h"
 #include "server/core/cancellation.h"
 #include "server/core/exchange.h"
@@ -75,6 +76,9 @@ class McpService final : public MessageHandler {
   ResourceStore* const resources_;
   // Whether the stdio client requested a revision with links; over HTTP a header says so.
   std::atomic<bool> stdio_knows_links_ = true;
+  // Whether the stdio client can be asked for input; over HTTP the conversation's name says so.
+  std::atomic<bool> stdio_can_be_asked_ = false;
+  PendingLines lines_;
   RunningRequests running_;
   Conversations conversations_;
 };

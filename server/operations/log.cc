@@ -81,7 +81,7 @@ std::string Bounded(std::string_view text, size_t max = kMaxTextBytes) {
 
 // A word verbatim, a list of words with commas, anything else as JSON.
 std::string TextValue(const Fields& value) {
-  const std::string json = Dump(value);
+  std::string json = Dump(value);
   if (value.is_array() && !value.empty()) {
     std::string list;
     for (const Fields& item : value) {

@@ -122,6 +122,9 @@ ApiJson RequestBody(const Operation& operation, const ToolDescription* tool) {
   if (operation.answering == Answering::kChangeLimits) {
     return {{"required", true}, {"content", ContentOf("application/json", Ref("LimitsChange"))}};
   }
+  if (operation.answering == Answering::kInput) {
+    return {{"required", true}, {"content", ContentOf("application/json", Ref("Input"))}};
+  }
   ApiJson schema = BodySchema(operation, *tool);
   const bool is_batch = operation.answering == Answering::kBatch;
   const bool is_required = is_batch || schema.contains("required");
@@ -137,6 +140,7 @@ ApiJson Success(const Operation& operation) {
   const ApiJson object = {{"type", "object"}};
   switch (operation.answering) {
     case Answering::kNothing:
+    case Answering::kInput:
     case Answering::kUpload: return {{"description", "Done"}};
     case Answering::kFile:
     case Answering::kArtifact:
@@ -173,6 +177,9 @@ ApiJson Success(const Operation& operation) {
     case Answering::kTool: break;
   }
   ApiJson answer = answer_of("The answer, also if the program failed", Ref(operation.tool));
+  if (operation.is_streamed) {
+    answer["content"].update(ContentOf("application/jsonl", Ref("RunLine")));
+  }
   if (operation.success == 201) {
     answer["headers"] = {{"Location", {{"schema", {{"type", "string"}}}}}};
   }
@@ -210,9 +217,11 @@ ApiJson Responses(const Operation& operation, bool has_body, bool has_tokens) {
   problem("403", "Host or Origin is not allowed, or the token lacks the permission");
   const bool calls = operation.tool[0] != '\0' || IsOfJobs(operation.answering);
   const bool is_receipt = operation.answering == Answering::kReceipt;
-  if (calls || is_file || is_receipt) problem("404", "Not found, for this token");
+  const bool is_input = operation.answering == Answering::kInput;
+  if (calls || is_file || is_receipt || is_input) problem("404", "Not found, for this token");
   if (is_receipt) problem("409", "The execution has not ended");
   if (operation.answering == Answering::kChangeLimits) problem("422", "A limit is invalid");
+  if (is_input) problem("422", "The body is invalid");
   if (operation.answering == Answering::kAudit) problem("500", "The log cannot be read");
   if (calls) {
     problem("409", "Wrong state, or a request with this Idempotency-Key is running");
@@ -292,6 +301,28 @@ ApiJson TagsOf(const std::vector<Operation>& operations) {
 }
 
 constexpr const char* kComponents = R"json({
+  "Input": {
+    "oneOf": [
+      {"type": "object", "properties": {"line": {"type": "string", "description": "Without its line end"}}, "required": ["line"], "additionalProperties": false},
+      {"type": "object", "properties": {"end": {"const": true, "description": "There is no more"}}, "required": ["end"], "additionalProperties": false}
+    ]
+  },
+  "RunLine": {
+    "type": "object",
+    "description": "A line of a stream: what the program printed, or a question for a line of input; the last is its outcome or a problem",
+    "properties": {
+      "output": {"type": "string"},
+      "input": {
+        "type": "object",
+        "properties": {"id": {"type": "integer"}, "prompt": {"type": "string"}},
+        "required": ["id", "prompt"]
+      },
+      "execution": {"$ref": "#/components/schemas/execute_code"},
+      "problem": {"$ref": "#/components/schemas/Problem"}
+    },
+    "minProperties": 1,
+    "maxProperties": 1
+  },
   "Problem": {
     "type": "object",
     "description": "Problem details (RFC 9457)",

@@ -26,7 +26,8 @@ enum class Answering {
   kOpenApi,
   kAudit,  // from the audit log, like the following
   kReceipt,
-  kJob,  // from the job store, like the following
+  kInput,  // with 204, if a program waits for it
+  kJob,    // from the job store, like the following
   kJobList,
   kJobCancel,
   kBatchJob,
@@ -53,6 +54,8 @@ struct Operation {
   unsigned success = 200;
   // Whether a repeated Idempotency-Key gets the first answer.
   bool is_repeatable = false;
+  // Whether it can be answered with a stream (run_stream.h).
+  bool is_streamed = false;
 };
 
 bool IsOfJobs(Answering answering);

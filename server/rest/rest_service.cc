@@ -14,6 +14,7 @@
 #include "server/rest/failure.h"
 #include "server/rest/file_answer.h"
 #include "server/rest/open_api.h"
+#include "server/rest/run_stream.h"
 
 namespace belljar::server::rest {
 namespace {
@@ -140,6 +141,7 @@ struct RestService::Pending {
   std::shared_ptr<WebReply> reply;
   Json arguments = Json::object();
   std::string key;  // Idempotency-Key; empty: none
+  std::optional<RunStream> stream;
 };
 
 RestService::RestService(Parts parts, Calls& calls, ResourceStore& resources,
@@ -210,8 +212,19 @@ WebAnswer RestService::ChangeLimits(const WebRequest& request) const {
   return Limits(request.caller);
 }
 
-WebAnswer RestService::AnswerAtOnce(const Operation& operation, const WebRequest& request) const {
+WebAnswer RestService::TakeInput(const WebRequest& request) {
+  const std::optional<uint64_t> id = host::NumberFrom<uint64_t>(request.parameters[0]);
+  core::Result<std::optional<std::string>> line = ReadInput(request.body);
+  if (!line) return Problem(422, line.error().detail);
+  if (id && lines_.Answer(request.caller.name, *id, std::move(*line))) return {204, "", "", ""};
+  return Problem(404, "no program of this token waits for input " +
+                          core::Quoted(request.parameters[0]) +
+                          ": it has an answer, or its program has ended");
+}
+
+WebAnswer RestService::AnswerAtOnce(const Operation& operation, const WebRequest& request) {
   switch (operation.answering) {
+    case Answering::kInput: return TakeInput(request);
     case Answering::kArtifact: return Artifact(request);
     case Answering::kRuntimes: {
       const std::vector<std::string>& profiles =
@@ -336,6 +349,19 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
     }
   }
   ToolCall call;
+  if (operation.is_streamed && WantsStream(request.headers)) {
+    if (!pending->key.empty()) {
+      idempotency_.Forget(request.caller.name, pending->key);
+      return pending->reply->Finish(
+          Problem(400, "a stream cannot be repeated: omit Idempotency-Key, or accept JSON"));
+    }
+    pending->stream.emplace(pending->reply);
+    call.streams_all = true;
+    call.on_output = [pending](std::string_view text) { pending->stream->Output(text); };
+    call.ask_for_line = lines_.For(
+        request.caller.name, request.peer_gone,
+        [pending](uint64_t id, const std::string& prompt) { pending->stream->Input(id, prompt); });
+  }
   call.arguments = std::move(pending->arguments);
   call.caller = request.caller;
   call.cancellation = request.peer_gone;
@@ -360,6 +386,7 @@ void RestService::Finish(Pending& pending, WebAnswer answer) {
       idempotency_.Forget(owner, pending.key);
     }
   }
+  if (pending.stream) return pending.stream->Finish(std::move(answer));
   pending.reply->Finish(std::move(answer));
 }
 

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "server/calls/calls.h"
+#include "server/calls/pending_lines.h"
 #include "server/calls/tool.h"
 #include "server/core/resource_store.h"
 #include "server/core/session_registry.h"
@@ -59,11 +60,12 @@ class RestService final : public WebHandler {
   Tool* FindTool(const char* name) const;
   // What its body may contain, as JSON Schema.
   const nlohmann::ordered_json& BodyOf(const Operation& operation) const;
-  WebAnswer AnswerAtOnce(const Operation& operation, const WebRequest& request) const;
+  WebAnswer AnswerAtOnce(const Operation& operation, const WebRequest& request);
   // Whether the request was for the job store, which then answers it.
   bool TakeJob(const Operation& operation, WebRequest& request, std::shared_ptr<WebReply>& reply);
   WebAnswer Limits(const Caller& caller) const;
   WebAnswer ChangeLimits(const WebRequest& request) const;
+  WebAnswer TakeInput(const WebRequest& request);
   WebAnswer Artifact(const WebRequest& request) const;
   void StartCall(const std::shared_ptr<Pending>& pending);
   void StartBatch(const Operation& operation, WebRequest request, std::shared_ptr<WebReply> reply);
@@ -80,6 +82,7 @@ class RestService final : public WebHandler {
   IdempotencyStore idempotency_;
   Calls& calls_;
   Batches batches_;
+  PendingLines lines_;
 };
 
 }  // namespace belljar::server::rest

@@ -7,6 +7,7 @@
 
 #include "engine/core/text.h"
 #include "engine/outside/start_plan.h"
+#include "engine/run/input.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {
@@ -109,12 +110,31 @@ void Complete(const Sandboxes& sandboxes, const ToolCall& call, const EnabledPro
   if (call.execution && !call.execution->id().empty()) outcome.execution_id = call.execution->id();
 }
 
+bool AsksInput(const host::Request& request) {
+  return core::Contains(request.functions, host::kAsksInput);
+}
+
+// Adds the lines to `typed`. A password is not asked for: it would be seen on the way, and MCP
+// forbids it.
+run::FunctionCall AskingCaller(const ToolCall& call, std::string& typed) {
+  return run::AnsweringInput([&](const run::InputQuestion& question) -> run::InputAnswer {
+    if (question.is_hidden) return {};
+    const std::optional<std::string> line = call.ask_for_line(question.prompt);
+    if (call.cancellation && call.cancellation->cancelled()) {
+      return {run::InputAnswer::Kind::kNone, ""};
+    }
+    if (!line) return {};
+    typed += *line + "\n";
+    return {run::InputAnswer::Kind::kLine, *line + "\n"};
+  });
+}
+
 core::Result<run::RunOptions> OptionsOf(const run::OutputSink* sink, const ToolCall& call) {
   run::RunOptions options;
   options.sink = sink;
-  // The answer contains the rest and follows at once. Clients that read a notification together
+  // Over MCP the answer has the rest and follows at once. Clients that read a notification together
   // with the answer consider it stray: the official TypeScript clients report an error.
-  options.sink_gets_the_rest = false;
+  options.sink_gets_the_rest = call.streams_all;
   options.deferred = call.deferred;
   if (call.cancellation) {
     const core::Result<int> cancel_fd = call.cancellation->fd();
@@ -221,7 +241,7 @@ bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
 }
 
 core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile,
-                                const host::Request& request, const run::OutputSink* sink,
+                                host::Request& request, const run::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container) {
   const Cancellation* const cancellation = call.cancellation.get();
   if (cancellation && cancellation->cancelled())
@@ -234,13 +254,16 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
   }
   core::Result<run::RunOptions> options = OptionsOf(sink, call);
   if (!options) return options.error();
+  std::string typed;
+  if (AsksInput(request)) options->call = AskingCaller(call, typed);
   core::Result<host::Outcome> outcome = (*sandbox)->Run(request, *options);
+  if (!typed.empty()) request.standard_input = std::move(typed);
   if (outcome) Complete(sandboxes, call, profile, false, *outcome);
   return outcome;
 }
 
 core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
-                                    const host::Request& request, const run::OutputSink* sink,
+                                    host::Request& request, const run::OutputSink* sink,
                                     const ToolCall& call, const sessions::Patience& patience) {
   const EnabledProfile& profile = session.profile();
   if (call.cancellation && call.cancellation->cancelled()) {
@@ -248,8 +271,11 @@ core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& s
   }
   core::Result<run::RunOptions> options = OptionsOf(sink, call);
   if (!options) return options.error();
+  std::string typed;
+  if (AsksInput(request)) options->call = AskingCaller(call, typed);
   core::Result<host::Outcome> outcome =
       session.sandbox()->RunCell(session.session(), request, *options, patience);
+  if (!typed.empty()) request.standard_input = std::move(typed);
   if (!outcome && outcome.error().error_number == ECANCELED) {
     return CancelledBeforehand(sandboxes, profile, request);
   }

@@ -52,14 +52,15 @@ bool CheckCode(const EnabledProfile& profile, const Arguments& arguments,
 void ReportStart(outside::Sandbox& sandbox, const EnabledProfile& profile, const ToolCall& call);
 
 // Runs the request in the profile's sandbox, or in a container for `in_container` if that is not
-// null. `sink` may be null. A call that is already cancelled takes no worker.
+// null. `sink` may be null. A call that is already cancelled takes no worker. What the caller
+// enters for it is its standard input afterwards.
 core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& profile,
-                                const host::Request& request, const run::OutputSink* sink,
+                                host::Request& request, const run::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container = nullptr);
 
 // Runs the request as a cell. An error of the engine about the session: SessionFault.
 core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
-                                    const host::Request& request, const run::OutputSink* sink,
+                                    host::Request& request, const run::OutputSink* sink,
                                     const ToolCall& call, const sessions::Patience& patience);
 
 // Reports the call to the observer, after the answer if the call supports it. `observer` may be

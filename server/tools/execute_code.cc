@@ -378,6 +378,8 @@ void ExecuteCode::PrepareInput(const Arguments& arguments, const ToolCall& call,
                          (call.profile_setting.empty() ? "; raise memory_limit" : ""));
     }
     request.standard_input = *input;
+  } else if (call.ask_for_line) {
+    request.functions.emplace_back(host::kAsksInput);
   }
   request.arguments = arguments.Texts("args").value_or(std::vector<std::string>());
   request.environment = arguments.Pairs("env").value_or(std::vector<std::string>());

@@ -353,6 +353,7 @@ def test_a_cell_asks(terminal):
 def test_what_is_typed_for_a_cell_is_edited_whenever_it_is_typed(terminal):
     """Before the question, and all at once: keys mean the same."""
     prompt = terminal()
+    # sleeps: all is typed meanwhile
     program = "import time; time.sleep(0.3); a = input('a? '); b = input('b? '); input('c? ')"
     keys = "Adb\x7fa\r\x15one twö\x17\xe4\x7f\x08 2\r\x04print(a, b, flush=True)\r"
     os.write(prompt.fd, program.encode() + b"\r" + keys.encode())

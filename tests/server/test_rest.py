@@ -83,6 +83,89 @@ def session(server):
     ask(server, "DELETE", path)
 
 
+def lines_of(server: HttpServer, path: str, answers: list[object], **body) -> list[dict]:
+    """A stream's lines; its questions are answered in this order."""
+    stream = http.client.HTTPConnection("127.0.0.1", server.port, timeout=TIMEOUT)
+    headers = {"Authorization": f"Bearer {ANNA}", "Content-Type": "application/json"}
+    stream.request(
+        "POST", path, json.dumps(body), headers | {"Accept": "application/json, application/jsonl"}
+    )
+    response = stream.getresponse()
+    assert response.headers["Content-Type"].startswith("application/jsonl"), response.read()
+    lines = []
+    for line in response:
+        lines.append(json.loads(line))
+        if "input" in lines[-1]:
+            number = lines[-1]["input"]["id"]
+            # Nobody else's.
+            assert ask(server, "POST", f"/v1/inputs/{number}", {"line": "b"}, BERT).status == 404
+            answered = ask(server, "POST", f"/v1/inputs/{number}", answers.pop(0))
+            assert (answered.status, answered.body) == (204, b"")
+            assert ask(server, "POST", f"/v1/inputs/{number}", {"line": "2"}).status == 404
+    stream.close()
+    return lines
+
+
+ASKS = "name = input('Name? ')\nprint('hello', name)\nlen(name)"
+
+
+def test_a_program_asks_for_its_input_over_a_stream(server):
+    lines = lines_of(server, "/v1/executions", [{"line": "Ada"}], code=ASKS)
+    (asked,) = [line["input"] for line in lines if "input" in line]
+    assert asked["prompt"] == "Name? "
+    assert "".join(line.get("output", "") for line in lines) == "Name? hello Ada\n"
+    execution = lines[-1]["execution"]
+    assert (execution["stdout"], execution["result"]) == ("Name? hello Ada\n", 3)
+
+
+def test_the_end_of_the_input_and_a_given_input(server):
+    ended = lines_of(server, "/v1/executions", [{"end": True}], code=ASKS)
+    assert ended[-1]["execution"]["error"]["type"] == "EOFError"
+    given = lines_of(server, "/v1/executions", [], code=ASKS, stdin="Bob\n")
+    assert given[-1]["execution"]["result"] == 3
+
+
+def test_a_cell_asks_and_its_session_goes_on(server):
+    session = ask(server, "POST", "/v1/sessions", {}).json()["session"]
+    cells = f"/v1/sessions/{session}/cells"
+    assert lines_of(server, cells, [{"line": "Ada"}], code=ASKS)[-1]["execution"]["result"] == 3
+    assert ask(server, "POST", cells, {"code": "name"}).json()["result"] == "Ada"
+
+
+def test_a_stream_of_what_cannot_run_is_a_problem(server):
+    refused = ask(server, "POST", "/v1/executions", {"kode": "1"}, Accept="application/jsonl")
+    assert (refused.status, refused.headers["Content-Type"]) == (422, "application/problem+json")
+    key = {"Accept": "application/jsonl", "Idempotency_Key": "stream"}
+    assert ask(server, "POST", "/v1/executions", {"code": "1"}, **key).status == 400
+    wrong = ask(server, "POST", "/v1/inputs/1", {"line": 7})
+    assert wrong.status == 422 and "line" in wrong.json()["detail"]
+    for number in ("1", "0", "-1", "x", "99999999999999999999999"):
+        assert ask(server, "POST", f"/v1/inputs/{number}", {"line": "a"}).status == 404
+
+
+def test_who_hangs_up_ends_a_program_that_waits(server):
+    body = json.dumps({"code": "input()\nwhile True: pass", "timeout": 60}).encode()
+    head = (
+        f"POST /v1/executions HTTP/1.1\r\nHost: 127.0.0.1\r\nAuthorization: Bearer {ANNA}\r\n"
+        "Content-Type: application/json\r\nAccept: application/jsonl\r\n"
+        f"Content-Length: {len(body)}\r\n\r\n"
+    )
+    with socket.create_connection(("127.0.0.1", server.port), TIMEOUT) as client:
+        client.sendall(head.encode() + body)
+        received = b""
+        while b'"input"' not in received:
+            received += client.recv(4096)
+        number = json.loads(received.split(b'{"input":')[1].split(b"}")[0] + b"}")["id"]
+        assert running(server) == 1
+    until(lambda: not running(server))
+    assert ask(server, "POST", f"/v1/inputs/{number}", {"line": "late"}).status == 404
+
+
+def running(server: HttpServer) -> int:
+    """Calls."""
+    return ask(server, "GET", "/v1/statistics").json()["queue"]["running"]
+
+
 def test_files_go_in_and_out(server, session):
     content = bytes(range(256)) * 4
     assert ask(server, "PUT", f"{session}/files/a/b%20%C3%BC.bin", content).status == 204
@@ -235,7 +318,7 @@ def test_programs_of_clients_that_hang_up_are_ended(server):
     endless = {"code": "while True: pass", "timeout": 60}
     hang_up(server, "/v1/executions", endless)
     hang_up(server, "/v1/batches", {"executions": [endless] * 20})
-    until(lambda: not ask(server, "GET", "/v1/statistics").json()["queue"]["running"])
+    until(lambda: not running(server))
     assert ask(server, "POST", "/v1/executions", {"code": "1 + 1"}).json()["result"] == 2
 
 

@@ -49,6 +49,14 @@ class EchoTool final : public Tool {
       call.on_output("one\n");
       call.on_output("two\n");
     }
+    if (what == "ask") {
+      if (!call.ask_for_line) return ToolResult{"{}", "nobody", false};
+      Json lines = Json::array();
+      while (const std::optional<std::string> line = call.ask_for_line("Name? ")) {
+        lines.push_back(*line);
+      }
+      return ToolResult{lines.dump(), "", false};
+    }
     if (what == "wait") {
       ++waiting;
       (void)tests::Eventually([&] { return call.cancellation->cancelled() || released; });
@@ -70,9 +78,25 @@ class EchoTool final : public Tool {
 
 class RecordingReply final : public Reply {
  public:
-  void Notify(std::string text) override { notified.push_back(Json::parse(text)); }
+  void Notify(std::string text) override {
+    const std::lock_guard lock(mutex);
+    notified.push_back(Json::parse(text));
+  }
   void Finish(Answer answer) override { promise.set_value(std::move(answer)); }
 
+  // The notification or request number `index`; null: it does not come.
+  Json At(size_t index) {
+    Json found;
+    (void)tests::Eventually([&] {
+      const std::lock_guard lock(mutex);
+      if (notified.size() <= index) return false;
+      found = notified[index];
+      return true;
+    });
+    return found;
+  }
+
+  std::mutex mutex;
   std::vector<Json> notified;
   std::promise<Answer> promise;
 };
@@ -254,6 +278,110 @@ TEST_F(Mcp, UnknownToolsAndNames) {
     EXPECT_EQ(Send(Request("tools/call", {{"name", name}})).Body()["error"]["code"],
               json_rpc::kInvalidParams);
   }
+}
+
+// --- asking for input ---------------------------------------------------------------------------
+
+const Json kAsks = {{"protocolVersion", "2025-11-25"},
+                    {"capabilities", {{"elicitation", Json::object()}}}};
+
+std::string Accepted(const Json& question, const Json& content) {
+  return Json({{"jsonrpc", "2.0"},
+               {"id", question["id"]},
+               {"result", {{"action", "accept"}, {"content", content}}}})
+      .dump();
+}
+
+std::string Declined(const Json& question) {
+  return Json({{"jsonrpc", "2.0"}, {"id", question["id"]}, {"result", {{"action", "decline"}}}})
+      .dump();
+}
+
+TEST_F(Mcp, AsksTheClientForALine) {
+  (void)Send(Request("initialize", kAsks)).Body();
+  Sent call = Send(Call("ask"));
+  const Json question = call.reply->At(0);
+  EXPECT_EQ(question["method"], "elicitation/create");
+  EXPECT_EQ(question["params"]["message"],
+            "The program in the sandbox asks for a line of input: Name? ");
+  EXPECT_EQ(question["params"]["requestedSchema"]["properties"]["input"]["type"], "string");
+  EXPECT_EQ(SendText(Accepted(question, {{"input", "Ada"}})).Wait().kind, Answer::Kind::kAccepted);
+  // The answer has been used: a second one answers nothing.
+  (void)SendText(Accepted(question, {{"input", "Eve"}})).Wait();
+  (void)SendText(Declined(call.reply->At(1))).Wait();
+  EXPECT_EQ(call.Body()["result"]["structuredContent"], Json({"Ada"}));
+}
+
+TEST_F(Mcp, AsksOnlyWhoCanBeAsked) {
+  const auto says = [&](const Json& capabilities) {
+    (void)Send(
+        Request("initialize", {{"protocolVersion", "2025-11-25"}, {"capabilities", capabilities}}))
+        .Body();
+    return Send(Call("ask")).Body()["result"]["content"][0]["text"];
+  };
+  for (const Json& capabilities :
+       {Json::object(), Json({{"elicitation", 7}}),
+        Json({{"elicitation", {{"url", Json::object()}}}}), Json({{"sampling", Json::object()}})}) {
+    EXPECT_EQ(says(capabilities), "nobody") << capabilities;
+  }
+  // Over HTTP, the conversation says so; who takes no stream cannot be asked.
+  const std::string mute = Conversations::NewName(), asked = Conversations::NewName(true);
+  EXPECT_EQ(Send(Call("ask"), kNone, mute).Body()["result"]["content"][0]["text"], "nobody");
+  EXPECT_EQ(Send(Stateless("tools/call", {{"name", "echo"}, {"arguments", {{"what", "ask"}}}}),
+                 For("tools/call", "echo"), asked)
+                .Body()["result"]["content"][0]["text"],
+            "nobody");
+  Sent call = Send(Call("ask"), kNone, asked);
+  (void)SendText(Declined(call.reply->At(0)), kNone, asked).Wait();
+  EXPECT_EQ(call.Body()["result"]["structuredContent"], Json::array());
+  const Answer began = Send(Request("initialize", kAsks), kNone, "").Wait();
+  EXPECT_TRUE(Conversations::CanBeAsked(began.conversation));
+}
+
+TEST_F(Mcp, OnlyTheConversationThatWasAskedAnswers) {
+  const std::string mine = Conversations::NewName(true), theirs = Conversations::NewName(true);
+  Sent call = Send(Call("ask"), kNone, mine);
+  const Json question = call.reply->At(0);
+  // Another conversation, another caller with the same conversation, an unknown id.
+  (void)SendText(Accepted(question, {{"input", "other"}}), kNone, theirs).Wait();
+  caller_.name = "eve";
+  (void)SendText(Accepted(question, {{"input", "eve"}}), kNone, mine).Wait();
+  caller_.name = Caller().name;
+  for (const Json& id : {Json(12345), Json("1"), Json(), Json(-1), Json::array()}) {
+    (void)SendText(Accepted({{"id", id}}, {{"input", "none"}}), kNone, mine).Wait();
+  }
+  (void)SendText(Accepted(question, {{"input", "mine"}}), kNone, mine).Wait();
+  (void)SendText(Declined(call.reply->At(1)), kNone, mine).Wait();
+  EXPECT_EQ(call.Body()["result"]["structuredContent"], Json({"mine"}));
+}
+
+TEST_F(Mcp, WhatIsNoLineEndsTheInput) {
+  (void)Send(Request("initialize", kAsks)).Body();
+  int id = 1;
+  for (const Json& result :
+       {Json(), Json("accept"), Json({{"action", "accept"}}), Json({{"action", "cancel"}}),
+        Json({{"action", "accept"}, {"content", 7}}),
+        Json({{"action", "accept"}, {"content", {{"input", 7}}}}),
+        Json({{"action", "decline"}, {"content", {{"input", "x"}}}})}) {
+    Sent call = Send(Call("ask", id++));
+    const Json answer = {{"jsonrpc", "2.0"}, {"id", call.reply->At(0)["id"]}, {"result", result}};
+    (void)SendText(answer.dump()).Wait();
+    EXPECT_EQ(call.Body()["result"]["structuredContent"], Json::array()) << result;
+  }
+  Sent call = Send(Call("ask", id));
+  (void)SendText(Accepted(call.reply->At(0), {{"input", std::string(100'000, 'x')}})).Wait();
+  (void)SendText(Declined(call.reply->At(1))).Wait();
+  const Json lines = call.Body()["result"]["structuredContent"];
+  EXPECT_EQ(lines[0].get<std::string>().size(), 65'536u);
+}
+
+TEST_F(Mcp, ACancelledCallWaitsForNoAnswer) {
+  (void)Send(Request("initialize", kAsks)).Body();
+  Sent call = Send(Call("ask"));
+  EXPECT_FALSE(call.reply->At(0).is_null());
+  (void)SendText(
+      R"({"jsonrpc":"2.0","method":"notifications/cancelled","params":{"requestId":1}})");
+  EXPECT_EQ(call.Wait().kind, Answer::Kind::kWithdrawn);
 }
 
 TEST_F(Mcp, ProgressOnlyIfRequested) {

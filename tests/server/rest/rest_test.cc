@@ -193,6 +193,20 @@ class RestTest : public testing::Test {
   std::optional<RestService> service_;
 };
 
+TEST_F(RestTest, AStreamHasOutputAndTheOutcome) {
+  execute_->answer = [](const ToolCall& call) {
+    if (call.on_output) call.on_output("one\n");
+    return ToolResult{"{}", "", false, Fault::kNone, {}};
+  };
+  WebRequest request = Body(R"({"code":"talk"})");
+  request.headers.accept = "application/json;q=0.5, Application/JSONL";
+  const WebAnswer answer = Ask("createExecution", std::move(request));
+  EXPECT_EQ(answer.type, "application/jsonl");
+  EXPECT_EQ(answer.body, "{\"output\":\"one\\n\"}\n{\"execution\":{}}\n");
+  // Without the type there is no stream.
+  EXPECT_EQ(Execute({{"code", "talk"}}).type, "application/json");
+}
+
 TEST_F(RestTest, AsksTheTool) {
   const WebAnswer answer = Execute({{"code", "1"}, {"stdin", "x"}});
   EXPECT_EQ(answer.status, 200u);
