@@ -69,6 +69,13 @@ core::Result<WebParameters> ParseQuery(std::string_view query) {
   return parameters;
 }
 
+bool HasItem(std::string_view list, std::string_view item) {
+  return std::ranges::any_of(core::SplitAt(list, ','), [&](std::string_view each) {
+    each.remove_prefix(std::min(each.find_first_not_of(' '), each.size()));
+    return core::LowerCase(each.substr(0, each.find_first_of(" ;"))) == item;
+  });
+}
+
 std::string RetryAfter(std::chrono::seconds wait) {
   return "Retry-After: " + std::to_string(wait.count()) + "\r\n";
 }

@@ -113,6 +113,10 @@ using WebParameters = std::vector<std::pair<std::string, std::string>>;
 // "a=1&b=two+words". An error names the part; a name may occur once.
 core::Result<WebParameters> ParseQuery(std::string_view query);
 
+// Whether a header's list of items, "a, b;q=0.5", has this one; parameters and
+// case do not count. `item` is in lower case.
+bool HasItem(std::string_view list, std::string_view item);
+
 // A line of WebAnswer::headers.
 std::string RetryAfter(std::chrono::seconds wait);
 

@@ -162,14 +162,7 @@ core::Result<PageTerms> PageTermsOf(const std::string& query) {
 
 }  // namespace
 
-bool PrefersAsync(const WebHeaders& headers) {
-  for (std::string_view each : core::SplitAt(headers.prefer, ',')) {
-    each.remove_prefix(std::min(each.find_first_not_of(' '), each.size()));
-    each = each.substr(0, each.find_first_of(" ;"));
-    if (core::LowerCase(each) == "respond-async") return true;
-  }
-  return false;
-}
+bool PrefersAsync(const WebHeaders& headers) { return HasItem(headers.prefer, "respond-async"); }
 
 JobService::JobService(jobs::JobStore& store, jobs::JobRunner& runner)
     : store_(store), runner_(runner), requests_({.running = kThreads, .waiting = kMaxRequests}) {}

@@ -349,7 +349,7 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
     }
   }
   ToolCall call;
-  if (operation.is_streamed && WantsStream(request.headers)) {
+  if (operation.is_streamed && HasItem(request.headers.accept, kStreamType)) {
     if (!pending->key.empty()) {
       idempotency_.Forget(request.caller.name, pending->key);
       return pending->reply->Finish(

@@ -2,7 +2,6 @@
 
 #include <nlohmann/json.hpp>
 
-#include "engine/core/text.h"
 #include "engine/host/json_reader.h"
 
 namespace belljar::server::rest {
@@ -17,14 +16,6 @@ std::string TextOf(const Json& value) {
 }
 
 }  // namespace
-
-bool WantsStream(const WebHeaders& headers) {
-  for (std::string_view each : core::SplitAt(headers.accept, ',')) {
-    each.remove_prefix(std::min(each.find_first_not_of(' '), each.size()));
-    if (core::LowerCase(each.substr(0, each.find_first_of(" ;"))) == kStreamType) return true;
-  }
-  return false;
-}
 
 void RunStream::Output(std::string_view text) {
   Line(R"({"output":)" + TextOf(Json(text)) + "}\n");

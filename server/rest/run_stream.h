@@ -20,10 +20,8 @@
 
 namespace belljar::server::rest {
 
+// A client that names it in Accept gets a stream.
 inline constexpr char kStreamType[] = "application/jsonl";
-
-// Whether the client asks for it: Accept names application/jsonl.
-bool WantsStream(const WebHeaders& headers);
 
 class RunStream {
  public:
