@@ -9,7 +9,7 @@ what only the host uses.
 The namespace of a file follows its folder: engine/core is belljar::core, container/wire is
 belljar::container::wire. The parts of the server meet in belljar::server, which is server/core
 and server/calls.
-docs/design.md maps rooms to processes.
+docs/design-rooms.md maps rooms to processes.
 
 No two files define a type of one name in one namespace: a program that linked both would break the
 one-definition rule, and no compiler reports that (`./dev odr` has the linker compare the types).

@@ -31,7 +31,7 @@ MB = 1_000_000
 GREATEST_SIZE = 7 * MB
 SHARE = "belljar/_installation/share/belljar/"
 # What a wheel consists of: the first pattern that matches a file's name, and the compressed bytes
-# of its files when docs/packaging.md, "Size", was last written.
+# of its files when docs/releasing.md, "Size", was last written.
 PARTS = {
     "the command": (r"\.data/scripts/belljar$", 3_140_000),
     "the Python extension": (r"^belljar/_host\.", 1_310_000),

@@ -62,7 +62,7 @@ is enabled and its token may use
 - `full` never.
 
 The rule is the same for `belljar run`, `Sandbox.run`, `%%belljar`, MCP, the HTTP API with its jobs
-and batches, and the [compatible APIs](http.md#compatible-apis) whose setting is `auto`. The text is
+and batches, and the [compatible APIs](compatible.md#compatible-apis) whose setting is `auto`. The text is
 searched, not parsed. A wrong guess weakens nothing: it chooses among what the caller may name
 anyway. If an import is computed at run time, the refusal says which profile to name.
 
@@ -77,7 +77,7 @@ adds neither files nor a network. The server's configuration file is not read by
 
 **What it costs.** A program that needs only `basic` never waits for another profile. The zygote of
 a combination starts with the first program that needs it, and then stays; see the
-[figures](performance.md#programs-that-name-no-profile). Where the operator allows no combinations
+[figures](performance-interfaces.md#programs-that-name-no-profile). Where the operator allows no combinations
 (`execution.combinations = 0`), a program gets the first of them. In containers nothing is chosen:
 a combination may have no image.
 """

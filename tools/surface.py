@@ -13,7 +13,7 @@ Compares two things with a real interpreter:
                                                         and additional ones of each minor version
 
 The build runs `check` for the interpreter that it embeds, so a new Python or package cannot expose
-unreviewed names to a guest. See docs/policy.md, "The surface", and profiles/README.md.
+unreviewed names to a guest. See docs/policy-surface.md, and profiles/README.md.
 """
 
 from __future__ import annotations

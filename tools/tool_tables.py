@@ -1,4 +1,4 @@
-"""Generates the tool tables in docs/mcp.md from the schemas listed by the server.
+"""Generates the tool tables in docs/mcp-tools.md from the schemas listed by the server.
 
     python3 tools/tool_tables.py build/release/belljar           # exits with 1 if out of date
     python3 tools/tool_tables.py build/release/belljar --write
@@ -17,7 +17,7 @@ from typing import Any
 
 from made_page import table, write_or_compare
 
-PAGE = Path(__file__).parents[1] / "docs/mcp.md"
+PAGE = Path(__file__).parents[1] / "docs/mcp-tools.md"
 BLOCK = re.compile(r"(<!-- table: (\w+) (arguments|result) -->\n).*?(<!-- end of table -->)", re.S)
 REQUESTS = (
     {

@@ -3,7 +3,7 @@
 // digest, and the reader can require every byte to be as the writer would write it: nothing can be
 // hidden, and no two unpackers can disagree about the content.
 //
-// Our own implementation, not libarchive's: docs/containers.md, "Reproducible builds". The form is
+// Our own implementation, not libarchive's: docs/images.md, "Reproducible builds". The form is
 // POSIX ustar, which everything reads.
 #ifndef BELLJAR_CONTAINER_IMAGE_TAR_H_
 #define BELLJAR_CONTAINER_IMAGE_TAR_H_

@@ -14,7 +14,7 @@
 // - never a profile without the language policy: that is always named.
 //
 // So a plain program runs in the base, whose zygote is ready in milliseconds, and waits for no
-// package; a session pays once, with its start (docs/performance.md).
+// package; a session pays once, with its start (docs/performance-interfaces.md).
 #ifndef BELLJAR_ENGINE_PROFILES_UNNAMED_PROFILE_H_
 #define BELLJAR_ENGINE_PROFILES_UNNAMED_PROFILE_H_
 

@@ -84,7 +84,7 @@ Json SchemaOf(const char* meaning, bool may_be_null, const host::FieldBounds& bo
 
 // For both forms of the answers. Clients of the Python SDK 1.x validate the schema itself with each
 // answer, at about 0.4 ms for each property, so three required keys are left without a type.
-// docs/mcp.md describes all of them.
+// docs/mcp-tools.md describes all of them.
 constexpr const char* kAnswer = R"({
   "type": "object",
   "properties": {

@@ -1,5 +1,5 @@
 // Files of a session as one tar file. Archives are only written here, never read: clients send a
-// list of files, so that this process parses no archives (docs/mcp.md).
+// list of files, so that this process parses no archives (docs/mcp-tools.md).
 #ifndef BELLJAR_SERVER_TOOLS_SESSION_ARCHIVE_H_
 #define BELLJAR_SERVER_TOOLS_SESSION_ARCHIVE_H_
 

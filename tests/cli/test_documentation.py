@@ -1,4 +1,4 @@
-"""docs/cli.md has every option of every command."""
+"""docs/cli*.md have every option of every command."""
 
 import re
 from pathlib import Path
@@ -7,7 +7,8 @@ import pytest
 
 from tests.cli.commands import BELOW, COMMANDS, GROUPS
 
-PAGE = (Path(__file__).parents[2] / "docs/cli.md").read_text(encoding="utf-8")
+PAGES = sorted((Path(__file__).parents[2] / "docs").glob("cli*.md"))
+PAGE = "\n## \n".join(path.read_text(encoding="utf-8") for path in PAGES)
 
 
 def section(command: str) -> str:

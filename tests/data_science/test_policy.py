@@ -1,7 +1,7 @@
 """What these packages open, evaluate, unpickle and hand out, tried by programs.
 
 Each attack works in plain Python with the same packages. The language policy promises less here
-than without them (docs/policy.md, "Packages that are left open"): these are the ways that people
+than without them (docs/policy-surface.md, "Packages that are left open"): these are the ways that people
 know.
 """
 

@@ -1,4 +1,4 @@
-"""docs/mcp.md says what the server does."""
+"""docs/mcp*.md and docs/operations.md say what the server does."""
 
 import json
 import re
@@ -20,7 +20,10 @@ from tests.documentation.conftest import (
     table,
 )
 
-PAGE = page("docs/mcp.md")
+TOOLS = page("docs/mcp-tools.md")
+PAGE = "\n".join(
+    [page("docs/mcp.md"), TOOLS, page("docs/mcp-errors.md"), page("docs/operations.md")]
+)
 WALK = re.findall(
     r"```sh\n(.*?)```\n```text\n(.*?)```", section(PAGE, "A walkthrough with curl"), re.DOTALL
 )
@@ -52,23 +55,23 @@ def call(address: str, tool: str, **arguments):
 
 
 def test_the_tables_are_what_the_server_lists(tools):
-    assert tool_tables.with_tables(PAGE, tools) == PAGE, (
+    assert tool_tables.with_tables(TOOLS, tools) == TOOLS, (
         "run: python3 tools/tool_tables.py build/release/belljar --write"
     )
 
 
 def test_every_tool_has_both_tables(tools):
-    blocks = {(name, kind) for _, name, kind, _ in tool_tables.BLOCK.findall(PAGE)}
+    blocks = {(name, kind) for _, name, kind, _ in tool_tables.BLOCK.findall(TOOLS)}
     assert blocks == {(name, kind) for name in tools for kind in ("arguments", "result")}
 
 
 def test_a_changed_schema_is_noticed(tools):
     changed = json.loads(json.dumps(tools))
     changed["execute_code"]["inputSchema"]["properties"]["timeout"]["maximum"] = 301
-    assert tool_tables.with_tables(PAGE, changed) != PAGE
+    assert tool_tables.with_tables(TOOLS, changed) != TOOLS
     changed = json.loads(json.dumps(tools))
     del changed["execute_code"]["fullSchema"]["properties"]["error"]["properties"]["hint"]
-    assert tool_tables.with_tables(PAGE, changed) != PAGE
+    assert tool_tables.with_tables(TOOLS, changed) != TOOLS
 
 
 def test_hints(tools):

@@ -1,4 +1,4 @@
-"""The examples of docstrings and of docs/python.md do what they show."""
+"""The examples of docstrings and of docs/python.md and docs/python-sessions.md do what they show."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 NAMES = sorted(path.stem for path in (ROOT / "python/belljar").glob("*.py"))
-PAGE = (ROOT / "docs/python.md").read_text()
+PAGE = "".join((ROOT / f"docs/{name}.md").read_text() for name in ("python", "python-sessions"))
 # Imported on first use, so they are not in vars(belljar).
 PUBLIC = {name: getattr(belljar, name) for name in belljar.__all__}
 BLOCKS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)

@@ -73,6 +73,7 @@ def test_each_is_explained(method, options):
     }
     assert names - {"profile", "code"} == options.__annotations__.keys()
     page = (ROOT / "docs/python.md").read_text(encoding="utf-8")
+    page += (ROOT / "docs/python-sessions.md").read_text(encoding="utf-8")
     assert all(f"`{name}`" in page for name in options.__annotations__)
 
 

@@ -175,8 +175,8 @@ def test_what_the_host_alone_uses_is_not_in_core(tmp_path):
 
 
 def map_of_rooms() -> dict[str, tuple[str, str]]:
-    """The process and the trust of each room, as docs/design.md has them."""
-    page = (Path(check_includes.__file__).parents[1] / "docs/design.md").read_text()
+    """The process and the trust of each room, as docs/design-rooms.md has them."""
+    page = (Path(check_includes.__file__).parents[1] / "docs/design-rooms.md").read_text()
     section = page.split("\n## Rooms\n")[1].split("\n## ")[0]
     rows = [line.strip("| ").split(" | ") for line in section.splitlines() if line[:3] == "| `"]
     return {room.strip("`"): (process, trust) for room, process, trust in rows}

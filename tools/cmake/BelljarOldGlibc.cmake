@@ -1,5 +1,5 @@
 # A toolchain file for wheels: this machine's compiler, with the C library of an older system, so that
-# the programs also run on systems that are older than this one (docs/packaging.md, "Old systems").
+# the programs also run on systems that are older than this one (docs/releasing.md, "Old systems").
 # tools/wheels/sysroot.sh makes BELLJAR_SYSROOT.
 #
 # libstdc++ becomes part of each program: that of an old system lacks what this compiler uses. libgcc_s

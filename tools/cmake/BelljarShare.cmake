@@ -86,7 +86,7 @@ endif()
 add_custom_target(belljar_share ALL DEPENDS "${share_stamp}" "${share_patterns}" ${share_hot_blocks})
 
 # belljar_surface: checks that all names that this Python exposes to a guest have been reviewed
-# (docs/policy.md, "The surface"). BELLJAR_SURFACE=warn is for building with a release that has
+# (docs/policy-surface.md). BELLJAR_SURFACE=warn is for building with a release that has
 # unreviewed names.
 set(BELLJAR_SURFACE "check" CACHE STRING
     "Unreviewed names of this Python: check (fail the build) or warn")

@@ -20,7 +20,7 @@ set(CMAKE_INSTALL_DATADIR "${BELLJAR_WHEEL_ROOT}/share")
 
 # The licences of what is linked statically; tools/wheels/sysroot.sh collects them.
 if(BELLJAR_SYSROOT)
-  # A seventh of a wheel (docs/packaging.md, "Size"). Elsewhere linking would take most of each build.
+  # A seventh of a wheel (docs/releasing.md, "Size"). Elsewhere linking would take most of each build.
   set(CMAKE_INTERPROCEDURAL_OPTIMIZATION ON)
   install(DIRECTORY "${BELLJAR_SYSROOT}/licences/" DESTINATION "${SKBUILD_METADATA_DIR}/licenses/libraries")
 endif()

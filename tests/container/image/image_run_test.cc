@@ -17,7 +17,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// For profile basic: what docs/containers.md states, with some headroom.
+// For profile basic: what docs/images.md states, with some headroom.
 constexpr uint64_t kLargestBasic = 60'000'000;
 
 // One image for all tests here, unpacked. The command stands where belljar-guest will: it starts
