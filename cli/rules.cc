@@ -103,7 +103,7 @@ std::string ExplainText(const Rule& rule) {
                      Paragraph(rule.why) + "\n" + "When: " + rule.when + "\n";
   if (!rule.bad.empty()) text += "\nRefused\n" + Indented(rule.bad);
   if (!rule.hint.empty()) text += "\n" + Paragraph("Instead: " + rule.hint);
-  if (!rule.good.empty()) text += "\nGoes\n" + Indented(rule.good);
+  if (!rule.good.empty()) text += "\nWrite instead\n" + Indented(rule.good);
   return text;
 }
 

@@ -46,9 +46,9 @@ On the command line, whoever starts Belljar chooses the profile. Over MCP a call
 operator has enabled, and a token what it was given ([configuration.md](configuration.md)): the
 variable above is as good as `enable_…` below `[execution]` of the configuration file, or as the
 name in `execution.profiles`. A call cannot enable what is off. What a profile adds for an attacker
-stands below, and in `belljar info` and `get_sandbox_info`.
+is described below, and in `belljar info` and `get_sandbox_info`.
 
-### Without a name
+## Without a name
 
 A program for which no profile is named gets `basic` (on a server `execution.profile`), and of what
 is enabled and its token may use
@@ -62,7 +62,7 @@ is enabled and its token may use
 - `full` never.
 
 The rule is the same for `belljar run`, `Sandbox.run`, `%%belljar`, MCP, the HTTP API with its jobs
-and batches, and the [compatible APIs](compatible.md#compatible-apis) whose setting is `auto`. The text is
+and batches, and the [compatible APIs](compatible.md) whose setting is `auto`. The text is
 searched, not parsed. A wrong guess weakens nothing: it chooses among what the caller may name
 anyway. If an import is computed at run time, the refusal says which profile to name.
 
@@ -76,9 +76,9 @@ enabled where its packages are installed (`SANDBOX_ENABLE_DATA_SCIENCE=false` pr
 adds neither files nor a network. The server's configuration file is not read by them.
 
 **What it costs.** A program that needs only `basic` never waits for another profile. The zygote of
-a combination starts with the first program that needs it, and then stays; see the
-[figures](performance-interfaces.md#programs-that-name-no-profile). Where the operator allows no combinations
-(`execution.combinations = 0`), a program gets the first of them. In containers nothing is chosen:
+a combination starts with the first program that needs it, and then stays (the
+[figures](performance-interfaces.md#programs-that-name-no-profile)). Where the operator
+allows no combinations (`execution.combinations = 0`), a program gets the first of them. In containers nothing is chosen:
 a combination may have no image.
 """
 

@@ -400,7 +400,7 @@ std::string AnswerText(const Outcome& outcome, const AnswerOptions& options) {
   }
   sections.Add("files", FilesText(outcome, options));
   std::string text = std::move(sections).text();
-  if (text.empty()) text = "The program ended well. It printed nothing and left no value.";
+  if (text.empty()) text = "The program finished. It printed nothing and left no value.";
   Sections notes(std::move(text));
   AddRefusals(outcome, notes);
   AddIsolation(outcome, notes);

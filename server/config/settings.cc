@@ -223,7 +223,7 @@ std::vector<Setting> MakeSettings() {
        "are cut in the middle and can be read as a resource",
        BELLJAR_FIELD(config.answers.characters), 200, 1'000'000},
       {"answers.detail", "", "--answer-detail", "lean|full", "", "",
-       "default level of detail of answers; full: the complete object, as in 0.1",
+       "default level of detail of answers; full: the complete object",
        BELLJAR_FIELD(config.answers.detail)},
 
       {"fronts.sandbox_fusion", "", "", "PROFILE", "off", "\"auto\"",

@@ -1,5 +1,5 @@
-"""belljar config: what holds, where it is from, and that docs/configuration.md and docs/settings*.md
-say the same."""
+"""belljar config: what holds, where it is from, and that docs/configuration.md and
+docs/settings*.md say the same."""
 
 import json
 import os
@@ -11,7 +11,9 @@ import pytest
 
 DOCS = Path(__file__).parents[2] / "docs"
 PAGE = (DOCS / "configuration.md").read_text(encoding="utf-8")
-SETTINGS = [(DOCS / name).read_text(encoding="utf-8") for name in ("settings.md", "settings-logs.md")]
+SETTINGS = [
+    (DOCS / name).read_text(encoding="utf-8") for name in ("settings.md", "settings-logs.md")
+]
 SECRET = "0123456789abcdef0123456789abcdef"
 
 

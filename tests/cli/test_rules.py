@@ -33,7 +33,7 @@ def test_one_rule_is_explained(belljar, word):
     title, _, rest = done.stdout.partition("\n")
     assert title == "BJ201 import-not-allowed"
     assert "\nRefused\n    import socket\n" in rest
-    assert "\nGoes\n    try:\n" in rest
+    assert "\nWrite instead\n    try:\n" in rest
     assert max(map(len, rest.splitlines())) <= 100
 
 

@@ -44,10 +44,10 @@ def test_the_page(sandbox: Session) -> None:
         assert outcome["artifacts"]
 
 
-def test_the_call_that_the_readme_shows(build: Path, packages: Path, monkeypatch) -> None:
-    readme = (ROOT / "README.md").read_text(encoding="utf-8")
-    command = re.search(r"^((?:SANDBOX_ENABLE_\w+=true )+)belljar serve$", readme, re.M)
-    arguments = re.search(r"^```json\n(\{\"code\".*?)^```$", readme, re.M | re.S)
+def test_the_call_that_the_page_of_clients_shows(build: Path, packages: Path, monkeypatch) -> None:
+    page = (ROOT / "docs/clients.md").read_text(encoding="utf-8")
+    command = re.search(r"^((?:SANDBOX_ENABLE_\w+=true )+)belljar serve$", page, re.M)
+    arguments = re.search(r"^```json\n(\{\"code\".*?)^```$", page, re.M | re.S)
     for setting in command[1].split():
         monkeypatch.setenv(*setting.split("="))
     client = runpy.run_path(str(ROOT / "examples/clients/mcp_client.py"))["Client"]

@@ -1,8 +1,8 @@
 """What these packages open, evaluate, unpickle and hand out, tried by programs.
 
 Each attack works in plain Python with the same packages. The language policy promises less here
-than without them (docs/policy-surface.md, "Packages that are left open"): these are the ways that people
-know.
+than without them (docs/policy-surface.md, "Packages that are left open"): these are the ways
+that people know.
 """
 
 from __future__ import annotations

@@ -5,6 +5,7 @@ import os
 import re
 import signal
 import subprocess
+import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -48,17 +49,39 @@ def names(cell: str) -> list[str]:
 
 
 def environment(**more: str) -> dict[str, str]:
-    """Nothing in it that would configure a server; the built command comes first on PATH."""
+    """Nothing in it that would configure a server; what was built comes first on PATH."""
     ours = {k: v for k, v in os.environ.items() if not k.startswith(("SANDBOX_", "BELLJAR_"))}
-    return ours | {"PATH": f"{BUILD}:{os.environ['PATH']}"} | more
+    return ours | {"PATH": f"{BUILD}:{Path(sys.executable).parent}:{os.environ['PATH']}"} | more
+
+
+def shell(block: str, folder: Path, **more: str) -> subprocess.CompletedProcess[str]:
+    """Runs what a page shows; what goes to standard error is in the output, as at a terminal."""
+    return subprocess.run(
+        ["bash", "-euo", "pipefail", "-c", block],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+        check=False,
+        cwd=folder,
+        env=environment(HOME=str(folder), **more),
+        timeout=120,
+    )
+
+
+def shows(expected: str, printed: str) -> bool:
+    """Whether a page's block is what was printed; … stands for anything."""
+    pattern = ".*".join(re.escape(part) for part in expected.strip().split("…"))
+    return re.fullmatch(pattern, printed.strip(), re.DOTALL) is not None
 
 
 @contextmanager
-def serving(log: Path, *options: str) -> Iterator[str]:
+def serving(log: Path, *options: str, folder: Path | None = None) -> Iterator[str]:
     """A server at a free port of loopback; its address as in http://ADDRESS/mcp."""
     with open(log, "wb") as stderr:
         process = subprocess.Popen(
-            [BELLJAR, "serve", "--http", "127.0.0.1:0", *options],
+            [BELLJAR, "serve", *options, "--http", "127.0.0.1:0"],
+            cwd=folder,
             stdin=subprocess.DEVNULL,
             stdout=stderr,
             stderr=subprocess.PIPE,

@@ -2,11 +2,10 @@
 
 import json
 import re
-import subprocess
 
 import pytest
 
-from tests.documentation.conftest import ROOT, environment, names, page, section, table
+from tests.documentation.conftest import ROOT, names, page, section, shell, table
 
 PAGE = page("docs/audit.md")
 BLOCKS = re.findall(r"^```sh\n(.*?)^```", PAGE, re.M | re.S)
@@ -18,16 +17,8 @@ def walk(tmp_path_factory):
     folder = tmp_path_factory.mktemp("walk")
     printed = []
     for block in BLOCKS:
-        done = subprocess.run(
-            ["bash", "-euo", "pipefail", "-c", block],
-            capture_output=True,
-            text=True,
-            check=False,
-            cwd=folder,
-            env=environment(HOME=str(folder)),
-            timeout=120,
-        )
-        assert done.returncode == 0, (block, done.stdout, done.stderr)
+        done = shell(block, folder)
+        assert done.returncode == 0, (block, done.stdout)
         printed.append(done.stdout)
     return folder, printed
 

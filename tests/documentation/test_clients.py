@@ -1,16 +1,20 @@
-"""README.md: what clients are given to copy starts or reaches a server that lists its tools."""
+"""docs/clients.md: what clients copy starts or reaches a server that lists its tools."""
 
 import json
 import re
 import shlex
 import subprocess
 
-from tests.documentation.conftest import BELLJAR, environment, page, section, table
+from tests.cli.commands import COMMANDS
+from tests.documentation.conftest import BELLJAR, environment, names, page, table
 from tests.documentation.test_mcp_page import ask
 from tests.machine import need_program
 
-TEXT = section(page("README.md"), "MCP")
-JSON_BLOCKS = [json.loads(text) for text in re.findall(r"```json\n(.*?)```", TEXT, re.DOTALL)]
+TEXT = page("docs/clients.md")
+JSON_BLOCKS = [
+    json.loads(text)
+    for text in re.findall(r"```json\n(.*?)```", TEXT.split("## A call")[0], re.DOTALL)
+]
 SHELL_LINES = [
     line
     for text in re.findall(r"```sh\n(.*?)```", TEXT, re.DOTALL)
@@ -18,6 +22,7 @@ SHELL_LINES = [
     if line
 ]
 URL = "http://127.0.0.1:9015/mcp"
+SERVE = ["serve", "--profiles", "basic,filesystem,data-science"]
 
 
 def servers() -> list[dict]:
@@ -31,9 +36,6 @@ def servers() -> list[dict]:
 
 
 def lists_tools(command: list[str], **variables: str) -> bool:
-    """`uvx` would fetch the package: its command is the one that was built here."""
-    if command[:2] == ["uvx", "belljar-sandbox"]:
-        command = ["belljar", *command[2:]]
     request = {"jsonrpc": "2.0", "id": 1, "method": "tools/list"}
     done = subprocess.run(
         command,
@@ -67,6 +69,7 @@ def test_what_clients_start_lists_tools():
     started = [server for server in servers() if "command" in server]
     assert len(started) == 2
     for server in started:
+        assert server["args"] == SERVE
         assert lists_tools([server["command"], *server["args"]])
 
 
@@ -82,7 +85,7 @@ def test_what_clients_reach_is_where_the_server_listens():
 def test_claude_code():
     lines = [line for line in SHELL_LINES if line.startswith("claude mcp add")]
     stdio, http = (shlex.split(line) for line in lines)
-    assert stdio[:5] == ["claude", "mcp", "add", "belljar", "--"]
+    assert stdio[:5] == ["claude", "mcp", "add", "belljar", "--"] and stdio[6:] == SERVE
     assert lists_tools(stdio[5:])
     assert http[3:7] == ["--transport", "http", "belljar", URL]
     assert http[7] == "--header" and http[8].startswith("Authorization: Bearer ")
@@ -91,12 +94,8 @@ def test_claude_code():
 def test_the_inspector():
     lines = [shlex.split(line) for line in SHELL_LINES if line.startswith("npx")]
     package = "@modelcontextprotocol/inspector"
-    assert lines[0] == ["npx", package, "uvx", "belljar-sandbox", "serve"]
-    assert lines[1] == [
-        "npx",
-        package,
-        *("--cli", "uvx", "belljar-sandbox", "serve", "--method", "tools/list"),
-    ]
+    assert lines[0] == ["npx", package, "belljar", *SERVE]
+    assert lines[1] == ["npx", package, "--cli", "belljar", *SERVE, "--method", "tools/list"]
 
 
 def test_contextforge():
@@ -117,7 +116,7 @@ def test_a_token_made_as_shown_is_taken(tmp_path):
     need_program("openssl", "openssl")
     (make,) = [line for line in SHELL_LINES if "openssl" in line]
     subprocess.run(["bash", "-ec", make], cwd=tmp_path, check=True, timeout=60)
-    (serve,) = [line.split("  #")[0] for line in SHELL_LINES if "0.0.0.0" in line]
+    (serve,) = [line for line in SHELL_LINES if "0.0.0.0" in line]
     done = subprocess.run(
         [BELLJAR, *shlex.split(serve)[1:], "--check"],
         cwd=tmp_path,
@@ -131,10 +130,14 @@ def test_a_token_made_as_shown_is_taken(tmp_path):
     assert "tokens: 1" in done.stderr
 
 
-def test_every_way_in_that_is_here_is_a_command(server):
-    rows = table(page("README.md"), "interface", "for", "state")
-    here = [row[0] for row in rows if row[2] == "here"]
-    assert any("belljar serve" in cell for cell in here)
+def test_every_tool_is_named(server):
     assert {tool["name"] for tool in ask(server, "tools/list")["tools"]} == set(
-        re.findall(r"`(\w+_\w+|checkpoint)`", TEXT.split("Every argument")[0])
+        re.findall(r"`(\w+_\w+|checkpoint)`", TEXT.split("## ")[0])
     )
+
+
+def test_the_interfaces_of_the_index_are_commands():
+    rows = table(page("docs/index.md"), "interface", "for", "page")
+    shown = [name for row in rows for name in names(row[0]) if name.startswith("belljar ")]
+    assert len(shown) > 7
+    assert {name.removeprefix("belljar ") for name in shown} <= set(COMMANDS) | {"kernel"}

@@ -2,13 +2,12 @@
 
 import json
 import re
-import subprocess
 import urllib.request
 
 import http_reference
 import pytest
 
-from tests.documentation.conftest import names, page, serving, table
+from tests.documentation.conftest import names, page, serving, shell, shows, table
 
 PAGE = page("docs/http.md")
 WALK = re.findall(r"```sh\n([^`]*?)```\n```text\n(.*?)```", PAGE, re.DOTALL)
@@ -30,16 +29,9 @@ def test_the_walk_has_steps():
 
 
 @pytest.mark.parametrize(("commands", "expected"), WALK, ids=range(len(WALK)))
-def test_a_step_prints_what_stands_below_it(server, commands, expected):
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", commands.replace("127.0.0.1:9015", server)],
-        capture_output=True,
-        text=True,
-        check=True,
-        timeout=60,
-    )
-    pattern = ".*".join(re.escape(part) for part in expected.strip().split("…"))
-    assert re.fullmatch(pattern, done.stdout.strip(), re.DOTALL), done.stdout
+def test_a_step_prints_what_is_below_it(server, commands, expected, tmp_path):
+    done = shell(commands.replace("127.0.0.1:9015", server), tmp_path)
+    assert done.returncode == 0 and shows(expected, done.stdout), done.stdout
 
 
 def test_the_table_has_every_operation(server):

@@ -1,4 +1,4 @@
-"""docs/sessions.md and the README: their programs print what stands beside them."""
+"""docs/sessions.md: its programs print what is beside them."""
 
 import re
 import subprocess
@@ -9,9 +9,8 @@ import pytest
 
 from tests.documentation.conftest import BUILD, ROOT, environment, page, section
 
-README = section(page("README.md"), "Sessions")
 PAGE = page("docs/sessions.md")
-PROGRAMS = re.findall(r"^```python\n(.*?)^```$", PAGE + README, re.M | re.S)
+PROGRAMS = re.findall(r"^```python\n(.*?)^```$", PAGE, re.M | re.S)
 SHOWN = re.compile(r"print\(.*\)  # (.*)$", re.M)
 
 
@@ -27,7 +26,7 @@ def run(program: str, folder: Path) -> subprocess.CompletedProcess[str]:
 
 
 def test_there_are_programs():
-    assert len(PROGRAMS) >= 4
+    assert len(PROGRAMS) >= 3
     assert all(SHOWN.search(program) for program in PROGRAMS)
 
 
@@ -45,7 +44,7 @@ def test_only_the_cell_that_does_not_end_is_stopped(tmp_path):
     assert done.stdout.splitlines()[0].startswith("'while total: pass' was stopped")
 
 
-def test_the_tests_that_the_readme_names_are_there():
-    named = re.findall(r"`(tests/\S+?)`", README)
+def test_the_tests_that_the_page_names_are_there():
+    named = re.findall(r"`(tests/\S+?)`", section(PAGE, "Guarantees"))
     assert len(named) >= 4
     assert all((ROOT / name).is_file() for name in named)

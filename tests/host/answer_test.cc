@@ -69,7 +69,7 @@ TEST(AnswerText, HasSectionsOnlyForWhatThereIs) {
   outcome.stderr_stream.text = "careful\n\n";
   outcome.result_json = outcome.result_repr = "42";
   EXPECT_EQ(AnswerText(outcome), "stdout:\nhi\n\nstderr:\ncareful\n\nvalue:\n42");
-  EXPECT_EQ(AnswerText(Ended()), "The program ended well. It printed nothing and left no value.");
+  EXPECT_EQ(AnswerText(Ended()), "The program finished. It printed nothing and left no value.");
   EXPECT_EQ(AnswerText(Printed(" \n\t\n")), AnswerText(Ended()));
 }
 

@@ -1,6 +1,7 @@
 """What a zygote of basic has loaded before a program runs. Each of these modules is time of a start
 and memory of every sandbox, whatever programs do: one more is added here on purpose, with its cost
-in docs/performance-starting.md. What few programs import belongs in `reviewed.LATE` or `LATE_ANYWAY`.
+in docs/performance-starting.md. What few programs import belongs in `reviewed.LATE` or
+`LATE_ANYWAY`.
 """
 
 import json

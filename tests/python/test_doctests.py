@@ -1,4 +1,4 @@
-"""The examples of docstrings and of docs/python.md and docs/python-sessions.md do what they show."""
+"""The examples of docstrings, docs/python.md and docs/python-sessions.md do what they show."""
 
 from __future__ import annotations
 
