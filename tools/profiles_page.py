@@ -78,8 +78,8 @@ adds neither files nor a network. The server's configuration file is not read by
 **What it costs.** A program that needs only `basic` never waits for another profile. The zygote of
 a combination starts with the first program that needs it, and then stays (the
 [figures](performance-interfaces.md#programs-that-name-no-profile)). Where the operator
-allows no combinations (`execution.combinations = 0`), a program gets the first of them. In containers nothing is chosen:
-a combination may have no image.
+allows no combinations (`execution.combinations = 0`), a program gets the first of them. In
+containers nothing is chosen: a combination may have no image.
 """
 
 

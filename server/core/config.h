@@ -121,8 +121,8 @@ struct AnswersConfig {
 // (engine/profiles/unnamed_profile.h).
 inline constexpr char kAutoProfile[] = "auto";
 
-// APIs of other services (docs/compatible.md), [fronts] in a configuration file: for each, the profile
-// that its programs run in, or kAutoProfile; empty: this server does not offer that API.
+// APIs of other services (docs/compatible.md), [fronts] in a configuration file: for each, the
+// profile that its programs run in, or kAutoProfile; empty: this server does not offer that API.
 struct CompatibleApisConfig {
   std::string sandbox_fusion;
   std::string piston;

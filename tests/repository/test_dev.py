@@ -26,7 +26,7 @@ def dev(*words: str, **environment: str) -> subprocess.CompletedProcess:
 def test_without_a_word_it_lists_them():
     done = dev()
     assert done.returncode == 0
-    words = "run build test bench soak chart fuzz lint tidy odr fmt arm64 wheels doctor"
+    words = "run build test bench soak chart fuzz lint tidy odr fmt docs arm64 wheels doctor"
     for word in [*words.split(), "setup", "clean"]:
         assert f"\n  {word} " in done.stdout
 

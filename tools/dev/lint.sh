@@ -44,6 +44,11 @@ check_types() {
       MYPYPATH=python "$VENV_DEV/bin/python" -m mypy --config-file pyproject.toml \
         --cache-dir "$BUILD/mypy-cache" tests/python/typed_use.py)
 }
+# Warnings, such as of a link that leads nowhere, are errors. Unchanged pages are not read again.
+build_site() {
+  "$VENV_DEV/bin/python" -m sphinx -q -W --keep-going -b html -d "$BUILD/site-cache" \
+    "$ROOT/docs" "$BUILD/site"
+}
 # The package as it is on other systems.
 check_types_elsewhere() {
   local tree="$BUILD/elsewhere"
@@ -69,6 +74,7 @@ word_lint() {
   check "imports" check_imports
   check "types" check_types
   check "types on other systems" check_types_elsewhere
+  check "site" build_site
   ((LINT_STATUS == 0)) || die 1 "lint found problems; ./dev fmt fixes the format"
 }
 
@@ -79,6 +85,12 @@ word_fmt() {
   cd -- "$ROOT"
   "$VENV_DEV/bin/ruff" check -q --fix . || say "some findings must be fixed by hand"
   "$VENV_DEV/bin/ruff" format -q .
+}
+
+word_docs() {
+  need_lint_tools
+  build_site || die 1 "the pages have problems"
+  say "ready: $BUILD/site/index.html"
 }
 
 # Checks the code that differs from a base revision; for everything: `./dev build tidy`. Only needs

@@ -1,5 +1,6 @@
 // SandboxFusion: POST /run_code and /run_jupyter of the service of that name, for Python. The wire
-// format is that of its client on PyPI and of the reward functions that call it (docs/compatible.md).
+// format is that of its client on PyPI and of the reward functions that call it
+// (docs/compatible.md).
 #ifndef BELLJAR_SERVER_COMPATIBLE_SANDBOX_FUSION_SANDBOX_FUSION_H_
 #define BELLJAR_SERVER_COMPATIBLE_SANDBOX_FUSION_SANDBOX_FUSION_H_
 
