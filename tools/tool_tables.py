@@ -31,7 +31,8 @@ REQUESTS = (
 
 
 def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
-    """The tools listed by `belljar serve`, by name, each with the schema of its full answers."""
+    """The tools listed by `belljar serve`, by name, each with the schema of its full answers, if they are
+    objects."""
     printed = subprocess.run([belljar, "info", "--schemas"], capture_output=True, check=True)
     schemas = json.loads(printed.stdout)
     done = subprocess.run(
@@ -45,7 +46,7 @@ def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
         env={"HOME": "/nonexistent"},
     )
     tools = json.loads(done.stdout.splitlines()[-1])["result"]["tools"]
-    return {tool["name"]: tool | {"fullSchema": schemas[tool["name"]]} for tool in tools}
+    return {tool["name"]: tool | {"fullSchema": schemas.get(tool["name"])} for tool in tools}
 
 
 def type_text(schema: dict[str, Any]) -> str:

@@ -45,17 +45,22 @@ std::string Note(const std::string& text) { return "[belljar: " + text + "]"; }
 // Where a text is placed, and where the whole of it can be read.
 struct TextLocation {
   const std::string* uri = nullptr;  // null: nowhere
+  std::string reader = {};           // of that
   // whether it is the resource's text: then offsets in the text are the resource's
   bool is_same_text = true;
   Place place = Place::kOutput;
 };
+
+TextLocation LocationOf(const AnswerOptions& options, LongPart part) {
+  return {.uri = UriOf(options, part), .reader = options.reader};
+}
 
 std::string CutNote(const Excerpt& excerpt, const TextLocation& location) {
   const std::string note = Count(excerpt.left_out) + " characters left out";
   if (!location.uri) return Note(note);
   const std::string offset =
       location.is_same_text ? "?offset=" + std::to_string(excerpt.begin_characters) : "";
-  return Note(note + "; resource " + *location.uri + offset + " has them");
+  return Note(note + "; " + location.reader + ": " + *location.uri + offset);
 }
 
 // Empty for a text of only white space.
@@ -89,7 +94,7 @@ class Sections {
 };
 
 std::string StreamText(const Stream& stream, LongPart part, const AnswerOptions& options) {
-  std::string text = Shortened(stream.text, options.characters, {.uri = UriOf(options, part)});
+  std::string text = Shortened(stream.text, options.characters, LocationOf(options, part));
   if (stream.dropped_bytes == 0) return text;
   if (!text.empty()) text += '\n';
   const std::string name = options.output_limit.empty() ? "" : " (" + options.output_limit + ")";
@@ -100,17 +105,17 @@ std::string StreamText(const Stream& stream, LongPart part, const AnswerOptions&
 // The worker bounds the repr; a value that is longer and plain data is shown as JSON.
 void AddValue(const Outcome& outcome, const AnswerOptions& options, Sections& sections) {
   if (!outcome.result_repr) return;
-  const std::string* const uri = UriOf(options, LongPart::kResult);
+  TextLocation location = LocationOf(options, LongPart::kResult);
   if (!outcome.result_json) {
     return sections.Add("value (its repr: it is not plain data)",
                         Shortened(*outcome.result_repr, options.characters));
   }
   if (Contains(outcome.truncated, "result_repr")) {
     return sections.Add("value (as JSON)",
-                        Shortened(*outcome.result_json, options.characters, {.uri = uri}));
+                        Shortened(*outcome.result_json, options.characters, location));
   }
-  sections.Add("value", Shortened(*outcome.result_repr, options.characters,
-                                  {.uri = uri, .is_same_text = false}));
+  location.is_same_text = false;
+  sections.Add("value", Shortened(*outcome.result_repr, options.characters, location));
 }
 
 std::string SizeOf(const Artifact& artifact) { return Count(artifact.size) + " bytes"; }
@@ -182,8 +187,9 @@ std::string ErrorText(const GuestError& error, const AnswerOptions& options) {
     text = Disarmed(error.type, Place::kError) + ": " +
            Shortened(error.message, options.characters, {.place = Place::kError});
   } else {
-    text = Shortened(error.traceback, options.characters,
-                     {.uri = UriOf(options, LongPart::kTraceback), .place = Place::kError});
+    TextLocation location = LocationOf(options, LongPart::kTraceback);
+    location.place = Place::kError;
+    text = Shortened(error.traceback, options.characters, location);
   }
   if (error.hint.empty()) return text;
   return text + "\nhint: " + Shortened(error.hint, options.characters, {.place = Place::kError});
@@ -457,8 +463,10 @@ std::string FindingsToLeanJson(const std::vector<Finding>& findings, size_t char
   return core::SafeJson(list.dump(-1, ' ', false, OrderedJson::error_handler_t::replace));
 }
 
-std::string ProgramText(std::string_view text, const AnswerOptions& options) {
-  return Shortened(text, options.characters);
+std::string ProgramText(std::string_view text, const AnswerOptions& options,
+                        const std::string& uri) {
+  const std::string* const place = uri.empty() ? nullptr : &uri;
+  return Shortened(text, options.characters, {.uri = place, .reader = options.reader});
 }
 
 }  // namespace belljar::host

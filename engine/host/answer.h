@@ -38,6 +38,8 @@ struct AnswerOptions {
   size_t characters = 10'000;
   // Where the whole of a part can be read. Parts not listed cannot be read anywhere.
   std::map<LongPart, std::string> uris = {};
+  // What reads them.
+  std::string reader = "resource";
   // What the caller calls the limit of the output, if there is such a name.
   std::string output_limit = {};
   // The cell has opened its session: include the session's id in the text.
@@ -70,8 +72,9 @@ std::string FindingsText(const std::vector<Finding>& findings);
 std::string FindingsToLeanJson(const std::vector<Finding>& findings, size_t characters);
 
 // A program's text, shortened in the middle and such that none of its lines looks like Belljar's.
-// Without trailing white space.
-std::string ProgramText(std::string_view text, const AnswerOptions& options = {});
+// Without trailing white space. The whole can be read at `uri`; empty: nowhere.
+std::string ProgramText(std::string_view text, const AnswerOptions& options = {},
+                        const std::string& uri = {});
 
 }  // namespace belljar::host
 

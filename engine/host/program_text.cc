@@ -112,6 +112,15 @@ size_t BytesForEnd(std::string_view text, size_t characters) {
   return bytes;
 }
 
+// The start of a text that is longer.
+std::string_view Beginning(std::string_view text, size_t characters) {
+  const std::string_view begin = text.substr(0, BytesFor(text, characters));
+  const size_t line_end = begin.rfind('\n');
+  const bool is_near =
+      line_end != std::string_view::npos && begin.size() - line_end <= characters / kLineSearch;
+  return is_near ? begin.substr(0, line_end + 1) : begin;
+}
+
 void AppendEscape(std::string_view character, std::string& text) {
   char escape[11];
   const uint32_t point = CodePoint(character);
@@ -182,14 +191,16 @@ bool IsLonger(std::string_view text, size_t characters) {
   return text.size() > characters || BytesFor(text, characters) < text.size();
 }
 
+std::string_view BeginningOf(std::string_view text, size_t characters) {
+  if (!IsLonger(text, characters)) return text;
+  const std::string_view begin = Beginning(text, characters);
+  return begin.empty() ? FirstCharacter(text) : begin;
+}
+
 Excerpt ExcerptOf(std::string_view text, size_t characters) {
   if (!IsLonger(text, characters)) return {.begin = text};
   const size_t half = characters / 2;
-  std::string_view begin = text.substr(0, BytesFor(text, half));
-  const size_t line_end = begin.rfind('\n');
-  if (line_end != std::string_view::npos && begin.size() - line_end <= half / kLineSearch) {
-    begin = begin.substr(0, line_end + 1);
-  }
+  const std::string_view begin = Beginning(text, half);
   std::string_view rest = text.substr(begin.size());
   std::string_view end = rest.substr(rest.size() - BytesForEnd(rest, half));
   const size_t line_start = end.find('\n');

@@ -28,6 +28,10 @@ uint64_t CharactersIn(std::string_view text);
 // never within a character of UTF-8.
 Excerpt ExcerptOf(std::string_view text, size_t characters);
 
+// The beginning of the text that costs at most `characters`, up to the end of a line if there is
+// one nearby; at least one character.
+std::string_view BeginningOf(std::string_view text, size_t characters);
+
 // Which lines besides headings and notes are Belljar's own where the text will be placed.
 enum class Place { kOutput, kError };
 

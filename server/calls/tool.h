@@ -95,7 +95,7 @@ struct ToolDescription {
   std::string title;
   std::string description;
   nlohmann::ordered_json input_schema;
-  nlohmann::ordered_json output_schema;
+  nlohmann::ordered_json output_schema;  // null: its results are text alone
   // Protocol hints (ToolAnnotations).
   bool read_only = false;
   bool destructive = false;

@@ -35,8 +35,8 @@ OrderedJson ToJson(const ToolDescription& tool) {
   OrderedJson json = {{"name", tool.name},
                       {"title", tool.title},
                       {"description", tool.description},
-                      {"inputSchema", tool.input_schema},
-                      {"outputSchema", tool.output_schema}};
+                      {"inputSchema", tool.input_schema}};
+  if (!tool.output_schema.is_null()) json["outputSchema"] = tool.output_schema;
   json["annotations"] = {{"title", tool.title},
                          {"readOnlyHint", tool.read_only},
                          {"destructiveHint", tool.destructive},

@@ -7,9 +7,9 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "server/core/resource_piece.h"
 #include "server/mcp/elicitation.h"
 #include "server/mcp/error_code.h"
-#include "server/mcp/resource_piece.h"
 #include "server/mcp/revision.h"
 
 namespace belljar::server::mcp {

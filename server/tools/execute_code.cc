@@ -13,6 +13,7 @@
 #include "server/tools/failures.h"
 #include "server/tools/output_forwarder.h"
 #include "server/tools/output_schemas.h"
+#include "server/tools/read_output.h"
 #include "server/tools/tiers.h"
 
 namespace belljar::server::tools {
@@ -248,6 +249,7 @@ ToolResult ExecuteCode::ResultOf(const std::shared_ptr<host::Outcome>& shared, c
   } else {
     host::AnswerOptions options{answers_.characters};
     options.is_new_session = plan.opens_session;
+    options.reader = kReadName;
     options.output_limit = "execution.max_output";
     options.uris = KeepLongParts(outcome, options.characters, owner, resources_);
     std::set<std::string> taken;

@@ -15,6 +15,7 @@
 #include "server/tools/call_limits.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/output_schemas.h"
+#include "server/tools/read_output.h"
 #include "server/tools/session_archive.h"
 
 namespace belljar::server::tools {
@@ -210,8 +211,9 @@ SessionFiles::Answer SessionFiles::Read(const Request& request) const {
   ToolResult result = FilesAnswer(*request.session, object);
   if (is_text) {
     host::AnswerOptions options{answers_.characters};
-    result.text =
-        content->empty() ? "[belljar: the file is empty]" : host::ProgramText(*content, options);
+    options.reader = kReadName;
+    result.text = content->empty() ? "[belljar: the file is empty]"
+                                   : host::ProgramText(*content, options, artifact.uri);
     if (is_whole) contents.clear();  // else a link
   } else {
     result.text = artifact.name + ", " + artifact.media_type + ", " +

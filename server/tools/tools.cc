@@ -2,6 +2,7 @@
 
 #include "server/tools/checkpoint_tool.h"
 #include "server/tools/execute_code.h"
+#include "server/tools/read_output.h"
 #include "server/tools/sandbox_info.h"
 #include "server/tools/session_files.h"
 #include "server/tools/session_tools.h"
@@ -17,6 +18,7 @@ std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
   tools.push_back(std::make_unique<ExecuteCode>(sandboxes, answers, resources, sessions, observer));
   tools.push_back(std::make_unique<ValidateCode>(sandboxes, answers, observer));
   tools.push_back(std::make_unique<SandboxInfo>(sandboxes, catalogue, answers));
+  tools.push_back(std::make_unique<ReadOutput>(answers, resources));
   if (!sessions) return tools;
   tools.push_back(std::make_unique<OpenSession>(sandboxes, *sessions, observer));
   tools.push_back(std::make_unique<ListSessions>(*sessions));

@@ -22,6 +22,7 @@ TOOLS = {
     "get_sandbox_info",
     "list_sessions",
     "open_session",
+    "read_output",
     "session_files",
     "validate_code",
 }

@@ -44,7 +44,9 @@ def test_it_takes_every_tool_over_with_its_description(registered):
         assert tool["enabled"] and tool["reachable"]
         # It drops descriptions with characters that it takes for an attack, and cuts long ones.
         assert tool["description"] == tool["originalDescription"]
-        assert tool["title"] and tool["outputSchema"]["type"] == "object"
+        assert tool["title"]
+        if tool["originalName"] != "read_output":  # whose answers are text alone
+            assert tool["outputSchema"]["type"] == "object"
         assert tool["annotations"]["openWorldHint"] is False
 
 

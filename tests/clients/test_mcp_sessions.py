@@ -220,6 +220,7 @@ def test_off_by_one_setting(sealed):
             "execute_code",
             "validate_code",
             "get_sandbox_info",
+            "read_output",
         ]
         assert "session" not in json.dumps(tools)
         assert "no sessions" in client.refusal("execute_code", code="1", session="new")

@@ -51,6 +51,7 @@ def lists_tools(command: list[str], **variables: str) -> bool:
         "execute_code",
         "validate_code",
         "get_sandbox_info",
+        "read_output",
         "open_session",
         "list_sessions",
         "close_session",

@@ -28,6 +28,7 @@ def test_the_python_client():
         "tool execute_code: Run Python code",
         "tool validate_code: Check Python code without running it",
         "tool get_sandbox_info: Show what the sandbox offers",
+        "tool read_output: Read what an answer left out",
         "tool open_session: Open a session",
         "tool list_sessions: List your open sessions",
         "tool close_session: Close a session",

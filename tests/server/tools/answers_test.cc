@@ -55,7 +55,7 @@ const std::vector<Kind>& Kinds() {
       {"memory", "x = 'x' * (1 << 30)", "error ("},
       {"recursion", "def f(): f()\nf()", "RecursionError"},
       {"long stdout", "for i in range(30000): print(i)",
-       " characters left out; resource belljar://"},
+       " characters left out; read_output: belljar://"},
       {"long stderr", "import sys\nfor i in range(30000): print(i, file=sys.stderr)",
        "stderr.txt?offset="},
       {"more output than the limit", "print('x' * 3_000_000)",

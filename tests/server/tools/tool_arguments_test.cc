@@ -13,9 +13,9 @@ namespace {
 using nlohmann::json;
 
 TEST(ToolDescriptions, AreFitForClientsAndGateways) {
-  const char* const kNames[] = {"execute_code", "validate_code", "get_sandbox_info",
-                                "open_session", "list_sessions", "close_session",
-                                "checkpoint",   "session_files"};
+  const char* const kNames[] = {"execute_code",  "validate_code", "get_sandbox_info",
+                                "read_output",   "open_session",  "list_sessions",
+                                "close_session", "checkpoint",    "session_files"};
   ASSERT_EQ(tests::Shared().all().size(), std::size(kNames));
   for (size_t i = 0; i < std::size(kNames); ++i) {
     const ToolDescription& description = tests::Shared().all()[i]->description();

@@ -1,8 +1,8 @@
 // Pieces of resources, for contents that are too long to be read at once:
 // "belljar://executions/<id>/stdout.txt?offset=5000&length=10000". For text, offset and length
 // count characters (code points); otherwise bytes.
-#ifndef BELLJAR_SERVER_MCP_RESOURCE_PIECE_H_
-#define BELLJAR_SERVER_MCP_RESOURCE_PIECE_H_
+#ifndef BELLJAR_SERVER_CORE_RESOURCE_PIECE_H_
+#define BELLJAR_SERVER_CORE_RESOURCE_PIECE_H_
 
 #include <cstdint>
 #include <optional>
@@ -11,7 +11,7 @@
 #include "engine/core/result.h"
 #include "server/core/content.h"
 
-namespace belljar::server::mcp {
+namespace belljar::server {
 
 struct ResourcePiece {
   std::string whole_uri;
@@ -25,6 +25,6 @@ core::Result<std::optional<ResourcePiece>> ParsePiece(const std::string& uri);
 // Empty beyond the end. Its URI is `uri`.
 Resource PieceOf(const Resource& whole, const ResourcePiece& piece, const std::string& uri);
 
-}  // namespace belljar::server::mcp
+}  // namespace belljar::server
 
-#endif  // BELLJAR_SERVER_MCP_RESOURCE_PIECE_H_
+#endif  // BELLJAR_SERVER_CORE_RESOURCE_PIECE_H_

@@ -1,4 +1,4 @@
-#include "server/mcp/resource_piece.h"
+#include "server/core/resource_piece.h"
 
 #include <algorithm>
 #include <memory>
@@ -7,7 +7,7 @@
 #include "engine/core/text.h"
 #include "engine/host/number.h"
 
-namespace belljar::server::mcp {
+namespace belljar::server {
 namespace {
 
 constexpr const char* kRead = "read a piece of a resource";
@@ -66,4 +66,4 @@ Resource PieceOf(const Resource& whole, const ResourcePiece& piece, const std::s
   return part;
 }
 
-}  // namespace belljar::server::mcp
+}  // namespace belljar::server
