@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from belljar._host import VERSION as __version__
     from belljar._info import Info
     from belljar._options import ContainerOptions
+    from belljar._requests import Program
     from belljar._result import (
         Analysis,
         Artifact,
@@ -72,6 +73,7 @@ __all__ = [
     "Layer",
     "Limits",
     "NetworkEvent",
+    "Program",
     "Result",
     "Sandbox",
     "SecurityEvent",
@@ -113,6 +115,7 @@ _MODULES = {
         "Usage",
         "Validation",
     ),
+    "_requests": ("Program",),
     "_sandbox": ("Sandbox",),
     "_session": ("Session",),
     "_session_data": (

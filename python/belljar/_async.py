@@ -16,6 +16,7 @@ from belljar._requests import (
     RUN,
     SANDBOX,
     SESSION,
+    Program,
     RunOptions,
     SandboxOptions,
     SessionOptions,
@@ -141,7 +142,7 @@ class AsyncSandbox:
     @RUN
     def run_many(
         self,
-        programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
+        programs: Iterable[str | bytes | Program] | AsyncIterable[str | bytes | Program],
         *,
         concurrency: int | None = None,
         **options: Unpack[RunOptions],
@@ -164,20 +165,29 @@ class AsyncSandbox:
 
     async def _many(
         self,
-        programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
+        programs: Iterable[str | bytes | Program] | AsyncIterable[str | bytes | Program],
         maximum: int,
         options: RunOptions,
     ) -> AsyncIterator[Result]:
         ahead: deque[asyncio.Task[Result]] = deque()
         at_a_time = asyncio.Semaphore(maximum)
 
-        async def run(code: str | bytes) -> Result:
-            async with at_a_time:
-                return await self.run(code, **options)
+        async def run(index: int, entry: str | bytes | Program) -> Result:
+            try:
+                if isinstance(entry, str | bytes):
+                    own: dict[str, Any] = {"code": entry}
+                else:
+                    own = _requests.own_options(entry)
+                async with at_a_time:
+                    return await self.run(**{**options, **own})
+            except Exception as error:
+                raise _requests.of_program(index, error) from error.__cause__
 
+        index = 0
         try:
-            async for code in _each(programs):
-                ahead.append(asyncio.create_task(run(code)))
+            async for entry in _each(programs):
+                ahead.append(asyncio.create_task(run(index, entry)))
+                index += 1
                 if len(ahead) >= 2 * maximum:
                     yield await ahead.popleft()
             while ahead:
@@ -205,14 +215,14 @@ class AsyncSandbox:
 
 
 async def _each(
-    programs: Iterable[str | bytes] | AsyncIterable[str | bytes],
-) -> AsyncIterator[str | bytes]:
+    programs: Iterable[str | bytes | Program] | AsyncIterable[str | bytes | Program],
+) -> AsyncIterator[str | bytes | Program]:
     if isinstance(programs, AsyncIterable):
-        async for code in programs:
-            yield code
+        async for entry in programs:
+            yield entry
     else:
-        for code in programs:
-            yield code
+        for entry in programs:
+            yield entry
 
 
 def around(sandbox: Sandbox) -> AsyncSandbox:

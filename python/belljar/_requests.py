@@ -6,9 +6,9 @@ the end turn options into requests for `_host`.
 """
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
-from typing import TYPE_CHECKING, Any, Literal, TypedDict, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict, TypeVar
 
 from belljar import _functions, _options
 from belljar._functions import Ask, Functions
@@ -48,6 +48,12 @@ class RunOptions(_ProgramOptions, total=False):
 
     memory: Size | None
     filename: str
+
+
+class Program(RunOptions, total=False):
+    """A program with options of its own, for `run_many`: a dict, `Program(code="x", stdin="y")`."""
+
+    code: Required[str | bytes]
 
 
 class CellOptions(_ProgramOptions, total=False):
@@ -152,14 +158,19 @@ class Keywords:
 
     def check(self, options: Mapping[str, Any], method: str) -> None:
         """Refuses other keywords as Python does."""
-        if options.keys() <= self._names:
-            return
+        if unknown := self.unknown(options.keys()):
+            raise TypeError(f"{method}() got an unexpected keyword argument {unknown}")
+
+    def unknown(self, names: Collection[str]) -> str | None:
+        """A name that is none of these keywords, and what may be meant."""
+        if self._names.issuperset(names):
+            return None
         import difflib
 
-        name = next(name for name in options if name not in self._names)
-        similar = difflib.get_close_matches(name, sorted(self._names), 1)
+        name = next(name for name in names if name not in self._names)
+        similar = difflib.get_close_matches(str(name), sorted(self._names), 1)
         hint = f". Did you mean {similar[0]!r}?" if similar else ""
-        raise TypeError(f"{method}() got an unexpected keyword argument {name!r}{hint}")
+        return f"{name!r}{hint}"
 
 
 RUN = Keywords(RunOptions)
@@ -214,6 +225,33 @@ def run_request(
         request["call"] = _functions.answering(callables)
     typed: RunRequest = request
     return typed
+
+
+def own_options(entry: Program) -> dict[str, Any]:
+    """The options of a program of `run_many`, with its code."""
+    if not isinstance(entry, Mapping):
+        raise TypeError(
+            f"it is a {type(entry).__qualname__}; give a str, bytes, or a dict of code and options"
+        )
+    own: dict[str, Any] = {**entry}
+    if "code" not in own:
+        raise TypeError("it has no 'code'")
+    if unknown := RUN.unknown(own.keys() - {"code"}):
+        raise TypeError(f"it has the unknown key {unknown}")
+    return own
+
+
+def of_request(options: Mapping[str, Any]) -> dict[str, Any]:
+    """Without those that are not about the request."""
+    return {name: value for name, value in options.items() if name != "raise_on_error"}
+
+
+def of_program(index: int, error: Exception) -> Exception:
+    """An error of one of the programs of `run_many`, which says of which."""
+    if type(error) in {TypeError, ValueError}:
+        return type(error)(f"programs[{index}]: {error}").with_traceback(error.__traceback__)
+    error.add_note(f"programs[{index}]")
+    return error
 
 
 def _check_narrower(modules: Iterable[str], allowed: Iterable[str]) -> None:

@@ -8,7 +8,7 @@ import os
 import sys
 import threading
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
 
@@ -19,6 +19,7 @@ from belljar._requests import (
     RUN,
     SANDBOX,
     SESSION,
+    Program,
     RunOptions,
     SandboxOptions,
     SessionOptions,
@@ -259,7 +260,7 @@ class Sandbox:
     @RUN
     def run_many(
         self,
-        programs: Iterable[str | bytes],
+        programs: Iterable[str | bytes | Program],
         *,
         concurrency: int | None = None,
         **options: Unpack[RunOptions],
@@ -269,45 +270,49 @@ class Sandbox:
             >>> with Sandbox() as box:
             ...     [result.value for result in box.run_many(["1 + 1", "2 + 2", "3 + 3"])]
             [2, 4, 6]
+            >>> programs = [Program(code="int(input()) * n", stdin=line) for line in ("3", "4")]
+            >>> with Sandbox() as box:
+            ...     [result.value for result in box.run_many(programs, inputs={"n": 10})]
+            [30, 40]
 
         `programs` is consumed as results are: at most twice `concurrency` programs are ahead.
         Closing the iterator, or an exception raised by `programs`, kills the pending runs. `stream`
         and `functions` are called in background threads, several at a time.
 
         Args:
-            programs: Any number of programs, each as `code` of `run`.
+            programs: Any number of programs: each as `code` of `run`, or as a dict (`Program`) of
+                `code` and options of `run`, which take the place of those below for this program.
             concurrency: How many run at a time. None: the smaller of the number of processors and
                 the number of spares.
-            options: Options of `run`, used for every program.
+            options: Options of `run`, used for every program that has no such option of its own.
 
         Raises:
-            As `run`. An error of a single program is raised when its result is due.
+            As `run`. An error of a single program is raised when its result is due, and says which
+            one it is: "programs[3]".
         """
         RUN.check(options, "Sandbox.run_many")
         at_a_time = _options.count("concurrency", concurrency, 1)
         _options.check_programs(programs)
-        raise_on_error = options.pop("raise_on_error", False)
-        template = self._program(b"", **options)
+        template = self._program(b"", **_requests.of_request(options))
         return self._many(
             iter(programs),
             at_a_time or default_concurrency(self._open_request["spares"]),
             template,
-            raise_on_error,
+            options,
         )
 
     def _many(
         self,
-        programs: Iterator[str | bytes],
+        programs: Iterator[str | bytes | Program],
         at_a_time: int,
         template: RunRequest,
-        raise_on_error: bool,
+        options: Mapping[str, Any],
     ) -> Iterator[Result]:
         threads = Threads(at_a_time)
         ahead: deque[_Pending] = deque()
         try:
-            for code in programs:
-                run_request = template | {"source": _options.source(code)}
-                pending = _Pending(self, run_request, raise_on_error)
+            for index, entry in enumerate(programs):
+                pending = _Pending(self, index, entry, template, options)
                 ahead.append(pending)
                 threads.do(pending.do)
                 if len(ahead) >= 2 * at_a_time:
@@ -410,20 +415,40 @@ class Sandbox:
 class _Pending:
     """One pending program of `run_many`."""
 
-    def __init__(self, sandbox: Sandbox, run_request: RunRequest, raise_on_error: bool) -> None:
+    def __init__(
+        self,
+        sandbox: Sandbox,
+        index: int,
+        entry: str | bytes | Program,
+        template: RunRequest,
+        options: Mapping[str, Any],
+    ) -> None:
         self._sandbox = sandbox
-        self._run_request = run_request
-        self._raises = raise_on_error
+        self._index = index
+        self._raises = options.get("raise_on_error", False)
+        self._run_request: RunRequest | None = None
         self._cancellation = _host.Canceller()
         self._is_done = threading.Event()
         self._result: Result | None = None
         self._error: BaseException | None = None
+        try:
+            if isinstance(entry, str | bytes):
+                self._run_request = template | {"source": _options.source(entry)}
+            else:
+                own = _requests.own_options(entry)
+                self._raises = own.get("raise_on_error", self._raises)
+                self._run_request = sandbox._program(**_requests.of_request({**options, **own}))
+        except Exception as error:
+            self._error = _requests.of_program(index, error)
 
     def do(self) -> None:
         try:
-            self._result = self._sandbox._run(
-                self._run_request, self._cancellation, raise_on_error=self._raises
-            )
+            if self._run_request is not None:
+                self._result = self._sandbox._run(
+                    self._run_request, self._cancellation, raise_on_error=self._raises
+                )
+        except Exception as error:
+            self._error = _requests.of_program(self._index, error)
         except BaseException as error:
             self._error = error
         self._is_done.set()

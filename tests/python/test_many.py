@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
 
 import pytest
-from belljar import GuestFailed, Sandbox
+from belljar import AsyncSandbox, GuestFailed, Program, Result, Sandbox
 from belljar._async import around
 
 from tests.clocks import UNTIL_KILLED
@@ -75,6 +78,85 @@ def test_options_are_those_of_run(box: Sandbox) -> None:
                 many(programs)  # type: ignore[operator, arg-type]
     with pytest.raises(ValueError, match="concurrency is 0"):
         box.run_many(["1"], concurrency=0)
-    with pytest.raises(TypeError, match="code is a int"):
-        list(box.run_many([1]))  # type: ignore[list-item]
     assert list(box.run_many([])) == []
+
+
+def both(box: Sandbox, programs: Iterable[Any], **options: Any) -> Iterator[list[Result]]:
+    """What comes of them, from either kind of sandbox."""
+    yield list(box.run_many(programs, **options))
+
+    async def collected(shared: AsyncSandbox) -> list[Result]:
+        return [each async for each in shared.run_many(programs, **options)]
+
+    yield asyncio.run(collected(around(box)))
+
+
+def test_each_may_have_its_own_options(files: Sandbox, tmp_path: Path) -> None:
+    local = tmp_path / "local"
+    local.write_text("on disk")
+    seen: list[str] = []
+    programs = [
+        "n",
+        b"n + 1",
+        Program(code="(input(), n)", stdin="typed"),
+        {"code": "n", "inputs": {"n": 7}},
+        {"code": "import sys\nsys.argv[1:]", "args": ["a", "b"]},
+        {"code": "import os\nos.environ['A']", "env": {"A": "of the program"}},
+        {"code": "open('data').read()", "files": {"data": local}},
+        {"code": "ask()", "functions": {"ask": lambda: "answered"}},
+        {"code": "__file__", "filename": "own.py"},
+        {"code": "1", "timeout": 3, "memory": "64m"},
+        {"code": "print('streamed')", "stream": lambda name, text: seen.append(text)},
+        {"code": "1 / 0", "raise_on_error": False},
+    ]
+    common = {"inputs": {"n": 5}, "timeout": 9, "raise_on_error": True}
+    for results in both(files, programs, **common):
+        values = [each.value for each in results]
+        assert values[:9] == [
+            5, 6, ("typed", 5), 7, ["a", "b"], "of the program", "on disk", "answered", "own.py",
+        ]  # fmt: skip
+        assert [each.limits.timeout for each in results] == [9] * 9 + [3] + [9] * 2
+        assert results[9].limits.memory_bytes == 64 << 20
+        assert results[11].status == "exception"
+    assert seen == ["streamed\n"] * 2
+
+
+WRONG = {
+    "no program": (1, TypeError, r"programs\[1\]: it is a int; give a str, bytes, or a dict"),
+    "no code": ({"stdin": "x"}, TypeError, r"programs\[1\]: it has no 'code'"),
+    "another type of code": ({"code": 5}, TypeError, r"programs\[1\]: code is a int"),
+    "an unknown key": (
+        {"code": "1", "stdn": "x"},
+        TypeError,
+        r"programs\[1\]: it has the unknown key 'stdn'. Did you mean 'stdin'\?",
+    ),
+    "an option of all": ({"code": "1", "concurrency": 2}, TypeError, r"the unknown key 'concurr"),
+    "a bad value": ({"code": "1", "timeout": -1}, ValueError, r"programs\[1\]: timeout is -1"),
+    "over the profile's": ({"code": "1", "timeout": 9999}, ValueError, r"programs\[1\]: timeout: "),
+    "a key that is no str": ({"code": "1", 5: 1}, TypeError, r"programs\[1\]: .* unknown key 5"),
+}
+
+
+@pytest.mark.parametrize(("entry", "kind", "said"), WRONG.values(), ids=WRONG)
+def test_a_wrong_entry_is_named_when_its_result_is_due(
+    box: Sandbox, entry: Any, kind: type[Exception], said: str
+) -> None:
+    results = box.run_many(["'before'", entry, "'after'"])
+    assert next(results).value == "before"
+    with pytest.raises(kind, match=said):
+        next(results)
+    assert not ours()
+
+    async def asynchronous() -> None:
+        shared = around(box).run_many(["'before'", entry, "'after'"])
+        assert (await anext(shared)).value == "before"
+        with pytest.raises(kind, match=said):
+            await anext(shared)
+
+    asyncio.run(asynchronous())
+
+
+def test_a_program_that_fails_is_named_in_a_note(box: Sandbox) -> None:
+    with pytest.raises(GuestFailed) as told:
+        list(box.run_many(["1", {"code": "1 / 0", "raise_on_error": True}]))
+    assert told.value.__notes__ == ["programs[1]"]

@@ -13,6 +13,7 @@ from belljar import (
     AsyncSandbox,
     AsyncSession,
     ContainerOptions,
+    Program,
     Result,
     Sandbox,
     Session,
@@ -38,6 +39,9 @@ def runs(box: Sandbox) -> None:
     box.run("1", inputs={"x": 1}, functions={"f": len}, files={"a": Path("b"), "c": b"d"})
     box.run("1", allowed_imports=[], allowed_domains=None, stream=print)
     assert_type(box.run_many(["1"], concurrency=2, timeout=1), Iterator[Result])
+    box.run_many(["1", Program(code="1", stdin="x"), {"code": b"1", "inputs": {"x": 1}}])
+    box.run_many([Program(stdin="x")])  # type: ignore[typeddict-item]
+    box.run_many([{"code": "1", "stdn": "x"}])  # type: ignore
     box.run("1", timeot=1)  # type: ignore[call-arg]
     box.run("1", timeout=[])  # type: ignore[arg-type]
     box.run("1", filename=None)  # type: ignore[arg-type]
