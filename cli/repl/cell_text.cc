@@ -1,5 +1,7 @@
 #include "cli/repl/cell_text.h"
 
+#include <algorithm>
+
 namespace belljar::cli::repl {
 namespace {
 
@@ -34,6 +36,7 @@ CellText::State CellText::state() const {
 
 void CellText::Add(std::string_view line) {
   ++lines_;
+  last_line_ = line;
   size_ += line.size() + 1;
   if (is_too_long()) {
     source_.clear();
@@ -49,6 +52,27 @@ void CellText::Add(std::string_view line) {
   }
   Scan(line);
   if (state() != State::kOpen && last_ == ':') is_block_ = true;
+}
+
+void CellText::AddHead() {
+  Add("");
+  is_block_ = true;
+}
+
+std::string CellText::NextIndent() const {
+  if (state() == State::kComplete || !quote_.empty()) return "";
+  const std::string_view line = last_line_;
+  const size_t width = std::min(line.find_first_not_of(kSpaces), line.size());
+  std::string indent(line.substr(0, width));
+  if (state() == State::kOpen) return indent;
+  if (last_ == ':') return indent + std::string(kIndentWidth, ' ');
+  // What leaves a block ends it.
+  const std::string_view code = line.substr(width);
+  const std::string_view word = code.substr(0, code.find_first_of(" (;#"));
+  const bool leaves = word == "return" || word == "raise" || word == "pass" || word == "break" ||
+                      word == "continue";
+  if (leaves) indent.resize(indent.size() - std::min(indent.size(), kIndentWidth));
+  return indent;
 }
 
 void CellText::Scan(std::string_view line) {

@@ -12,6 +12,8 @@
 
 namespace belljar::cli::repl {
 
+inline constexpr size_t kIndentWidth = 4;
+
 class CellText {
  public:
   enum class State {
@@ -25,12 +27,18 @@ class CellText {
 
   // `line` without its line end.
   void Add(std::string_view line);
+  // The line before the first of a block that only an empty line ends, whatever its indentation.
+  void AddHead();
   void Clear() { *this = CellText(limit_); }
 
   bool is_empty() const { return lines_ == 0; }
   // Each line with its line end.
   const std::string& source() const { return source_; }
   State state() const;
+  // Whether its last line is the head of a block that has no other line yet.
+  bool needs_body() const { return last_ == ':'; }
+  // The white space that the next line probably begins with.
+  std::string NextIndent() const;
   uint64_t size() const { return size_; }
   bool is_too_long() const { return size_ > limit_.count; }
 
@@ -51,6 +59,7 @@ class CellText {
   bool continued_ = false;  // by a backslash
   bool is_block_ = false;
   char last_ = '\0';  // of the code of the line
+  std::string last_line_;
 };
 
 // Whether it is only white space.

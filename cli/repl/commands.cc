@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <ctime>
+#include <nlohmann/json.hpp>
 #include <utility>
 #include <vector>
 
@@ -145,7 +146,7 @@ Text Reset(Live& live, const Argument&) {
 
 Text Help(Live& live, const Argument&);
 
-// %time and %quit are not run from here: one is a cell, the other ends the prompt.
+// %time, %timeit and %quit are not run from here: those are cells, and the last ends the prompt.
 constexpr CommandRow kCommands[] = {
     {"undo", "[N]", "undo the last cell, or the last N", Undo, Takes::kMaybe},
     {"checkpoints", "", "list the checkpoints; *: the current state", ListCheckpoints},
@@ -160,7 +161,9 @@ constexpr CommandRow kCommands[] = {
     {"get", "FILE", "save a file of the session here, or in --output", GetFile, Takes::kOne},
     {"put", "FILE[:DST]", "copy a local file into the session", PutFile, Takes::kOne},
     {"vars", "", "the variables", ListVariables},
-    {"time", "CODE", "run a cell and show time and memory", nullptr, Takes::kOne},
+    {"time", "CODE", "run a cell and show time and memory; also %%time above it", nullptr,
+     Takes::kOne},
+    {"timeit", "CODE", "run a line many times and show how long it takes", nullptr, Takes::kOne},
     {"reset", "", "start a new session in place of this one and its branches", Reset},
     {"help", "", "this text", Help},
     {"quit", "", "end the prompt, like Ctrl-D", nullptr},
@@ -214,6 +217,23 @@ Words SplitCommand(std::string_view line) {
   line = Trimmed(line).substr(1);
   const size_t space = std::min(line.find_first_of(" \t"), line.size());
   return {std::string(line.substr(0, space)), std::string(Trimmed(line.substr(space)))};
+}
+
+// One expression, which leaves no name behind, in one line (python/belljar/_cell_magics.py has it
+// in several).
+std::string TimeitCode(const std::string& statement) {
+  return "(lambda timer, text: (lambda loops: (lambda each, mean: print(f\"{text(mean)} ± "
+         "{text((sum((one - mean) ** 2 for one in each) / 7) ** 0.5)} per loop (mean ± std. dev. "
+         "of 7 runs, {loops:,} loops each)\"))(*(lambda each: (each, sum(each) / 7))([taken / "
+         "loops "
+         "for taken in timer.repeat(7, loops)])))(max(timer.autorange()[0] // 4, 1)))"
+         "(__import__(\"timeit\").Timer(" +
+         // A string of JSON is one of Python's.
+         nlohmann::json(core::ValidUtf8(statement)).dump() +
+         ", globals=globals()), lambda seconds: next(f\"{seconds / size:.3g} {unit}\" for size, "
+         "unit "
+         "in ((1, \"s\"), (1e-3, \"ms\"), (1e-6, \"µs\"), (1e-9, \"ns\")) if seconds >= size or "
+         "unit == \"ns\"))";
 }
 
 const CommandRow* FindCommand(const std::string& name) {
@@ -278,11 +298,14 @@ bool IsCommand(std::string_view line) {
   return Trimmed(line).starts_with('%') || AskedName(line).has_value();
 }
 
-std::optional<std::string> TimedCode(std::string_view line) {
+std::optional<CellStart> StartOfCell(std::string_view line) {
   if (!Trimmed(line).starts_with('%')) return std::nullopt;
   Words words = SplitCommand(line);
-  if (words.name != "time" || words.argument.empty()) return std::nullopt;
-  return std::move(words.argument);
+  if (words.name == "%time") return CellStart{words.argument, true, words.argument.empty()};
+  if (words.argument.empty()) return std::nullopt;
+  if (words.name == "time") return CellStart{std::move(words.argument), true};
+  if (words.name == "timeit") return CellStart{TimeitCode(words.argument)};
+  return std::nullopt;
 }
 
 CommandEnd RunCommand(Live& live, std::string_view line) {

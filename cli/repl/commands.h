@@ -14,8 +14,14 @@ namespace belljar::cli::repl {
 // Whether a line that starts a cell is a command: "%undo", "?name", "name?".
 bool IsCommand(std::string_view line);
 
-// The CODE of "%time CODE", which is a cell; nullopt: another command.
-std::optional<std::string> TimedCode(std::string_view line);
+// A line that begins a cell, though it looks like a command.
+struct CellStart {
+  std::string code;       // its first line
+  bool is_timed = false;  // of "%time CODE" and "%%time"
+  bool is_head = false;   // of "%%time": the cell follows
+};
+// nullopt: it is a command, or plain code.
+std::optional<CellStart> StartOfCell(std::string_view line);
 
 struct CommandEnd {
   bool quits = false;

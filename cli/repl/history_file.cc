@@ -4,8 +4,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <string_view>
 #include <utility>
 
 #include "engine/core/text.h"
@@ -16,11 +18,13 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr size_t kMaxBytes = size_t{4} << 20;
-constexpr size_t kMaxLine = size_t{64} << 10;
+constexpr size_t kMaxEntry = size_t{64} << 10;
+constexpr std::string_view kContinues = "...: ";
 
-// Only what can be typed.
+// Only what can be typed or pasted.
 bool IsEntered(std::string_view line) {
-  return !line.empty() && line.size() <= kMaxLine && !core::HasControls(line);
+  return std::ranges::all_of(core::SplitAt(line, '\t'),
+                             [](std::string_view part) { return !core::HasControls(part); });
 }
 
 // Creates missing directories, accessible to this user only.
@@ -32,15 +36,23 @@ void MakeParents(const fs::path& path) {
   (void)mkdir(path.c_str(), 0700);
 }
 
-std::vector<std::string> LastLines(const std::string& text) {
-  std::vector<std::string> lines;
-  for (const std::string_view line : core::SplitAt(text, '\n')) {
-    if (IsEntered(line)) lines.emplace_back(line);
+std::vector<std::string> LastEntries(const std::string& text) {
+  std::vector<std::string> entries;
+  for (std::string_view line : core::SplitAt(text, '\n')) {
+    if (line.empty() || !IsEntered(line)) continue;
+    if (!line.starts_with(kContinues)) {
+      entries.emplace_back(line);
+    } else if (!entries.empty()) {
+      line.remove_prefix(kContinues.size());
+      entries.back() += '\n';
+      entries.back() += line;
+    }
   }
-  if (lines.size() > kMaxHistoryLines) {
-    lines.erase(lines.begin(), lines.end() - static_cast<ptrdiff_t>(kMaxHistoryLines));
+  std::erase_if(entries, [](const std::string& entry) { return entry.size() > kMaxEntry; });
+  if (entries.size() > kMaxHistoryEntries) {
+    entries.erase(entries.begin(), entries.end() - static_cast<ptrdiff_t>(kMaxHistoryEntries));
   }
-  return lines;
+  return entries;
 }
 
 }  // namespace
@@ -70,15 +82,24 @@ core::Result<HistoryFile> HistoryFile::Open(const std::string& path) {
     text.resize(static_cast<size_t>(count));
     text.erase(0, text.find('\n'));
   }
-  file.lines_ = LastLines(text);
+  file.entries_ = LastEntries(text);
   if (static_cast<size_t>(status.st_size) > kMaxBytes && ftruncate(file.fd_.get(), 0) == 0) {
-    for (const std::string& line : file.lines_) file.Append(line);
+    for (const std::string& entry : file.entries_) file.Append(entry);
   }
   return file;
 }
 
-void HistoryFile::Append(std::string_view line) {
-  if (IsEntered(line)) (void)core::WriteBytes(fd_.get(), std::string(line) + "\n");
+void HistoryFile::Append(std::string_view entry) {
+  if (entry.empty() || entry.size() > kMaxEntry) return;
+  std::string text;
+  for (const std::string_view line : core::SplitAt(entry, '\n')) {
+    if (!IsEntered(line)) return;
+    if (!text.empty()) text += kContinues;
+    text += line;
+    text += '\n';
+  }
+  // At once: other prompts append to the same file.
+  (void)core::WriteBytes(fd_.get(), text);
 }
 
 std::string DefaultHistoryPath() {

@@ -1,5 +1,8 @@
-// HistoryFile: the lines entered, one per line. Each is appended as it is entered, so that prompts
-// open at the same time keep each other's lines, and a lost terminal loses none.
+// HistoryFile: the cells and commands entered. Each is appended as it is entered, so that prompts
+// open at the same time keep each other's, and a lost terminal loses none.
+//
+// The first line of each is a line of the file; the others follow it behind "...: ", with which no
+// Python begins. So a file of single lines, as earlier versions wrote it, is read as it is.
 #ifndef BELLJAR_CLI_REPL_HISTORY_FILE_H_
 #define BELLJAR_CLI_REPL_HISTORY_FILE_H_
 
@@ -12,22 +15,23 @@
 
 namespace belljar::cli::repl {
 
-inline constexpr size_t kMaxHistoryLines = 2000;
+inline constexpr size_t kMaxHistoryEntries = 2000;
 
 class HistoryFile {
  public:
   // Creates it and its directory, for this user only (0600, 0700). A long file is truncated to its
-  // last lines.
+  // last entries.
   static core::Result<HistoryFile> Open(const std::string& path);
 
-  // Its content when it was opened: at most kMaxHistoryLines, the last one last.
-  const std::vector<std::string>& lines() const { return lines_; }
-  // Errors are ignored: a full disk is no reason to stop.
-  void Append(std::string_view line);
+  // Its content when it was opened: at most kMaxHistoryEntries, the last one last.
+  const std::vector<std::string>& entries() const { return entries_; }
+  // `entry`: its lines, without a line end after the last. Errors are ignored: a full disk is no
+  // reason to stop.
+  void Append(std::string_view entry);
 
  private:
   core::UniqueFd fd_;
-  std::vector<std::string> lines_;
+  std::vector<std::string> entries_;
 };
 
 // $XDG_STATE_HOME/belljar/history, or the default below ~/.local/state; empty: no home folder.

@@ -105,10 +105,9 @@ void InputLoop::RunTheCell() {
 }
 
 void InputLoop::TakeAsFirst(const std::string& line) {
-  if (std::optional<std::string> code = TimedCode(line)) {
-    is_timed_ = true;
-    cell_.Add(*code);
-    return;
+  if (const std::optional<CellStart> start = StartOfCell(line)) {
+    is_timed_ = start->is_timed;
+    return start->is_head ? cell_.AddHead() : cell_.Add(start->code);
   }
   if (!IsCommand(line)) return cell_.Add(line);
   const CommandEnd end = RunCommand(live_, line);

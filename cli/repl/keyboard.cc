@@ -79,8 +79,14 @@ int Keyboard::Next(core::Deadline deadline) {
   }
 }
 
+bool Keyboard::HasInput() const {
+  pollfd polled{STDIN_FILENO, POLLIN, 0};
+  return !typed_ahead_.empty() || poll(&polled, 1, 0) > 0;
+}
+
 void Keyboard::Suspend() {
   (void)TakeEvent(changes_.get());
+  if (before_stop_) before_stop_();
   // Restores what the shell and its user expect.
   termios ours;
   if (tcgetattr(STDIN_FILENO, &ours) != 0) return;

@@ -12,8 +12,10 @@
 #define BELLJAR_CLI_REPL_KEYBOARD_H_
 
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 
 #include "cli/interruption.h"
 #include "engine/core/fd.h"
@@ -38,8 +40,13 @@ class Keyboard {
   // The next byte, or one of the above. Not while there is a watch.
   int Next(core::Deadline deadline = core::Deadline::max());
 
+  // Whether Next() would return at once: something was typed ahead, or is being pasted.
+  bool HasInput() const;
+
   // Stops this process and the others of its group until it is continued, as Ctrl-Z does.
   void Suspend();
+  // What Suspend() does first, for whoever has changed more of the terminal than its mode.
+  void BeforeStop(std::function<void()> restore) { before_stop_ = std::move(restore); }
 
   // Ctrl-C and Ctrl-Z work while it exists.
   class Watch {
@@ -63,6 +70,7 @@ class Keyboard {
  private:
   Interruption& interruption_;
   core::UniqueFd changes_;
+  std::function<void()> before_stop_;
   std::deque<unsigned char> typed_ahead_;  // the watch's while there is one
 };
 

@@ -9,16 +9,22 @@
 #include <algorithm>
 #include <clocale>
 #include <cstdio>
+#include <cstdlib>
 #include <cwchar>
 #include <utility>
 
+#include "cli/repl/cell_text.h"
 #include "engine/core/text.h"
 
 namespace belljar::cli::repl {
 namespace {
 
 constexpr char kInvisible = '\1';  // around what takes up no column of a prompt
-constexpr size_t kIndent = 4;
+constexpr std::string_view kBracketed = "\x1b[?2004h";  // mode 2004 of xterm: paste is bracketed
+constexpr std::string_view kNotBracketed = "\x1b[?2004l";
+constexpr std::string_view kPasteEnd = "\x1b[201~";
+// More than any cell may have: the excess is reported as such.
+constexpr size_t kMaxPaste = size_t{8} << 20;
 constexpr size_t kGap = 2;  // between columns
 
 size_t CodePoints(std::string_view text) {
@@ -47,6 +53,27 @@ std::string Marked(const std::string& prompt) {
   }
   return marked;
 }
+
+// A paste as it is inserted: terminals send \r for a line end. Other control characters would only
+// be displayed.
+std::string PastedText(std::string_view bytes) {
+  std::string text;
+  for (size_t at = 0; at < bytes.size(); ++at) {
+    const char c = bytes[at];
+    if (c == '\r') {
+      if (at + 1 == bytes.size() || bytes[at + 1] != '\n') text += '\n';
+    } else if (c == '\n' || c == '\t' || (static_cast<unsigned char>(c) >= ' ' && c != '\x7f')) {
+      text += c;
+    }
+  }
+  // Enter ends it.
+  if (const size_t end = text.find('\n', text.find_last_not_of(" \t\n") + 1); end != text.npos) {
+    text.erase(end);
+  }
+  return core::ValidUtf8(text);
+}
+
+std::string_view LastLineOf(std::string_view text) { return text.substr(text.rfind('\n') + 1); }
 
 std::string CommonPrefix(const std::vector<std::string>& texts) {
   std::string_view common = texts.front();
@@ -94,18 +121,26 @@ class LineEditor::Terminal {
   ~Terminal();
 
   bool Start();
-  EnteredLine Read(const std::string& prompt);
+  EnteredLine Read(const std::string& prompt, const std::string& indent);
+  void Remember(std::string_view entry);
 
  private:
   static Terminal& Of(EditLine* editor);
   static char* Prompt(EditLine* editor) { return Of(editor).prompt_.data(); }
   static int ReadCharacter(EditLine* editor, wchar_t* character);
   static unsigned char Complete(EditLine* editor, int key);
+  static unsigned char Paste(EditLine* editor, int key);
+  static unsigned char Erase(EditLine* editor, int key);
 
   int NextCharacter(wchar_t& character);
+  std::string BeforeCursor() const;
+  unsigned char Insert(const std::string& text);
   unsigned char CompleteHere();
+  unsigned char PasteHere();
+  unsigned char EraseHere();
+  void BindPaste();
+  void Bracket(bool is_on);
   void Changed();
-  void Remember(const std::string& line);
 
   Keyboard& keyboard_;
   std::optional<HistoryFile> file_;
@@ -114,11 +149,14 @@ class LineEditor::Terminal {
   EditLine* editor_ = nullptr;
   History* history_ = nullptr;
   std::string prompt_;
-  std::string last_;  // the last line added to the history
+  std::string last_;  // the last entry of the history
+  bool can_bracket_ = false;
+  bool is_bracketed_ = false;
   bool is_interrupted_ = false;
 };
 
 LineEditor::Terminal::~Terminal() {
+  keyboard_.BeforeStop({});
   if (history_) history_end(history_);
   if (!editor_) return;
   el_end(editor_);
@@ -132,10 +170,12 @@ bool LineEditor::Terminal::Start() {
   editor_ = el_init("belljar", stdin, stdout, stderr);
   if (!history_ || !editor_) return false;
   HistEvent event;
-  history(history_, &event, H_SETSIZE, static_cast<int>(kMaxHistoryLines));
+  history(history_, &event, H_SETSIZE, static_cast<int>(kMaxHistoryEntries));
   history(history_, &event, H_SETUNIQUE, 1);
   if (file_) {
-    for (const std::string& line : file_->lines()) history(history_, &event, H_ENTER, line.c_str());
+    for (const std::string& entry : file_->entries()) {
+      history(history_, &event, H_ENTER, entry.c_str());
+    }
   }
   el_set(editor_, EL_CLIENTDATA, this);
   el_set(editor_, EL_EDITOR, "emacs");
@@ -144,13 +184,30 @@ bool LineEditor::Terminal::Start() {
   el_set(editor_, EL_PROMPT_ESC, &Terminal::Prompt, kInvisible);
   el_set(editor_, EL_ADDFN, "belljar-complete", "Complete in the sandbox", &Terminal::Complete);
   el_set(editor_, EL_BIND, "^R", "em-inc-search-prev", nullptr);
+  el_set(editor_, EL_ADDFN, "belljar-paste", "Insert what is pasted", &Terminal::Paste);
+  el_set(editor_, EL_ADDFN, "belljar-erase", "Erase a character or an indent", &Terminal::Erase);
   (void)el_source(editor_, nullptr);
   el_set(editor_, EL_BIND, "^I", "belljar-complete", nullptr);
+  el_set(editor_, EL_BIND, "^?", "belljar-erase", nullptr);
+  el_set(editor_, EL_BIND, "^H", "belljar-erase", nullptr);
+  BindPaste();
   el_wset(editor_, EL_GETCFN, &Terminal::ReadCharacter);
   // -d: while a line is edited; -x: between lines.
   el_set(editor_, EL_SETTY, "-d", "-isig", nullptr);
   el_set(editor_, EL_SETTY, "-x", "-isig", "-icanon", "-echo", nullptr);
   return true;
+}
+
+void LineEditor::Terminal::BindPaste() {
+  const char* const kind = getenv("TERM");
+  const char* keys = nullptr;
+  el_get(editor_, EL_EDITOR, &keys);
+  // Among vi's keys, Escape is one by itself.
+  can_bracket_ =
+      kind && kind != std::string_view("dumb") && keys && keys == std::string_view("emacs");
+  if (!can_bracket_) return;
+  el_set(editor_, EL_BIND, "\\e[200~", "belljar-paste", nullptr);
+  keyboard_.BeforeStop([this] { Bracket(false); });
 }
 
 LineEditor::Terminal& LineEditor::Terminal::Of(EditLine* editor) {
@@ -159,25 +216,38 @@ LineEditor::Terminal& LineEditor::Terminal::Of(EditLine* editor) {
   return *static_cast<Terminal*>(data);
 }
 
-EnteredLine LineEditor::Terminal::Read(const std::string& prompt) {
+EnteredLine LineEditor::Terminal::Read(const std::string& prompt, const std::string& indent) {
   prompt_ = Marked(prompt);
   is_interrupted_ = false;
+  // What is there already has its own indentation.
+  if (!indent.empty() && !keyboard_.HasInput()) el_push(editor_, indent.c_str());
+  Bracket(true);
   int count = 0;
   const char* line = el_gets(editor_, &count);
+  Bracket(false);
   if (is_interrupted_) return {EnteredLine::Kind::kInterrupted, ""};
   if (!line || count <= 0) return {EnteredLine::Kind::kEnd, ""};
   std::string text(line, static_cast<size_t>(count));
   while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.pop_back();
-  Remember(text);
   return {EnteredLine::Kind::kLine, std::move(text)};
 }
 
-void LineEditor::Terminal::Remember(const std::string& line) {
-  if (line.find_first_not_of(" \t") == line.npos || line == last_) return;
-  last_ = line;
+void LineEditor::Terminal::Bracket(bool is_on) {
+  if (!can_bracket_ || is_on == is_bracketed_) return;
+  is_bracketed_ = is_on;
+  // By the stream that libedit writes to.
+  const std::string_view sequence = is_on ? kBracketed : kNotBracketed;
+  (void)std::fwrite(sequence.data(), 1, sequence.size(), stdout);
+  (void)std::fflush(stdout);
+}
+
+void LineEditor::Terminal::Remember(std::string_view entry) {
+  entry = entry.substr(0, entry.find_last_not_of(" \t\n") + 1);
+  if (entry.empty() || entry == last_) return;
+  last_ = entry;
   HistEvent event;
-  history(history_, &event, H_ENTER, line.c_str());
-  if (file_) file_->Append(line);
+  history(history_, &event, H_ENTER, last_.c_str());
+  if (file_) file_->Append(last_);
 }
 
 int LineEditor::Terminal::ReadCharacter(EditLine* editor, wchar_t* character) {
@@ -216,6 +286,7 @@ void LineEditor::Terminal::Changed() {
   el_resize(editor_);
   el_set(editor_, EL_PREP_TERM, 0);
   el_set(editor_, EL_PREP_TERM, 1);
+  Bracket(true);
   el_set(editor_, EL_REFRESH);
 }
 
@@ -223,11 +294,62 @@ unsigned char LineEditor::Terminal::Complete(EditLine* editor, int) {
   return Of(editor).CompleteHere();
 }
 
-unsigned char LineEditor::Terminal::CompleteHere() {
+std::string LineEditor::Terminal::BeforeCursor() const {
   const LineInfo* line = el_line(editor_);
-  const std::string before(line->buffer, line->cursor);
-  if (before.find_first_not_of(' ') == before.npos) {
-    return el_insertstr(editor_, std::string(kIndent, ' ').c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+  return {line->buffer, line->cursor};
+}
+
+unsigned char LineEditor::Terminal::Insert(const std::string& text) {
+  if (text.empty()) return CC_NORM;
+  return el_insertstr(editor_, text.c_str()) == 0 ? CC_REFRESH : CC_ERROR;
+}
+
+unsigned char LineEditor::Terminal::Paste(EditLine* editor, int) { return Of(editor).PasteHere(); }
+
+unsigned char LineEditor::Terminal::PasteHere() {
+  std::string pasted;
+  while (!pasted.ends_with(kPasteEnd)) {
+    const int next = keyboard_.Next();
+    if (next == Keyboard::kChanged) {
+      Changed();
+    } else if (next == Keyboard::kEnd) {
+      return CC_EOF;
+    } else if (next < 0) {
+      is_interrupted_ = true;
+      return CC_EOF;
+    } else {
+      // The end must be found in any case.
+      if (pasted.size() >= kMaxPaste + kPasteEnd.size()) pasted.erase(kMaxPaste, 1);
+      pasted += static_cast<char>(next);
+    }
+  }
+  pasted.resize(pasted.size() - kPasteEnd.size());
+  const std::string text = PastedText(pasted);
+  // Text with an indentation of its own replaces ours.
+  const std::string all = BeforeCursor();
+  const std::string_view before = LastLineOf(all);
+  if (text.starts_with(' ') && before.find_first_not_of(' ') == before.npos) {
+    el_deletestr(editor_, static_cast<int>(before.size()));
+  }
+  return Insert(text);
+}
+
+unsigned char LineEditor::Terminal::Erase(EditLine* editor, int) { return Of(editor).EraseHere(); }
+
+// In the indentation of a line, back to where an outer block begins.
+unsigned char LineEditor::Terminal::EraseHere() {
+  const std::string all = BeforeCursor();
+  if (all.empty()) return CC_ERROR;
+  const std::string_view before = LastLineOf(all);
+  const bool is_indent = !before.empty() && before.find_first_not_of(' ') == before.npos;
+  el_deletestr(editor_, is_indent ? static_cast<int>((before.size() - 1) % kIndentWidth) + 1 : 1);
+  return CC_REFRESH;
+}
+
+unsigned char LineEditor::Terminal::CompleteHere() {
+  const std::string before = BeforeCursor();
+  if (LastLineOf(before).find_first_not_of(' ') == before.npos) {
+    return Insert(std::string(kIndentWidth, ' '));
   }
   const Completions found = completer_(before);
   if (found.texts.empty() || found.start > before.size()) return CC_REFRESH_BEEP;
@@ -257,6 +379,10 @@ core::Result<std::unique_ptr<LineEditor>> LineEditor::Open(Keyboard& keyboard,
   return editor;
 }
 
-EnteredLine LineEditor::Read(const std::string& prompt) { return terminal_->Read(prompt); }
+EnteredLine LineEditor::Read(const std::string& prompt, const std::string& indent) {
+  return terminal_->Read(prompt, indent);
+}
+
+void LineEditor::Remember(std::string_view entry) { terminal_->Remember(entry); }
 
 }  // namespace belljar::cli::repl

@@ -1,5 +1,9 @@
 // LineEditor: one line from the terminal, with editing, history and completion: libedit
-// (https://www.thrysoee.dk/editline/), which also reads the user's ~/.editrc.
+// (https://www.thrysoee.dk/editline/), which also reads the user's ~/.editrc. A line that is pasted
+// or recalled may have line ends in it: it is edited and entered as a whole.
+//
+// A terminal brackets what is pasted while a line is read (mode 2004), so that its line ends are
+// not taken for the Enter key.
 //
 // While it exists, the terminal turns no keys into signals (keyboard.h).
 #ifndef BELLJAR_CLI_REPL_LINE_EDITOR_H_
@@ -30,20 +34,24 @@ using Completer = std::function<Completions(std::string_view before)>;
 struct EnteredLine {
   enum class Kind { kLine, kInterrupted, kEnd };
   Kind kind = Kind::kEnd;
-  std::string text;  // without a line end
+  std::string text;  // without a line end after it
 };
 
 class LineEditor {
  public:
-  // `keyboard` must outlive it. Without a history file, lines are only remembered until the end.
+  // `keyboard` must outlive it. Without a history file, entries are only remembered until the end.
   static core::Result<std::unique_ptr<LineEditor>> Open(Keyboard& keyboard,
                                                         std::optional<HistoryFile> history,
                                                         Completer completer);
   ~LineEditor();
   LineEditor(const LineEditor&) = delete;
 
-  // `prompt` may contain colours (SGR sequences).
-  EnteredLine Read(const std::string& prompt);
+  // `prompt` may contain colours (SGR sequences). `indent`: spaces that the line begins with,
+  // unless something has been typed already.
+  EnteredLine Read(const std::string& prompt, const std::string& indent);
+
+  // For the history: a command, or a cell with all its lines.
+  void Remember(std::string_view entry);
 
  private:
   class Terminal;

@@ -1,7 +1,9 @@
 #include <signal.h>
 
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "cli/console.h"
 #include "cli/exit_code.h"
@@ -14,6 +16,7 @@
 #include "cli/repl/questions.h"
 #include "cli/repl/typed_line.h"
 #include "cli/terminal_input.h"
+#include "engine/core/text.h"
 
 namespace belljar::cli::repl {
 namespace {
@@ -45,6 +48,9 @@ class TerminalLoop {
   std::optional<int> TakeLine(const std::string& line);
   std::optional<int> EnsureOpen();
   std::optional<int> CarryOut(const std::string& line);
+  std::optional<int> CarryOutLines(const std::string& text);
+  void AddToCell(std::string_view line);
+  void Remember();
   bool BeginCell(const std::string& line, CommandEnd& end);
   void RunTheCell();
   std::optional<int> EndOf(int signal);
@@ -52,7 +58,9 @@ class TerminalLoop {
 
   Live& live_;
   Keyboard& keyboard_;
+  LineEditor* editor_ = nullptr;
   CellText cell_;
+  std::string entered_;  // the lines of `cell_` as they were entered
   bool is_timed_ = false;
   std::optional<Keyboard::Watch> watch_;  // while a line is carried out
   TerminalInput input_;
@@ -92,7 +100,17 @@ Completions TerminalLoop::Complete(std::string_view before) {
   return completions;
 }
 
+void TerminalLoop::AddToCell(std::string_view line) {
+  cell_.Add(line);
+  entered_ += '\n';
+  entered_ += line;
+}
+
+// What was entered is recalled as a whole.
+void TerminalLoop::Remember() { editor_->Remember(std::exchange(entered_, {})); }
+
 void TerminalLoop::RunTheCell() {
+  Remember();
   (void)RunCell(live_, cell_, is_timed_);
   cell_.Clear();
 }
@@ -107,17 +125,20 @@ std::optional<int> TerminalLoop::EnsureOpen() {
 
 // Whether the line begins a cell; otherwise it was a command.
 bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
-  is_timed_ = false;
-  if (std::optional<std::string> code = TimedCode(line)) {
-    is_timed_ = true;
-    cell_.Add(*code);
-    return true;
-  }
-  if (IsCommand(line)) {
+  const std::optional<CellStart> start = StartOfCell(line);
+  is_timed_ = start && start->is_timed;
+  entered_ = line;
+  if (start && start->is_head) {
+    cell_.AddHead();
+  } else if (start) {
+    cell_.Add(start->code);
+  } else if (IsCommand(line)) {
+    Remember();
     end = RunCommand(live_, line);
     return false;
+  } else {
+    cell_.Add(line);
   }
-  cell_.Add(line);
   return true;
 }
 
@@ -128,7 +149,7 @@ std::optional<int> TerminalLoop::TakeLine(const std::string& line) {
   if (watch_->error()) {
     live_.printer.Failure(*watch_->error());
   } else {
-    end = CarryOut(line);
+    end = line.find('\n') == line.npos ? CarryOut(line) : CarryOutLines(line);
   }
   watch_.reset();
   return end;
@@ -137,7 +158,10 @@ std::optional<int> TerminalLoop::TakeLine(const std::string& line) {
 std::optional<int> TerminalLoop::CarryOut(const std::string& line) {
   if (cell_.is_empty()) {
     if (IsBlank(line)) return std::nullopt;
-    if (IsFarewell(line)) return kExitOk;
+    if (IsFarewell(line)) {
+      editor_->Remember(line);
+      return kExitOk;
+    }
     if (const std::optional<int> end = EnsureOpen()) return end;
     CommandEnd end;
     if (!BeginCell(line, end)) return end.quits ? std::optional(kExitOk) : std::nullopt;
@@ -145,9 +169,31 @@ std::optional<int> TerminalLoop::CarryOut(const std::string& line) {
     RunTheCell();
     return std::nullopt;
   } else {
-    cell_.Add(line);
+    AddToCell(line);
   }
   if (cell_.state() == CellText::State::kComplete) RunTheCell();
+  return std::nullopt;
+}
+
+// What was pasted or recalled: one cell, whatever is in it, or the next lines of one. Lines that
+// begin with a command are carried out one by one.
+std::optional<int> TerminalLoop::CarryOutLines(const std::string& text) {
+  const std::vector<std::string_view> lines = core::SplitAt(text, '\n');
+  const bool is_whole = cell_.is_empty();
+  size_t next = 0;
+  while (cell_.is_empty() && next < lines.size()) {
+    const std::string line(lines[next++]);
+    if (IsBlank(line)) continue;
+    if (const std::optional<int> end = EnsureOpen()) return end;
+    CommandEnd end;
+    if (!BeginCell(line, end) && end.quits) return kExitOk;
+  }
+  for (; next < lines.size(); ++next) AddToCell(lines[next]);
+  // Of a block that it has begun, all is there.
+  const bool is_over =
+      cell_.state() == CellText::State::kComplete ||
+      (is_whole && cell_.state() == CellText::State::kBlock && !cell_.needs_body());
+  if (!cell_.is_empty() && is_over) RunTheCell();
   return std::nullopt;
 }
 
@@ -166,6 +212,7 @@ std::optional<int> TerminalLoop::Take(EnteredLine line) {
     }
     case EnteredLine::Kind::kInterrupted:
       live_.printer.Answer(live_.interruption.signal() == SIGTERM ? "\n" : "^C\n");
+      Remember();
       cell_.Clear();
       break;
     case EnteredLine::Kind::kEnd:
@@ -182,8 +229,10 @@ core::Result<int> TerminalLoop::Run(std::optional<HistoryFile> history) {
   core::Result<std::unique_ptr<LineEditor>> editor = LineEditor::Open(
       keyboard_, std::move(history), [this](std::string_view before) { return Complete(before); });
   if (!editor) return editor.error();
+  editor_ = editor->get();
   for (;;) {
-    if (const std::optional<int> end = Take((*editor)->Read(Prompt()))) return *end;
+    if (const std::optional<int> end = Take(editor_->Read(Prompt(), cell_.NextIndent())))
+      return *end;
   }
 }
 

@@ -22,7 +22,6 @@ import csv
 import html
 import io
 import json
-import re
 import shlex
 import signal
 import sys
@@ -35,7 +34,7 @@ from typing import Any
 
 from ipykernel.kernelbase import Kernel
 
-from belljar import _host
+from belljar import _cell_magics, _host
 from belljar._errors import BelljarError
 from belljar._escaping import bounded, escaped
 from belljar._functions import Ask, Interrupted, Prompt
@@ -47,9 +46,6 @@ from belljar._session import Session
 
 _MAX_ROWS = 60
 _MAX_COLUMNS = 40
-_MAGIC = re.compile(r"^%(\w+)[ \t]*(.*)$")
-# IPython's magics for figures, which are always shown here.
-_IGNORED = re.compile(r"^%(matplotlib|config)\b.*$", re.MULTILINE)
 
 
 class BelljarKernel(Kernel):  # type: ignore[misc]
@@ -78,11 +74,14 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         self._session: Session | None = None
         self._asks = False  # in the main thread
         self._is_late = False
+        self._numbers: dict[int, int] = {}  # the session's of a cell -> the notebook's
+        self._uncounted = 0  # cells so far that have no number in the notebook
 
     def _opened(self) -> Session:
         if self._session is None or self._session.closed:
             self._box = self._box or Sandbox(self.profile)
             self._session = self._box.session(**self.limits)
+            self._numbers.clear()
         return self._session
 
     def pre_handler_hook(self) -> None:
@@ -142,37 +141,57 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         **_: Any,
     ) -> dict[str, Any]:
         try:
-            if magic := _MAGIC.match(code.strip()):
-                if not _IGNORED.match(code.strip().partition("\n")[0]):
-                    return self._do_magic(magic[1], magic[2].strip(), silent)
+            cell = _cell_magics.read(code)
+            if cell.asked is not None:
+                return self._do_question(cell.asked, silent)
+            if cell.command is not None:
+                return self._do_command(*cell.command, silent)
             self._allow_stdin = allow_stdin  # of the base class, for raw_input()
             ask = self._ask if allow_stdin else None
-            return self._do_cell(_IGNORED.sub("", code), silent, ask)
+            return self._do_cell(cell, silent, self._name(silent or not store_history), ask)
         except (BelljarError, ValueError) as error:
             return self._failed(type(error).__name__, str(error), [f"{error}"], silent)
 
-    def _do_cell(self, code: str, silent: bool, ask: Ask | None) -> dict[str, Any]:
-        if not code.strip():
+    def _name(self, is_uncounted: bool) -> str:
+        """For tracebacks: with the number that the notebook shows."""
+        if not is_uncounted:
+            return f"<cell {self.execution_count}>"
+        self._uncounted += 1
+        return f"<cell without number {self._uncounted}>"
+
+    def _do_cell(
+        self, cell: _cell_magics.Cell, silent: bool, name: str, ask: Ask | None
+    ) -> dict[str, Any]:
+        if not cell.code.strip():
             return self._ok()
 
-        def show(name: str, text: str) -> None:
+        def show(stream: str, text: str) -> None:
             if not silent:
                 # Progress bars return to the start of their line.
-                self._say(name, "\r".join(map(escaped, text.split("\r"))))
+                self._say(stream, "\r".join(map(escaped, text.split("\r"))))
 
-        result = self._opened().run(code, stream=show, stdin=ask)
+        result = self._opened().run(cell.code, filename=name, stream=show, stdin=ask)
+        if result.session is not None:
+            self._numbers[result.session.cell] = self.execution_count
         if not silent:
             self._show(result)
-        if result.session is not None and result.session.restored and not silent:
-            self._say("stderr", "[belljar: undone; variables are as they were before this cell]\n")
+            if result.session is not None and result.session.restored:
+                self._say(
+                    "stderr", "[belljar: undone; variables are as they were before this cell]\n"
+                )
+            if cell.is_timed:
+                self._say("stdout", _cell_magics.usage_text(result.usage))
         if result.ok:
             return self._ok()
         error = result.error or ErrorReport(result.status, "", None, None, None, None)
-        shown = bounded(error.traceback or f"{error.type}: {error.message}").rstrip()
-        lines = [*shown.splitlines(), *_findings(result)]
-        if error.hint:
-            lines.append(bounded(f"hint: {error.hint}"))
+        lines = _refusal(result, name) or _traceback(error)
         return self._failed(bounded(error.type), bounded(error.message), lines, silent)
+
+    def _do_question(self, name: str, silent: bool) -> dict[str, Any]:
+        text = self._opened().inspect(name, len(name))
+        if not silent:
+            self._say("stdout", bounded(text or f"{name} is not defined here").rstrip() + "\n")
+        return self._ok()
 
     def _show(self, result: Result) -> None:
         tables = [each for each in result.artifacts if _is_display(each, "text/csv")]
@@ -192,7 +211,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
                 "execute_result", data=data, metadata={}, execution_count=self.execution_count
             )
 
-    def _do_magic(self, name: str, argument: str, silent: bool) -> dict[str, Any]:
+    def _do_command(self, name: str, argument: str, silent: bool) -> dict[str, Any]:
         session = self._opened()
         if name == "undo":
             if argument and not argument.isdecimal():
@@ -203,7 +222,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             said = session.checkpoint(argument or None).id
         elif name == "checkpoints":
             said = "\n".join(
-                f"{each.id}  after cell {each.cell}  {each.label or ''}".rstrip()
+                f"{each.id}  {self._moment(each.cell)}  {each.label or ''}".rstrip()
                 for each in session.checkpoints
             )
         elif name == "rollback":
@@ -211,11 +230,16 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             said = f"as at {argument}"
         else:
             raise ValueError(
-                f"%{name}: there are %undo, %checkpoint, %checkpoints and %rollback only"
+                f"%{name}: there are %undo, %checkpoint, %checkpoints, %rollback, %time and "
+                "%timeit only"
             )
         if not silent:
             self._say("stdout", escaped(said) + "\n")
         return self._ok()
+
+    def _moment(self, cell: int) -> str:
+        number = self._numbers.get(cell)
+        return "before the first cell" if number is None else f"after cell {number}"
 
     async def do_complete(self, code: str, cursor_pos: int) -> dict[str, Any]:
         try:
@@ -292,11 +316,21 @@ def _is_display(artifact: Artifact, media_type: str) -> bool:
     return artifact.origin == "display" and artifact.media_type == media_type
 
 
-def _findings(result: Result) -> list[str]:
-    return [
-        bounded(f"{each.line or 1}:{each.column or 1}: {each.rule} {each.reason}")
-        for each in result.findings
-    ]
+def _refusal(result: Result, name: str) -> list[str]:
+    """Of a cell that was not run: each finding once, where it is."""
+    lines = []
+    for each in result.findings:
+        place = f"{name}:{each.line or 1}:{each.column or 1}"
+        lines.append(bounded(f"{place}: {each.rule} {each.reason}"))
+        if each.hint:
+            lines.append(bounded(f"    hint: {each.hint}"))
+    return lines
+
+
+def _traceback(error: ErrorReport) -> list[str]:
+    shown = bounded(error.traceback or f"{error.type}: {error.message}").rstrip()
+    hint = [bounded(f"hint: {error.hint}")] if error.hint else []
+    return [*shown.splitlines(), *hint]
 
 
 def _table(text: str) -> str | None:

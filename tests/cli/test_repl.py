@@ -122,7 +122,7 @@ def test_results_and_names_stay(terminal):
 def test_a_block_ends_with_an_empty_line(terminal):
     prompt = terminal()
     prompt.enter("def double(a):", "   ...: ")
-    prompt.enter("    return 2 * a", "   ...: ")
+    prompt.enter("return 2 * a", "   ...: ")
     prompt.enter("")
     assert "Out[2]: [\n" not in prompt.enter("[1,", "   ...: ")
     assert "Out[2]: [1, 4]" in prompt.enter("double(2)]")
@@ -411,9 +411,110 @@ def test_time(terminal):
     prompt = terminal()
     assert re.search(r"Out\[1\]: 42\ntime: .* ms, of the CPU .* ms", prompt.enter("%time 6 * 7"))
     prompt.enter("%time for i in range(3):", "...: ")
-    prompt.enter("    print(i)", "...: ")
+    prompt.enter("print(i)", "...: ")
     assert re.search(r"0\n1\n2\ntime: ", prompt.enter(""))
     assert "%time needs an argument" in prompt.enter("%time")
+    prompt.enter("%%time", "...: ")
+    prompt.enter("x = 6", "...: ")
+    prompt.enter("x * 7", "...: ")
+    assert re.search(r"Out\[3\]: 42\ntime: ", prompt.enter(""))
+    shown = prompt.enter("%timeit x * 7")
+    assert re.search(
+        r"\n[\d.e+]+ [mµn]?s ± [\d.e+]+ [mµn]?s per loop \(mean ± std\. dev\. of 7 runs", shown
+    )
+    assert "Out[5]: 42" in prompt.enter("_")
+
+
+def test_time_of_a_pipe(belljar):
+    done = belljar("repl", stdin=b"%%time\nx = 6\nx * 7\n\n%timeit x\n\nx")
+    assert done.code == 0
+    assert re.fullmatch(r"42\n.* per loop .*\n6\n", done.stdout)
+    assert re.search(r"^time: ", done.stderr)
+
+
+def test_a_traceback_shows_the_cells_it_goes_through(belljar):
+    done = belljar("repl", stdin=b"def half(x):\n    return x / 0\n\nhalf(1)\n")
+    assert '  File "<cell 2>", line 1, in <module>\n    half(1)\n' in done.stderr
+    assert '  File "<cell 1>", line 2, in half\n    return x / 0\n' in done.stderr
+
+
+# --- paste and indentation ----------------------------------------------------------------------
+
+FUNCTION = "def double(a):\r    b = 2\r\r    return a * b\r"
+
+
+def test_what_is_pasted_is_one_cell(terminal):
+    prompt = terminal()
+    prompt.type(f"\x1b[200~{FUNCTION}\rdouble(21)\r\r\x1b[201~")
+    prompt.until("double(21)")
+    assert "Out[1]: 42\nIn [2]: " in prompt.enter("")
+    # Without its end, until Enter: it can be edited.
+    prompt.type("\x1b[200~double(3)\x1b[201~\x7f4")
+    assert "Out[2]: 68\n" in prompt.enter(")")
+    prompt.type("\x1b[200~for i in range(2):\r\tprint(i)\x1b[201~")
+    assert "0\n1\nIn [4]: " in prompt.enter("")
+
+
+def test_a_pasted_head_waits_for_its_body(terminal):
+    prompt = terminal()
+    prompt.type("\x1b[200~x = 1\rif x:\x1b[201~")
+    prompt.enter("", "...: ")
+    prompt.type("\x1b[200~    print('one')\r\r    print('two')\x1b[201~")
+    prompt.enter("", "...: ")
+    assert "one\ntwo\nIn [2]: " in prompt.enter("")
+
+
+def test_pasted_commands_are_carried_out(terminal):
+    prompt = terminal()
+    prompt.enter("x = 1")
+    prompt.type("\x1b[200~%undo\r%checkpoint here\rx = 5\rx\x1b[201~")
+    shown = prompt.enter("")
+    assert re.search(r"before the first cell .*\ncheckpoint c\d+; .*\nOut\[2\]: 5\n", shown)
+
+
+def test_what_is_pasted_is_no_key(terminal):
+    """Escape sequences and other controls are dropped."""
+    prompt = terminal()
+    prompt.type("\x1b[200~'a\x1b[Ab\x04\x01\x08c'\x1b[201~")
+    assert "Out[1]: 'a[Abc'" in prompt.enter("")
+
+
+def test_paste_is_bracketed_only_while_a_line_is_read(terminal):
+    prompt = terminal()
+    assert prompt.raw.index("\x1b[?2004h") < prompt.raw.index("In [1]: ")
+    prompt.enter("print('a' + 'b')")
+    on, off = prompt.raw.rindex("\x1b[?2004h"), prompt.raw.index("\x1b[?2004l")
+    assert off < prompt.raw.index("ab\r\n") < on
+    prompt.type("\x1a")
+    prompt.until("In [2]: ")
+    assert prompt.raw.index("\x1b[?2004l") < prompt.raw.rindex("\x1b[?2004h")
+    os.write(prompt.fd, b"\x04")
+    prompt.until("\n")
+    assert prompt.raw.endswith("\x1b[?2004l\r\n")
+    assert prompt.ended() == 0
+    dumb = terminal(env={"TERM": "dumb"})
+    dumb.enter("1")
+    assert "2004" not in dumb.raw
+
+
+def test_lines_of_a_block_are_indented(terminal):
+    prompt = terminal()
+    prompt.enter("def sign(x):", "...:     ")
+    prompt.enter("if x < 0:", "...:         ")
+    prompt.enter("return 'minus'", "...:     ")
+    prompt.enter("s = 'plus'", "...:     ")
+    prompt.enter("return s", "...: ")
+    prompt.enter("")
+    assert "Out[2]: ('minus', 'plus')" in prompt.enter("sign(-1), sign(1)")
+    prompt.enter("for i in range(2):", "...:     ")
+    prompt.enter("for j in range(2):", "...:         ")
+    prompt.enter("pass", "...:     ")
+    # One key leaves a block.
+    prompt.enter("\x7felse:", "...:     ")
+    prompt.enter("print(i, j)", "...:     ")
+    assert "1 1\nIn [4]: " in prompt.enter("")
+    prompt.type("ab\x7f\x7f")
+    assert "Out[4]: 7" in prompt.enter("7")
 
 
 def test_files(terminal, tmp_path):
@@ -462,6 +563,47 @@ def test_the_history_is_kept(terminal, tmp_path):
     prompt.type("\x1b[A\x1b[A\x1b[A")
     assert "In [2]: " in prompt.enter("")
     assert "Out[2]: 'äöü'" in prompt.enter("first")
+
+
+def test_cells_are_recalled_as_a_whole(terminal, tmp_path):
+    prompt = terminal()
+    prompt.enter("def f():", "...: ")
+    prompt.enter("return 'f'", "...: ")
+    prompt.enter("")
+    prompt.enter("f()")
+    prompt.type("\x1b[A\x1b[A")
+    assert "In [4]: " in prompt.enter("")
+    prompt.enter("%time [1,", "...: ")
+    assert "time: " in prompt.enter("2]")
+    prompt.enter("%undo")
+    prompt.enter("if f:", "...: ")
+    prompt.type("\x03")
+    prompt.until("In [5]: ")
+    prompt.type("\x1b[200~g = 1\r\r...: h\x1b[201~")
+    prompt.enter("")
+    prompt.type("%quit\r")
+    assert prompt.ended() == 0
+    path = tmp_path / ".local/state/belljar/history"
+    f = "def f():\n...:     return 'f'\n"
+    assert path.read_text() == (
+        f"{f}f()\n{f}%time [1,\n...: 2]\n%undo\nif f:\ng = 1\n...: \n...: ...: h\n%quit\n"
+    )
+    # In the next session too, and beside single lines.
+    path.write_text(f"6 * 7\n{f}f()\n")
+    prompt = terminal()
+    prompt.type("\x1b[A\x1b[A")
+    prompt.enter("")
+    assert "Out[2]: 'f'" in prompt.enter("f()")
+    prompt.type("\x1b[A" * 5)
+    assert "Out[3]: 42" in prompt.enter("")
+
+
+def test_a_history_that_begins_within_a_cell(terminal, tmp_path):
+    own = tmp_path / "own"
+    own.write_text("...:     lost\n6 * 7\n\x1b[31mhostile\n...: \x1b[32m\n")
+    prompt = terminal("--history", "own")
+    prompt.type("\x1b[A\x1b[A\x1b[A")
+    assert "Out[1]: 42" in prompt.enter("")
 
 
 def test_history_options(terminal, belljar, tmp_path):

@@ -39,18 +39,27 @@ class Belljar(jupyter_kernel_test.KernelTests):
 unittest.main()
 """
 
-NOTEBOOK = """
+EXECUTED = """
 import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
 def executed(*cells, **options):
+    global notebook
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
     client = NotebookClient(notebook, kernel_name="belljar-test", timeout=60, **options)
     client.execute()
     nbformat.validate(notebook)
     return [cell.outputs for cell in notebook.cells]
 
+def text(index):
+    return "".join(
+        each.get("text", "") or each.get("data", {}).get("text/plain", "") or
+        each.get("ename", "") + ": " + each.get("evalue", "")
+        for each in outputs[index])
+"""
+
+NOTEBOOK = """
 outputs = executed(
     "%matplotlib inline\\nimport math\\nx = [1]",
     "print('one', flush=True)\\nx.append(2)\\nx",
@@ -69,17 +78,13 @@ outputs = executed(
     "print('\\\\x1b[31m')",
     allow_errors=True,
 )
-def text(index):
-    return "".join(
-        each.get("text", "") or each.get("data", {}).get("text/plain", "") or
-        each.get("ename", "") + ": " + each.get("evalue", "")
-        for each in outputs[index])
 assert outputs[0] == [] and outputs[4] == []
 assert text(1) == "one\\n[1, 2]" and outputs[1][-1].output_type == "execute_result"
 assert (text(2), text(3)) == ("undone\\n", "[1]")
 assert "mine" in text(7) and "no \\"c99\\"" in text(8)
 assert text(9).startswith("ZeroDivisionError") and "1 / 0" in "".join(outputs[9][-1].traceback)
-assert "BJ201" in "".join(outputs[10][-1].traceback)
+assert outputs[10][-1].traceback[0].startswith("<cell 10>:1:1: BJ201"), outputs[10]
+assert sum("BJ201" in line for line in outputs[10][-1].traceback) == 1
 assert "Timeout" in text(11) and "undone" in text(11)
 assert text(12) == "[]" and "%undo, %checkpoint" in text(13)
 assert text(14) == "\\\\x1b[31m\\n", text(14)
@@ -90,6 +95,52 @@ except CellExecutionError as error:
 else:
     raise AssertionError
 
+print("good")
+"""
+
+MAGICS = r"""
+import re
+
+outputs = executed(
+    "def half(x):\n    return x / 0",
+    "%checkpoint",
+    "half(1)",
+    "%checkpoints",
+    "\n\n%time 6 * 7",
+    "%%time\nfor i in range(2):\n    print(i)\n1 / 0",
+    "%timeit -n 10 -r 3 half",
+    "%%timeit -r 2 y = 1\nz = y\nz + y",
+    "z",
+    "%timeit half(",
+    "%timeit -q 1",
+    "len?",
+    "??half",
+    "nothing_of_that_name?",
+    "%undo\n1",
+    "%%html\n<b>",
+    "%time",
+    "import subprocess\nimport ctypes",
+    allow_errors=True,
+)
+counts = [each.execution_count for each in notebook.cells]
+assert counts == list(range(1, len(counts) + 1)), counts
+trace = "\n".join(outputs[2][-1].traceback)
+assert 'File "<cell 3>", line 1' in trace and 'File "<cell 1>", line 2, in half' in trace, trace
+assert "after cell 1\n" in text(3) and "cell 2" not in text(3), text(3)
+timed = r"CPU times: total: [\d.]+ m?s\nWall time: [\d.]+ m?s\n"
+assert re.search("42" + timed, text(4)) or re.search(timed + "42", text(4)), text(4)
+assert re.match(r"0\n1\n" + timed, text(5)) and '"<cell 6>", line 4' in str(outputs[5]), outputs[5]
+per_loop = r"[\d.e+]+ [mµn]?s ± [\d.e+]+ [mµn]?s per loop \(mean ± std. dev. of {} runs, "
+assert re.fullmatch(per_loop.format(3) + r"10 loops each\)\n", text(6)), text(6)
+assert re.fullmatch(per_loop.format(2) + r"[\d,]+ loops each\)\n", text(7)), text(7)
+assert "NameError" in text(8), "what is timed left a name"
+assert "SyntaxError" in text(9) and "-n LOOPS" in text(10), (text(9), text(10))
+assert "number of items" in text(11) and "half(x)" in text(12), (text(11), text(12))
+assert text(13) == "nothing_of_that_name is not defined here\n"
+assert "a cell of its own" in text(14) and "%%time and %%timeit" in text(15)
+assert "there are %undo" in text(16)
+refused = outputs[17][-1].traceback
+assert [line[:14] for line in refused if "BJ201" in line] == ["<cell 18>:1:1:", "<cell 18>:2:1:"]
 print("good")
 """
 
@@ -205,8 +256,8 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "code",
-    [KERNEL_TEST, NOTEBOOK, INTERRUPT, INPUT, DATA_SCIENCE],
-    ids=["jupyter_kernel_test", "notebooks", "interrupt", "input", "figures and tables"],
+    [KERNEL_TEST, EXECUTED + NOTEBOOK, EXECUTED + MAGICS, INTERRUPT, INPUT, DATA_SCIENCE],
+    ids=["jupyter_kernel_test", "notebooks", "magics", "interrupt", "input", "figures and tables"],
 )
 def test_kernel(jupyter: dict[str, str], code: str) -> None:
     done = subprocess.run(

@@ -11,7 +11,7 @@ from typing import Any
 from . import attributes
 from .attributes import NOTHING, Attribute
 from .quiet_repr import quiet_repr
-from .tracebacks import exact_text, type_name
+from .tracebacks import CELLS, exact_text, type_name
 
 MAX_TEXT = 16 * 1024
 _MAX_PART = 60  # characters of a default or an annotation
@@ -137,7 +137,7 @@ def _of_function(function: FunctionType, drops_first: bool) -> str:
 
 
 def _is_of_program(code: CodeType) -> bool:
-    return code.co_filename.startswith(("In[", "<string>"))
+    return code.co_filename.startswith(("<string>", *CELLS))
 
 
 def _of_signature(signature: inspect.Signature, drops_first: bool) -> str:

@@ -41,9 +41,12 @@ _MAX_GROUP_WIDTH = 15  # this and the next two as in Lib/traceback.py
 _MAX_GROUP_DEPTH = 10
 _MAX_REPEATED = 3
 
+# Beginnings of the names of cells: of those that name none, and of prompts and notebooks.
+CELLS = ("In[", "<cell ")
+
 # Text that the program had compiled while it ran (library/doctest.py, timeit.py, scopes.py), and
 # the other cells of its session.
-_LATER_TEXT = ("<doctest ", "<timeit-src>", "<string>", "In[")
+_LATER_TEXT = ("<doctest ", "<timeit-src>", "<string>", *CELLS)
 
 _own_files: dict[str, str] = {}
 """The text of the program's other files, by the name that their code has (own_modules.py)."""
