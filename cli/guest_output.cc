@@ -28,11 +28,16 @@ core::Result<void> GuestOutput::Finish() {
     const std::lock_guard lock(mutex_);
     finishing_ = true;
   }
-  changed_.notify_one();
+  changed_.notify_all();
   writer_.Join();
   if (start_error_) return *start_error_;
   if (stdout_error_) return *stdout_error_;
   return {};
+}
+
+void GuestOutput::Flush() {
+  std::unique_lock lock(mutex_);
+  changed_.wait(lock, [&] { return start_error_ || (pieces_.empty() && !is_writing_); });
 }
 
 void GuestOutput::Add(int fd, std::string_view bytes) {
@@ -40,7 +45,7 @@ void GuestOutput::Add(int fd, std::string_view bytes) {
     const std::lock_guard lock(mutex_);
     pieces_.push_back({fd, std::string(bytes)});
   }
-  changed_.notify_one();
+  changed_.notify_all();
 }
 
 void GuestOutput::Write() {
@@ -50,8 +55,12 @@ void GuestOutput::Write() {
     if (pieces_.empty()) return;
     const Piece piece = std::move(pieces_.front());
     pieces_.pop_front();
+    is_writing_ = true;
     lock.unlock();
     WritePiece(piece);
+    lock.lock();
+    is_writing_ = false;
+    changed_.notify_all();
   }
 }
 

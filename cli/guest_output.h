@@ -31,6 +31,8 @@ class GuestOutput {
 
   const run::OutputSink& sink() const { return sink_; }
 
+  // Blocks until what has come so far is written, so that what we write next comes after it.
+  void Flush();
   // Blocks until everything has been written. The error of standard output, if any.
   core::Result<void> Finish();
 
@@ -49,6 +51,7 @@ class GuestOutput {
   std::mutex mutex_;
   std::condition_variable changed_;
   std::deque<Piece> pieces_;
+  bool is_writing_ = false;
   bool finishing_ = false;
   std::optional<core::Error> start_error_;
   // Accessed only by the writer thread until it has been joined.

@@ -92,7 +92,10 @@ int RunCell(Live& live, const CellText& text, bool is_timed) {
   options.sink = &output.sink();
   if (live.ask) {
     request.functions.emplace_back(host::kAsksInput);
-    options.call = run::AnsweringInput(live.ask);
+    options.call = run::AnsweringInput([&](const run::InputQuestion& question) {
+      output.Flush();  // what is typed is shown after the question
+      return live.ask(question);
+    });
   }
   core::Result<host::Outcome> outcome = live.sandbox.RunCell(*branch.session, request, options);
   output.Finish();

@@ -38,6 +38,8 @@ class Printer {
    public:
     explicit Output(Printer& printer);
     const run::OutputSink& sink() const { return sink_; }
+    // Blocks until what has come so far is written.
+    void Flush() { output_.Flush(); }
     // Blocks until all of it is written, and begins a new line on a terminal.
     void Finish();
 

@@ -2,11 +2,10 @@
 
 import re
 
+import casts
 import pytest
 
-casts = pytest.importorskip("casts", reason="pyte and rich, which are in requirements/dev.txt")
-
-from tests.documentation.conftest import BELLJAR, PAGES, ROOT  # noqa: E402
+from tests.documentation.conftest import BELLJAR, PAGES, ROOT
 
 
 def text(picture: str) -> list[str]:
