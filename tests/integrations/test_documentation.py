@@ -1,4 +1,5 @@
-"""docs/integrations.md: its examples do what they show, and its tables name what there is."""
+"""docs/integrations.md and docs/training.md: their examples do what they show, and their tables
+name what there is."""
 
 import doctest
 import re
@@ -11,7 +12,7 @@ from IPython.utils.capture import capture_output
 
 from tests.integrations.conftest import ROOT
 
-PAGE = (ROOT / "docs/integrations.md").read_text()
+PAGE = "".join((ROOT / f"docs/{name}.md").read_text() for name in ("integrations", "training"))
 
 
 def blocks(section: str, language: str) -> list[str]:
@@ -20,7 +21,7 @@ def blocks(section: str, language: str) -> list[str]:
 
 
 def check(block: str) -> None:
-    test = doctest.DocTestParser().get_doctest(block, {}, "docs/integrations.md", None, 0)
+    test = doctest.DocTestParser().get_doctest(block, {}, "docs", None, 0)
     assert test.examples
     assert doctest.DocTestRunner().run(test).failed == 0
 
