@@ -78,9 +78,10 @@ std::string TerminalLoop::Prompt() {
   const Branch& branch = live_.branches.current();
   std::string name = "In [" + std::to_string(branch.cells + 1) + "]";
   if (branch.name != kFirstBranch) name += " " + branch.name;
-  name += ": ";
-  if (!cell_.is_empty()) name = std::string(name.size() - 5, ' ') + "...: ";
-  return live_.printer.In(name, Color::kGreen);
+  name += ":";
+  if (!cell_.is_empty()) name = std::string(name.size() - 4, ' ') + "...:";
+  // libedit drops what takes no column at the end of a prompt: the colour would never end.
+  return live_.printer.In(name, Color::kGreen) + " ";
 }
 
 Completions TerminalLoop::Complete(std::string_view before) {

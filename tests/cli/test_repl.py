@@ -323,7 +323,7 @@ def test_colours(terminal):
     prompt.enter("1/0")
     assert "\x1b[31mZeroDivisionError\x1b[0m: division by zero" in prompt.raw
     assert '\x1b[35m"<cell 1>"\x1b[0m, line \x1b[35m1\x1b[0m' in prompt.raw
-    assert "\x1b[32mIn [2]: " in prompt.raw
+    assert "\x1b[32mIn [2]:\x1b[0m " in prompt.raw
     prompt.enter("5")
     assert "\x1b[31mOut[2]: \x1b[0m5" in prompt.raw
     prompt = terminal("--color", "never", env={"NO_COLOR": ""})
