@@ -20,6 +20,7 @@
 #include "engine/host/version.h"
 #include "engine/installation/installation.h"
 #include "engine/outside/start_plan.h"
+#include "engine/profiles/model_text.h"
 #include "engine/profiles/profile_catalogue.h"
 #include "engine/profiles/profile_names.h"
 #include "engine/profiles/unnamed_profile.h"
@@ -257,9 +258,28 @@ void SetLocation(const std::string& folder, const std::string& interpreter) {
   Place() = {folder, interpreter};
 }
 
+// What a model is told: what the engine has, and the limits of its runs. `milliseconds` and
+// `memory`: of these; None: the engine's own.
+py::object OfferText(const Engine& engine, std::optional<int64_t> milliseconds,
+                     std::optional<uint64_t> memory) {
+  const Opened& opened = engine.opened();
+  core::RequestedLimits requested = engine.defaults().limits;
+  if (milliseconds) requested.timeout = std::chrono::milliseconds(*milliseconds);
+  if (memory) requested.memory = core::Bytes{*memory};
+  const core::Limits limits =
+      core::WithRequested(opened.profile.default_limits, opened.profile.maximum_limits, requested);
+  const std::string both =
+      core::FormatDuration(limits.timeout) + " or " + limits.memory.ToString() + " of memory";
+  return TextObject("Available: " + opened.offer + ". " +
+                    profiles::LimitsText(both, limits.output.ToString()) + ".");
+}
+
 void Define(py::module_& module) {
   module.doc() = "The engine, private to the package belljar.";
   module.attr("VERSION") = host::kBelljarVersion;
+  module.attr("FRESH_PROCESS") = profiles::kFreshProcess;
+  module.attr("LIVE_PYTHON") = profiles::kLivePython;
+  module.attr("ANSWERS_WITH") = profiles::kAnswersWith;
   module.attr("PYTHON_VERSION") = host::kPythonVersion;
   py::register_local_exception_translator(Translate);
 
@@ -274,6 +294,7 @@ void Define(py::module_& module) {
       .def("close", &CloseEngine)
       .def("counters", &CountersOf)
       .def("wanted_profile", &WantedProfile, py::arg("request"), py::arg("continues") = false)
+      .def("offer", &OfferText, py::arg("milliseconds"), py::arg("memory"))
       .def_property_readonly("facts",
                              [](const Engine& engine) { return TextObject(engine.opened().facts); })
       .def_property_readonly(
@@ -294,6 +315,7 @@ void Define(py::module_& module) {
   module.def("parse_size", &ParseBytes, py::arg("text"));
   module.def("answer_text", &AnswerText, py::arg("result"), py::arg("json"), py::arg("characters"));
   module.def("failure_text", &FailureText, py::arg("result"), py::arg("characters"));
+  module.def("library_text", &profiles::LibraryText, py::arg("modules"));
   module.def("program_text", &ProgramText, py::arg("text"), py::arg("characters"));
   module.def("set_location", &SetLocation, py::arg("folder"), py::arg("interpreter"));
   module.def("result_fields", &ResultFields);

@@ -1,9 +1,12 @@
 #include "python/opening.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "container/packages/packages.h"
+#include "engine/core/text.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/model_text.h"
 #include "engine/profiles/profile_facts.h"
 #include "engine/profiles/profile_names.h"
 #include "engine/profiles/unnamed_profile.h"
@@ -96,6 +99,23 @@ core::Result<void> InstallPackages(Choice& choice, int cancel_fd, Opened& opened
   return {};
 }
 
+std::string OfferOf(const outside::SandboxOptions& sandbox) {
+  const core::Profile& profile = sandbox.profile;
+  const bool is_full = sandbox.language == outside::Language::kFull;
+  const auto missing = sandbox.installation->Missing(profile);
+  std::vector<std::string> library;
+  for (std::string& module : profiles::OfferedModules(profile)) {
+    const auto is_of_set = [&](const core::PackageSet& set) {
+      return core::Contains(set.modules, core::TopLevelName(module));
+    };
+    if (!std::ranges::any_of(profile.packages, is_of_set)) library.push_back(std::move(module));
+  }
+  std::string text = profiles::OfferText(profile, is_full, profiles::PackagesOf(profile, missing),
+                                         is_full ? "" : profiles::LibraryText(library));
+  if (profile.workspace) text += std::string("; files are in ") + core::kWorkspacePath;
+  return text;
+}
+
 }  // namespace
 
 core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
@@ -126,6 +146,7 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
                                                                 : outside::IsolationMode::kStrict;
   if (open_request.without_language_policy) choice.sandbox.language = outside::Language::kFull;
   choice.sandbox.language = outside::LanguageOf(choice.sandbox);
+  choice.offer = OfferOf(choice.sandbox);
   if (open_request.spares) choice.sandbox.spares = *open_request.spares;
   for (const auto take : {ChooseNetwork, ChooseContainer}) {
     if (core::Result<void> taken = take(open_request, choice); !taken) return taken.error();
@@ -140,6 +161,7 @@ core::Result<Opened> Open(Choice choice, int cancel_fd) {
   opened.isolation = choice.sandbox.isolation;
   opened.language = choice.sandbox.language;
   opened.facts = std::move(choice.facts);
+  opened.offer = std::move(choice.offer);
   opened.enabled = std::move(choice.enabled);
   opened.is_container = choice.container.has_value();
   if (opened.profile.egress) {

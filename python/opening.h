@@ -45,6 +45,7 @@ struct Choice {
   std::vector<container::packages::PackageRequirement> packages;
   container::packages::PackageSource source;
   std::string facts;
+  std::string offer;
   std::vector<core::Profile> enabled;  // for runs to choose from, if no profile was named
 };
 
@@ -54,6 +55,7 @@ struct Opened {
   outside::Language language = outside::Language::kRestricted;
   std::optional<egress::EgressRules> rules;  // of a profile with a network
   std::string facts;                         // of the profile, as `belljar info --json` has them
+  std::string offer;                         // what it has, for a model (profiles::OfferText)
   std::vector<std::string> packages;         // that were installed for it: "requests==2.31.0"
   bool is_container = false;
   std::vector<core::Profile> enabled;         // as above

@@ -14,6 +14,8 @@ namespace belljar::core {
 struct ModuleExports {
   std::string name;
   std::vector<std::string> exports;
+  // Only for programs whose tests patch what it refuses; no list of modules has it.
+  bool for_tests = false;
 };
 
 // A tree that stays readable inside the private root. "{stdlib}" stands for the library of the

@@ -13,6 +13,7 @@
 #include "engine/core/text.h"
 #include "engine/host/limit_fields.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/model_text.h"
 #include "engine/profiles/toml_text.h"
 
 namespace belljar::profiles {
@@ -36,7 +37,7 @@ const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kPathKeys = {"path", "optional", "device", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
 const Keys kImportKeys = {"internal", "open", "why"};
-const Keys kModuleKeys = {"why", "exports", "replace", "synthetic", "since"};
+const Keys kModuleKeys = {"why", "exports", "replace", "synthetic", "since", "for_tests"};
 const Keys kBuiltinsKeys = {"why", "exports"};
 const Keys kZygoteKeys = {"why", "environment", "huge_pages", "light"};
 const Keys kPackageKeys = {"why", "modules", "rehearsal"};
@@ -379,7 +380,8 @@ void ReadSeccomp(const toml::table& root, const SyscallGroups& syscalls, core::P
   }
 }
 
-void AddModule(core::Profile& profile, std::string name, std::vector<std::string> exports) {
+void AddModule(core::Profile& profile, std::string name, std::vector<std::string> exports,
+               bool for_tests = false) {
   for (core::ModuleExports& known : profile.modules) {
     if (known.name != name) continue;
     known.exports.insert(known.exports.end(), exports.begin(), exports.end());
@@ -388,7 +390,7 @@ void AddModule(core::Profile& profile, std::string name, std::vector<std::string
                         known.exports.end());
     return;
   }
-  profile.modules.push_back({std::move(name), std::move(exports)});
+  profile.modules.push_back({std::move(name), std::move(exports), for_tests});
 }
 
 void ReadModules(const toml::table& root, const Exports& spelled_out, core::Profile& profile) {
@@ -415,7 +417,8 @@ void ReadModules(const toml::table& root, const Exports& spelled_out, core::Prof
     const auto found = spelled_out.find(name);
     std::vector<std::string> exports =
         found == spelled_out.end() ? GetStrings(*module, "exports") : found->second;
-    AddModule(profile, std::move(name), std::move(exports));
+    const bool for_tests = module->contains("for_tests") && Get<bool>(*module, "for_tests");
+    AddModule(profile, std::move(name), std::move(exports), for_tests);
   }
 }
 
@@ -802,8 +805,7 @@ std::string ModulesByProfile(const std::vector<core::Profile>& profiles,
   for (const core::Profile& profile : profiles) {
     // For a refused import, switching the language policy off is not an alternative to suggest.
     if (profile.name == except || profile.full_language) continue;
-    nlohmann::json& names = modules[profile.name] = nlohmann::json::array();
-    for (const core::ModuleExports& module : profile.modules) names.push_back(module.name);
+    modules[profile.name] = OfferedModules(profile);
   }
   return modules.dump();
 }

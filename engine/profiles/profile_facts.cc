@@ -63,7 +63,9 @@ std::string ProfileFactsToJson(const core::Profile& profile,
 std::string ProfileToJson(const core::Profile& profile,
                           const installation::Installation& installation) {
   Json modules = Json::object();
-  for (const core::ModuleExports& module : profile.modules) modules[module.name] = module.exports;
+  for (const core::ModuleExports& module : profile.modules) {
+    if (!module.for_tests) modules[module.name] = module.exports;
+  }
   Json json = {{"name", profile.name},
                {"summary", profile.summary},
                {"language", profile.full_language ? "full" : "restricted"}};

@@ -8,6 +8,8 @@ A profile's entry:
     replace = ["loads"]             # comes from library/json.py
     synthetic = true                # the module is not imported: every export is replaced
     since = "3.14"                  # only later Pythons have the module: others ignore the entry
+    for_tests = true                # refused unless the program uses unittest.mock: its tests patch
+                                    # what refuses
 """
 
 from __future__ import annotations
@@ -25,13 +27,13 @@ import _belljar_guards as guards
 
 from . import library, reviewed
 from .alternatives import FILE_NAMES, NAMES_BY_MODULE, alternative, alternative_to_name
-from .tables import FOR_TESTS, OWN_MODULES
+from .tables import OWN_MODULES
 from .unshared import unshared
 
 _KEYWORDS = {"False", "None", "True"}  # names of builtins that no statement binds
 _MAX_LISTED = 20  # names in a hint
 _NO_NAME = "No name in this module is similar; `belljar info --names` lists them."
-_KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic", "since"})
+_KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic", "since", "for_tests"})
 _LIBRARY = library.__name__
 _LIBRARY_FILES = frozenset(
     entry.partition(".")[0] for folder in library.__path__ for entry in os.listdir(folder)
@@ -452,6 +454,10 @@ class ModuleTable:
     def __contains__(self, name: str) -> bool:
         return name in self._exports
 
+    def is_for_tests(self, name: str) -> bool:
+        """Whether only a program with mocks may import it."""
+        return bool(self._entries.get(name, {}).get("for_tests"))
+
     def exports(self, name: str) -> frozenset[str]:
         """The names that `from name import …` may use."""
         return self._exports[name]
@@ -483,7 +489,7 @@ class ModuleTable:
 
     def profile_with(self, name: str) -> str | None:
         """The first other profile that has the module."""
-        if name in FOR_TESTS:
+        if self.is_for_tests(name):
             return None
         for profile, modules in self._other_profiles.items():
             if profile != self.profile_name and name in modules:
@@ -515,7 +521,8 @@ class ModuleTable:
         instead = alternative(name, self._exports)
         if instead:
             return f"{absent}{instead}."
-        near = difflib.get_close_matches(name, self._exports, n=1, cutoff=0.8)
+        offered = [each for each in self._exports if not self.is_for_tests(each)]
+        near = difflib.get_close_matches(name, offered, n=1, cutoff=0.8)
         if near:
             return f"Did you mean {near[0]!r}?"
         parts = sorted(each for each in self._exports if each.startswith(f"{package}."))

@@ -252,11 +252,6 @@ REFUSED_LOADS: dict[str, str] = {
     "__cached__": "There are no files.",
 }
 
-# --- modules ------------------------------------------------------------------------------------
-
-# Refused unless the program uses unittest.mock: its tests patch what refuses.
-FOR_TESTS = frozenset({"subprocess"})
-
 # --- generated names ----------------------------------------------------------------------------
 
 # Source text cannot contain these names: '@' is an operator.

@@ -642,7 +642,7 @@ class Transformer(RestrictingNodeTransformer):
     def _check_module(self, node: ast.AST, name: str) -> bool:
         if name == "__future__" or name in tables.OWN_MODULES or self._is_own(name):
             return True
-        if name not in self._modules or (name in tables.FOR_TESTS and not self._has_mocks):
+        if name not in self._modules or (self._modules.is_for_tests(name) and not self._has_mocks):
             profile = self._modules.profile_with(name)
             hint = self._modules.near_modules(name, profile)
             package = name.partition(".")[0]

@@ -10,8 +10,6 @@ from typing import Any
 from belljar import _host
 from belljar._result import Limits
 
-_MAX_NAMES = 1500  # characters
-
 
 @dataclass(frozen=True, slots=True)
 class Package:
@@ -100,27 +98,4 @@ def info_of(facts: str, *, isolation: str, language: str, container: bool) -> In
         isolation=isolation,
         language="full" if profile["language"] == "full" else language,
         container=container,
-    )
-
-
-def described(info: Info, timeout: float | None = None) -> str:
-    """What programs may use, in the words that a model is told before it writes one."""
-    limits = info.limits.default
-    if info.language == "full":
-        language = "The full Python language and standard library are available."
-    else:
-        names = ", ".join(info.modules)
-        if len(names) > _MAX_NAMES:
-            names = names[:_MAX_NAMES].rpartition(", ")[0] + " and more"
-        absent = [] if info.has_network else ["the network"]
-        absent += [] if info.workspace else ["open, files"]
-        absent.append("other processes")
-        language = (
-            f"Python {info.python} with these modules and no others: {names}. "
-            f"Not available: {', '.join(absent)}."
-        )
-    place = f" Files are in {info.workspace.path}." if info.workspace else ""
-    return (
-        f"{language}{place} Limits: {timeout or limits.timeout:g} seconds, "
-        f"{limits.memory_bytes >> 20} MiB of memory; a program that exceeds them is killed."
     )

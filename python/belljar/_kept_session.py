@@ -2,14 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from threading import Lock
 from typing import Any
 
+from belljar import _host, _options
 from belljar._errors import SessionClosed
-from belljar._info import Info
 from belljar._sandbox import Sandbox
 from belljar._session import Session
+
+
+def offer_of(engine: _host.Engine, limits: Mapping[str, Any]) -> str:
+    """What a model is told that the code of a tool with these limits may use."""
+    timeout, memory = limits.get("timeout"), limits.get("memory")
+    return engine.offer(
+        None if timeout is None else _options.seconds("timeout", timeout),
+        None if memory is None else _options.size("memory", memory),
+    )
 
 
 class KeptSession:
@@ -31,9 +40,9 @@ class KeptSession:
         self._session: Session | None = None
         self._is_closed = False
 
-    def info(self) -> Info:
-        """What its cells may use. Starts the workers in the background."""
-        return self._sandbox._info(self._sandbox._engine_of_sessions())
+    def offer(self) -> str:
+        """What a model is told that cells may use. Starts the workers in the background."""
+        return offer_of(self._sandbox._engine_of_sessions(), self._limits)
 
     def open(self) -> Session:
         with self._lock:

@@ -17,23 +17,12 @@ from typing import Any, Literal, Self
 from langchain_core.tools import BaseTool
 from pydantic import AliasChoices, BaseModel, Field, PrivateAttr, model_validator
 
+from belljar import _host
 from belljar._async import AsyncSandbox, around
-from belljar._info import described
-from belljar._kept_session import KeptSession
+from belljar._kept_session import KeptSession, offer_of
 from belljar._options import seconds
 from belljar._result import MAX_CHARACTERS, Result
 from belljar._sandbox import Sandbox
-
-_DESCRIPTION = (
-    "Runs a Python program and returns what it printed, the value of its last expression, and its "
-    "error with a hint. Each call is a fresh process: variables and imports of earlier calls are "
-    "gone. "
-)
-_SESSION_DESCRIPTION = (
-    "Runs Python code and returns what it printed, the value of its last expression, and its error "
-    "with a hint. All calls run in one live Python: variables, imports, functions and classes of "
-    "earlier calls are there. A call that a limit stops is undone. "
-)
 
 
 class Program(BaseModel):
@@ -81,18 +70,25 @@ class BelljarTool(BaseTool):
     def _open(self) -> Self:
         if self.sandbox is not None and self.profile is not None:
             raise ValueError("profile: the given sandbox already has one; give only one of the two")
-        limit = None if self.timeout is None else seconds("timeout", self.timeout) / 1000
+        if self.timeout is not None:
+            seconds("timeout", self.timeout)
+        limits = {"timeout": self.timeout}
         self._is_ours = self.sandbox is None
         if self.sandbox is None:
             self.sandbox = Sandbox(self.profile)
         self._async = around(self.sandbox)
         if self.session:
-            self._session = KeptSession(self.sandbox, {"timeout": self.timeout})
-        info = self.sandbox.info() if self._session is None else self._session.info()
+            self._session = KeptSession(self.sandbox, limits)
         if not self.description:
-            first = _SESSION_DESCRIPTION if self.session else _DESCRIPTION
-            self.description = first + described(info, limit)
+            first = _host.LIVE_PYTHON if self.session else _host.FRESH_PROCESS + "."
+            self.description = f"{first} {_host.ANSWERS_WITH} {self._offer(limits)}"
         return self
+
+    def _offer(self, limits: dict[str, Any]) -> str:
+        assert self.sandbox is not None
+        if self._session is not None:
+            return self._session.offer()
+        return offer_of(self.sandbox._open(), limits)
 
     def _run(self, code: str, **_: Any) -> tuple[str, Result]:
         assert self.sandbox is not None

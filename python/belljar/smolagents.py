@@ -23,8 +23,7 @@ from smolagents.local_python_executor import CodeOutput, InterpreterError, Pytho
 
 from belljar import _functions, _host, _options, _plain
 from belljar._escaping import escaped
-from belljar._info import described
-from belljar._kept_session import KeptSession
+from belljar._kept_session import KeptSession, offer_of
 from belljar._result import MAX_CHARACTERS, Result
 from belljar._sandbox import Sandbox
 from belljar._session import Session
@@ -87,7 +86,8 @@ class BelljarExecutor(PythonExecutor):
     ) -> None:
         if sandbox is not None and profile is not None:
             raise ValueError("profile: the given sandbox already has one; give only one of the two")
-        self._seconds = None if timeout is None else _options.seconds("timeout", timeout) / 1000
+        if timeout is not None:
+            _options.seconds("timeout", timeout)
         if memory is not None:
             _options.size("memory", memory)
         self._is_ours = sandbox is None
@@ -96,7 +96,10 @@ class BelljarExecutor(PythonExecutor):
         self._kept: KeptSession | None = None
         if _options.flag("session", session):
             self._kept = KeptSession(self._sandbox, self._limits)
-        self._info = self._sandbox.info() if self._kept is None else self._kept.info()
+        if self._kept is not None:
+            self._offer = self._kept.offer()
+        else:
+            self._offer = offer_of(self._sandbox._open(), self._limits)
         self._max_characters = max_characters if most_characters is None else most_characters
         self._tools: dict[str, Callable[..., Any]] = {}
         self.variables: dict[str, Any] = {}
@@ -114,7 +117,7 @@ class BelljarExecutor(PythonExecutor):
     def instructions(self) -> str:
         """For CodeAgent's argument `instructions`: what its own prompt does not say."""
         first = _INSTRUCTIONS if self._kept is None else _SESSION_INSTRUCTIONS
-        return first + described(self._info, self._seconds)
+        return first + self._offer
 
     def send_tools(self, tools: Mapping[str, Callable[..., Any]]) -> None:
         self._tools = {

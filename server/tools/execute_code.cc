@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/model_text.h"
 #include "engine/workspace/workspace.h"
 #include "server/tools/artifact_contents.h"
 #include "server/tools/call_limits.h"
@@ -120,25 +121,29 @@ std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const Answe
   return parameters;
 }
 
-std::string LanguageText(const Sandboxes& sandboxes) {
+std::string DefaultProfileText(const Sandboxes& sandboxes,
+                               const installation::Installation& installation) {
   const EnabledProfile& defaults = sandboxes.default_profile();
-  if (sandboxes.LanguageOf(defaults) == outside::Language::kFull) {
-    return "All of Python is available, with installed packages. ";
-  }
-  const std::string lacks = std::string(HasWorkspace(defaults.profile) ? "" : "files, ") +
-                            (HasNetwork(defaults.profile) ? "" : "network, ");
-  return "Profile " + defaults.profile.name + ": the standard library without " + lacks +
-         "processes and pip. ";
+  const core::Profile& profile = defaults.profile;
+  const bool is_full = sandboxes.LanguageOf(defaults) == outside::Language::kFull;
+  return "Profile " + profile.name + ": " +
+         profiles::OfferText(profile, is_full,
+                             profiles::PackagesOf(profile, installation.Missing(profile)), "") +
+         ". ";
 }
 
 // What a call may use besides the default profile, and what it must name for that.
-std::string OtherProfilesText(const Sandboxes& sandboxes) {
+std::string OtherProfilesText(const Sandboxes& sandboxes,
+                              const installation::Installation& installation) {
   std::string text;
   for (const EnabledProfile& each : sandboxes.enabled()) {
     const core::Profile& profile = each.profile;
     if (&each == &sandboxes.default_profile()) continue;
     const bool is_chosen = !HasNetwork(profile) && !profile.full_language;
     text += "- " + profile.name + (is_chosen ? "" : " (only if named)") + ": " + profile.summary;
+    const std::vector<std::string> packages =
+        profiles::PackagesOf(profile, installation.Missing(profile));
+    if (!packages.empty()) text += " Has " + core::Joined(packages) + ".";
     if (HasWorkspace(profile)) text += " Files that the code writes come back.";
     if (profile.name == "data-science") text += " Figures come back as images.";
     text += '\n';
@@ -147,29 +152,25 @@ std::string OtherProfilesText(const Sandboxes& sandboxes) {
   return " Others that are enabled, chosen by what the code imports or by profile:\n" + text;
 }
 
-std::string DescriptionText(const Sandboxes& sandboxes, bool has_sessions) {
+std::string DescriptionText(const Sandboxes& sandboxes,
+                            const installation::Installation& installation, bool has_sessions) {
   const core::Limits& defaults = sandboxes.default_profile().limits;
-  return "Runs a Python program in a fresh process: nothing is left of earlier calls" +
-         std::string(has_sessions ? ", except in a session" : "") +
-         ". Answers with "
-         "what it printed and the value of its last expression (or of the variable named result), "
-         "or with its error, the line and a hint.\n\n" +
-         LanguageText(sandboxes) + "get_sandbox_info lists the modules." +
-         OtherProfilesText(sandboxes) +
-         "\n\nLimits: at timeout or memory_limit the program is stopped, with its output so far; "
-         "output after " +
-         SizeText(defaults.output) +
-         " is lost. The middle of a long part is cut, and a note says where to read it.\n\n"
+  return profiles::kFreshProcess + std::string(has_sessions ? ", except in a session" : "") + ". " +
+         profiles::kAnswersWith + "\n\n" + DefaultProfileText(sandboxes, installation) +
+         "get_sandbox_info lists the modules." + OtherProfilesText(sandboxes, installation) +
+         "\n\n" + profiles::LimitsText("timeout or memory_limit", SizeText(defaults.output)) +
+         ", and a note says where to read it.\n\n"
          "Example: {\"code\": \"import math\\nprint('area')\\nmath.pi * 2 ** 2\"} answers\n"
          "stdout:\narea\n\nvalue:\n12.566370614359172";
 }
 
-ToolDescription DescribeExecute(const Sandboxes& sandboxes, const ParameterTable& parameters,
-                                bool has_sessions) {
+ToolDescription DescribeExecute(const Sandboxes& sandboxes,
+                                const installation::Installation& installation,
+                                const ParameterTable& parameters, bool has_sessions) {
   ToolDescription description;
   description.name = kExecuteName;
   description.title = "Run Python code";
-  description.description = DescriptionText(sandboxes, has_sessions);
+  description.description = DescriptionText(sandboxes, installation, has_sessions);
   description.input_schema = parameters.Schema();
   description.output_schema = AnswerSchema();
   // All effects of a run are confined to its worker, which is destroyed, unless the profile has
@@ -265,16 +266,16 @@ ToolResult ExecuteCode::ResultOf(const std::shared_ptr<host::Outcome>& shared, c
   return result;
 }
 
-ExecuteCode::ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers,
-                         ResourceStore& resources, SessionRegistry* sessions,
-                         CallObserver* observer)
+ExecuteCode::ExecuteCode(Sandboxes& sandboxes, const installation::Installation& installation,
+                         const AnswersConfig& answers, ResourceStore& resources,
+                         SessionRegistry* sessions, CallObserver* observer)
     : sandboxes_(sandboxes),
       answers_(answers),
       resources_(resources),
       sessions_(sessions),
       observer_(observer),
       parameters_(ExecuteParameters(sandboxes, answers, sessions != nullptr)),
-      description_(DescribeExecute(sandboxes, parameters_, sessions != nullptr)) {}
+      description_(DescribeExecute(sandboxes, installation, parameters_, sessions != nullptr)) {}
 
 ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCall& call,
                                        std::vector<std::string>& problems) const {

@@ -24,8 +24,10 @@ class ExecuteCode final : public Tool {
  public:
   // All but `answers` are borrowed; `observer` may be null, and so may `sessions`, if sessions are
   // disabled. Artifacts of runs are stored in `resources`.
-  ExecuteCode(Sandboxes& sandboxes, const AnswersConfig& answers, ResourceStore& resources,
-              SessionRegistry* sessions, CallObserver* observer);
+  // `installation` is used here only.
+  ExecuteCode(Sandboxes& sandboxes, const installation::Installation& installation,
+              const AnswersConfig& answers, ResourceStore& resources, SessionRegistry* sessions,
+              CallObserver* observer);
 
   const ToolDescription& description() const override { return description_; }
   bool uses_worker() const override { return true; }

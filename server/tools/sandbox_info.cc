@@ -7,6 +7,7 @@
 #include "engine/host/suggest.h"
 #include "engine/host/version.h"
 #include "engine/outside/machine.h"
+#include "engine/profiles/model_text.h"
 #include "engine/profiles/profile_facts.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/output_schemas.h"
@@ -48,7 +49,7 @@ Json Modules(const core::Profile& profile, const std::optional<ModuleList>& chos
              const std::vector<installation::MissingPackages>& missing) {
   Json modules = Json::array();
   for (const std::string& module :
-       chosen ? GivenModules(profile, *chosen) : profiles::ModuleNames(profile)) {
+       chosen ? GivenModules(profile, *chosen) : profiles::OfferedModules(profile)) {
     if (!IsOfPackages(missing, module)) modules.push_back(module);
   }
   return modules;
@@ -211,6 +212,7 @@ std::vector<std::string> Roots(const Json& modules, const Json& known) {
                           std::find(known.begin(), known.end(), name) != known.end();
     if (!is_known && !core::Contains(roots, root)) roots.emplace_back(root);
   }
+  profiles::PutBestKnownFirst(roots);
   return roots;
 }
 
@@ -265,14 +267,37 @@ std::string PlainText(const Json& value) {
   return value.is_object() ? "(" + text + ")" : text;
 }
 
-std::string ProfileLine(const std::string& name, const Json& facts, const Json& lean) {
+// Those of `roots`, which belong to `modules`: packages first, and what is left of the standard
+// library, or of what basic has of it.
+std::string OfferedText(const core::Profile* profile, const std::vector<std::string>& roots,
+                        const Json& modules) {
+  std::vector<std::string> packages, library;
+  for (const std::string& root : roots) {
+    if (profile && IsOfPackages(profile->packages, root)) packages.push_back(root);
+  }
+  for (const Json& each : modules) {
+    auto module = each.get<std::string>();
+    const std::string_view root = core::TopLevelName(module);
+    if (core::Contains(packages, root)) continue;
+    if (core::Contains(roots, root)) library.push_back(std::move(module));
+  }
+  std::string text = core::Joined(packages);
+  if (library.empty()) return text;
+  return text + (text.empty() ? "" : ", ") + profiles::LibraryText(library);
+}
+
+std::string ProfileLine(const std::string& name, const core::Profile* profile, const Json& facts,
+                        const Json& lean) {
   std::string text = "- " + name;
   if (facts["enabled"] != true) {
     return text + ": not enabled; " + facts["how_to_enable"].get<std::string>() + "\n";
   }
   text += ": " + facts["summary"].get<std::string>();
-  const std::string modules = ListText(lean["modules"]);
-  if (!modules.empty()) text += (name == "basic" ? " Modules: " : " Adds: ") + modules + ".";
+  const auto roots = Roots(lean["modules"], Json::array());
+  if (!roots.empty()) {
+    text += (name == "basic" ? " Modules: " : " Adds: ") +
+            OfferedText(profile, roots, facts["modules"]) + ".";
+  }
   for (const Json& missing : facts.value("missing", Json::array())) {
     text += " Not installed: " + ListText(missing["modules"]) + ".";
   }
@@ -451,7 +476,8 @@ ToolResult SandboxInfo::Lean(const Caller& caller) const {
   for (const Entry& entry : entries_) {
     const Json& facts = FactsFor(entry, caller);
     const Json& lean = profiles[ProfileKey(entry.name)] = LeanEntry(facts, basic);
-    text += ProfileLine(entry.name, facts, lean);
+    const core::Profile* const profile = entry.enabled ? &entry.enabled->profile : nullptr;
+    text += ProfileLine(entry.name, profile, facts, lean);
   }
   const Json combinations = PermittedCombinations(sandboxes_, caller);
   if (!combinations.empty()) text += "Combinations: " + ListText(combinations) + ".\n";

@@ -15,7 +15,8 @@ std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const AnswersConfig& answers, ResourceStore& resources,
                                              CallObserver* observer, SessionRegistry* sessions) {
   std::vector<std::unique_ptr<Tool>> tools;
-  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, answers, resources, sessions, observer));
+  tools.push_back(std::make_unique<ExecuteCode>(sandboxes, catalogue.installation(), answers,
+                                                resources, sessions, observer));
   tools.push_back(std::make_unique<ValidateCode>(sandboxes, answers, observer));
   tools.push_back(std::make_unique<SandboxInfo>(sandboxes, catalogue, answers));
   tools.push_back(std::make_unique<ReadOutput>(answers, resources));

@@ -3,7 +3,11 @@
 import asyncio
 import copy
 import gc
+import json
+import os
+import subprocess
 import threading
+from pathlib import Path
 
 import pytest
 from belljar import BelljarError, Result, Sandbox
@@ -12,7 +16,20 @@ from langchain_core.messages import ToolMessage
 from langchain_core.tools import tool as as_tool
 from langchain_core.utils.function_calling import convert_to_openai_tool
 
+from tests.machine import need_packages
 from tests.places.place import RUNSC_ALONE, load, need
+
+BELLJAR = Path(os.environ.get("BELLJAR_BUILD", "build/release")).resolve() / "belljar"
+LIST_TOOLS = "".join(
+    json.dumps({"jsonrpc": "2.0", "id": 1, "method": method, "params": params}) + "\n"
+    for method, params in (
+        (
+            "initialize",
+            {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {}},
+        ),
+        ("tools/list", {}),
+    )
+)
 
 
 @pytest.fixture(scope="module")
@@ -30,8 +47,44 @@ def test_a_model_is_told_what_there_is(tool):
     assert list(function["parameters"]["properties"]) == ["code"]
     assert function["parameters"]["required"] == ["code"]
     text = function["description"]
-    assert "one live Python" in text and "math, " in text and "the network" in text
-    assert "MiB of memory" in text and len(text) < 2000
+    assert "one live Python" in text and "the standard library except " in text
+    # What it has not, and what no program can use.
+    assert " ctypes, " in text and " subprocess, " in text and " math" not in text
+    assert "without files, network, processes and pip" in text
+    assert " of memory the program is stopped" in text and len(text) < 1500
+
+
+def test_packages_come_first():
+    with BelljarTool(profile="data-science") as tool:
+        if tool.sandbox.info().missing:
+            need_packages("data-science")
+        text = tool.description
+    assert "Available: numpy, pandas, matplotlib, " in text and " and the standard library" in text
+    assert len(text) < 1800
+
+
+def test_its_words_are_those_of_the_mcp_tool():
+    """One text: nothing of it is written down twice."""
+    with BelljarTool(session=False) as tool:
+        text = tool.description
+    server = subprocess.run(
+        [BELLJAR, "serve", "--config", "/dev/null", "--log-level", "off"],
+        input=LIST_TOOLS,
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    tools = json.loads(server.stdout.splitlines()[-1])["result"]["tools"]
+    listed = tools[0]["description"]
+    for sentence in (
+        "Runs a Python program in a fresh process: nothing is left of earlier calls",
+        "Answers with what it printed",
+        "without files, network, processes and pip",
+        "the program is stopped, with its output so far",
+        "part is cut",
+    ):
+        assert sentence in listed and sentence in text
 
 
 def test_without_a_session_a_model_is_told_so(box):
@@ -39,7 +92,7 @@ def test_without_a_session_a_model_is_told_so(box):
 
 
 def test_its_limits_are_those_of_the_tool(box):
-    assert "Limits: 2.5 seconds" in BelljarTool(sandbox=box, timeout=2.5).description
+    assert "Limits: at 2500ms or " in BelljarTool(sandbox=box, timeout=2.5).description
 
 
 def test_a_call_is_answered_with_text(tool):

@@ -93,7 +93,7 @@ def test_an_agent_is_told_how_it_is(box, session, said):
     assert scripted.run("?") == 1
     prompt = scripted.model.seen[0]
     assert said in prompt
-    assert "statistics, " in prompt and "Limits: 3 seconds" in prompt
+    assert "the standard library except " in prompt and "Limits: at 3s or " in prompt
 
 
 def test_an_agent_mends_what_failed(box):

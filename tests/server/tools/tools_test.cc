@@ -509,7 +509,7 @@ TEST(SandboxInfo, LeanlyEachThingOnce) {
   const tests::Answered lean = tests::Info();
   EXPECT_TRUE(lean.text.starts_with("Belljar ")) << lean.text;
   for (const char* part :
-       {"Default profile: basic.", "\n- basic: ", " Modules: abc, ",
+       {"Default profile: basic.", "\n- basic: ", " Modules: the standard library except bdb, ",
         "\n- data-science: not enabled; ",
         "Limits: timeout 30 s (at most 300), memory_limit 256m (at most 4g), output 1m",
         "Containers (use_container): not enabled.", "Isolation: strict, language restricted, "}) {
