@@ -120,6 +120,18 @@ bool AllowList::Allows(const HostName& host, uint16_t port) const {
   });
 }
 
+std::string AllowList::Text() const {
+  constexpr size_t kMaxShown = 5;
+  std::string text;
+  for (size_t i = 0; i < std::min(kMaxShown, entries_.size()); ++i) {
+    text += (text.empty() ? "" : ", ") + entries_[i].text;
+  }
+  if (entries_.size() > kMaxShown) {
+    text += " and " + std::to_string(entries_.size() - kMaxShown) + " more";
+  }
+  return text.empty() ? "none" : text;
+}
+
 std::optional<std::string> AllowList::NotCovered(const AllowList& narrower) const {
   for (const Entry& wanted : narrower.entries_) {
     const bool covered = std::any_of(entries_.begin(), entries_.end(), [&](const Entry& entry) {

@@ -47,6 +47,8 @@ class AllowList {
   static core::Result<AllowList> Parse(const std::vector<std::string>& entries);
 
   bool Allows(const HostName& host, uint16_t port) const;
+  // Its first entries, for people; "none".
+  std::string Text() const;
   // The first entry of `narrower`, as written, that allows more than this list.
   std::optional<std::string> NotCovered(const AllowList& narrower) const;
 

@@ -205,12 +205,13 @@ std::optional<ProxyConnection::Denial> ProxyConnection::Check(const HostName& ho
                                                               uint16_t port) const {
   const EgressRules& rules = *run_->rules;
   if (!rules.allowed.Allows(host, port)) {
-    return Denial{403, Socks5Code::kNotAllowed,
-                  name_ + " is not in the operator's list of allowed domains"};
+    return Denial{403, Socks5Code::kNotAllowed, name_ + " is not an allowed host",
+                  "; the operator allows " + rules.allowed.Text()};
   }
   if (run_->narrower && !run_->narrower->Allows(host, port)) {
     return Denial{403, Socks5Code::kNotAllowed,
-                  name_ + " is not among the allowed domains of this call"};
+                  name_ + " is not among the allowed domains of this call",
+                  ": " + run_->narrower->Text()};
   }
   if (run_->concurrent >= rules.bounds.concurrent) {
     return Denial{503, Socks5Code::kGeneralFailure,
@@ -368,7 +369,7 @@ void ProxyConnection::Describe(const std::string& detail) {
 }
 
 void ProxyConnection::Refuse(const Denial& denial) {
-  Describe(denial.text);
+  Describe(denial.text + denial.only);
   Answer(protocol_ == Protocol::kSocks5 ? Socks5Reply(denial.code)
                                         : HttpAnswer(denial.status, denial.text));
   Linger();

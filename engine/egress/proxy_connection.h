@@ -49,7 +49,8 @@ class ProxyConnection : public std::enable_shared_from_this<ProxyConnection> {
   struct Denial {
     unsigned status = 403;
     Socks5Code code = Socks5Code::kNotAllowed;
-    std::string text;  // printable ASCII
+    std::string text;       // printable ASCII
+    std::string only = {};  // for the record, not for the program, which may repeat it
   };
 
   // One direction of the relay.

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <tuple>
 #include <utility>
 
 #include "engine/core/text.h"
@@ -138,17 +139,46 @@ std::string FilesText(const Outcome& outcome, const AnswerOptions& options) {
   return text + (text.empty() ? "" : "\n") + Note(Count(left_out) + " more" + why);
 }
 
+// Equal refusals are one: programs try again.
+struct Connections {
+  const NetworkEvent* event;
+  uint64_t count;
+};
+std::vector<Connections> ConnectionsOf(const Outcome& outcome) {
+  std::vector<Connections> connections;
+  std::map<std::tuple<std::string_view, uint16_t, std::string_view>, size_t> refused;
+  for (const NetworkEvent& event : outcome.network) {
+    const auto [at, is_new] =
+        event.allowed
+            ? std::pair(refused.end(), true)
+            : refused.try_emplace({event.host, event.port, event.detail}, connections.size());
+    if (is_new) {
+      connections.push_back({&event, 1});
+    } else {
+      ++connections[at->second].count;
+    }
+  }
+  return connections;
+}
+
 // A program may have handled the exception that a refused connection raises.
 void AddRefusals(const Outcome& outcome, Sections& sections) {
-  size_t refusals = 0;
-  for (const NetworkEvent& event : outcome.network) {
-    if (event.allowed || ++refusals > kMaxRefusals) continue;
-    sections.AddNote("no connection to " + core::Quoted(event.host) + ", port " +
-                     std::to_string(event.port) + ": " + core::Printable(event.detail));
+  size_t shown = 0;
+  uint64_t others = 0;
+  for (const auto& [event, count] : ConnectionsOf(outcome)) {
+    if (event->allowed) continue;
+    if (++shown > kMaxRefusals) {
+      others += count;
+      continue;
+    }
+    const std::string port = std::to_string(event->port);
+    const bool is_named = event->detail.starts_with(event->host + ":" + port);
+    sections.AddNote(
+        (is_named ? ""
+                  : "no connection to " + core::Quoted(event->host) + ", port " + port + ": ") +
+        core::Printable(event->detail) + (count > 1 ? " (" + Count(count) + " times)" : ""));
   }
-  if (refusals > kMaxRefusals) {
-    sections.AddNote(Count(refusals - kMaxRefusals) + " more connections were refused");
-  }
+  if (others > 0) sections.AddNote(Count(others) + " more connections were refused");
 }
 
 std::vector<std::string> MissingLayers(const Isolation& isolation) {
@@ -312,9 +342,11 @@ OrderedJson ArtifactJson(const Artifact& artifact) {
   return json;
 }
 
-OrderedJson NetworkJson(const NetworkEvent& event) {
+OrderedJson NetworkJson(const Connections& connections) {
+  const NetworkEvent& event = *connections.event;
   OrderedJson json = {{"host", event.host}, {"port", event.port}, {"allowed", event.allowed}};
   AddText("detail", event.detail, json);
+  if (connections.count > 1) json["count"] = connections.count;
   return json;
 }
 
@@ -423,7 +455,7 @@ std::string AnswerJson(const Outcome& outcome, const AnswerOptions& options, int
   }
   AddList("artifacts", outcome.artifacts, outcome.artifacts_left_out, ArtifactJson, cuts, json);
   AddText("artifacts_note", outcome.artifacts_note, json);
-  AddList("network", outcome.network, outcome.network_left_out, NetworkJson, cuts, json);
+  AddList("network", ConnectionsOf(outcome), outcome.network_left_out, NetworkJson, cuts, json);
   AddList("security_events", outcome.security_events, 0, EventJson, cuts, json);
   if (outcome.container) json["container"] = ContainerJson(*outcome.container);
   if (outcome.session) json["session"] = SessionJson(*outcome.session);

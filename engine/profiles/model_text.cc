@@ -8,9 +8,9 @@
 namespace belljar::profiles {
 namespace {
 
-constexpr std::string_view kBestKnown[] = {"numpy",   "pandas",      "matplotlib", "scipy",
-                                           "sklearn", "statsmodels", "sympy",      "seaborn",
-                                           "plotly",  "requests",    "httpx"};
+constexpr std::string_view kBestKnown[] = {
+    "numpy",   "pandas", "matplotlib", "scipy",    "sklearn", "statsmodels", "sympy",
+    "seaborn", "plotly", "PIL",        "openpyxl", "bs4",     "requests",    "httpx"};
 
 // Top-level modules of the standard library of CPython 3.11 to 3.14 on Linux, and the parts of
 // packages that a profile may lack. A test compares the list with CPython. Without what 3.13

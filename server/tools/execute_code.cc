@@ -121,15 +121,25 @@ std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const Answe
   return parameters;
 }
 
+// Those that most programs use; get_sandbox_info lists all.
+std::vector<std::string> MainPackages(const core::Profile& profile,
+                                      const installation::Installation& installation) {
+  constexpr size_t kMaxShown = 12;
+  std::vector<std::string> packages = profiles::PackagesOf(profile, installation.Missing(profile));
+  if (packages.size() > kMaxShown) {
+    packages.resize(kMaxShown);
+    packages.back() += " and others";
+  }
+  return packages;
+}
+
 std::string DefaultProfileText(const Sandboxes& sandboxes,
                                const installation::Installation& installation) {
   const EnabledProfile& defaults = sandboxes.default_profile();
   const core::Profile& profile = defaults.profile;
   const bool is_full = sandboxes.LanguageOf(defaults) == outside::Language::kFull;
   return "Profile " + profile.name + ": " +
-         profiles::OfferText(profile, is_full,
-                             profiles::PackagesOf(profile, installation.Missing(profile)), "") +
-         ". ";
+         profiles::OfferText(profile, is_full, MainPackages(profile, installation), "") + ". ";
 }
 
 // What a call may use besides the default profile, and what it must name for that.
@@ -141,8 +151,7 @@ std::string OtherProfilesText(const Sandboxes& sandboxes,
     if (&each == &sandboxes.default_profile()) continue;
     const bool is_chosen = !HasNetwork(profile) && !profile.full_language;
     text += "- " + profile.name + (is_chosen ? "" : " (only if named)") + ": " + profile.summary;
-    const std::vector<std::string> packages =
-        profiles::PackagesOf(profile, installation.Missing(profile));
+    const std::vector<std::string> packages = MainPackages(profile, installation);
     if (!packages.empty()) text += " Has " + core::Joined(packages) + ".";
     if (HasWorkspace(profile)) text += " Files that the code writes come back.";
     if (profile.name == "data-science") text += " Figures come back as images.";

@@ -187,14 +187,13 @@ TEST_F(EgressTest, AHostThatIsNotOnTheListIsNotEvenLookedUp) {
   Open();
   const std::string answer = Tunnel("secret-data.evil.test:443").ReceiveAll();
   EXPECT_TRUE(
-      answer.starts_with("HTTP/1.1 403 secret-data.evil.test:443 is not in the operator's list of "
-                         "allowed domains\r\n"))
+      answer.starts_with("HTTP/1.1 403 secret-data.evil.test:443 is not an allowed host\r\n"))
       << answer;
   EXPECT_TRUE(resolved_.empty());
   const host::NetworkEvent event = OnlyEvent();
   EXPECT_FALSE(event.allowed);
   EXPECT_EQ(event.host, "secret-data.evil.test");
-  EXPECT_NE(event.detail.find("not in the operator's list"), std::string::npos);
+  EXPECT_NE(event.detail.find("is not an allowed host; the operator allows "), std::string::npos);
 }
 
 TEST_F(EgressTest, Socks5SaysNotAllowed) {

@@ -123,6 +123,24 @@ TEST(AnswerText, FilesAreListedWithWhereTheyCanBeRead) {
             "[belljar: 3 more: links]");
 }
 
+TEST(AnswerText, ARefusedHostIsNamedOnce) {
+  Outcome outcome = Printed("done");
+  const std::string detail = "evil.example:443 is not an allowed host; the operator allows a.org";
+  for (int i = 0; i < 3; ++i)
+    outcome.network.push_back({"evil.example", 443, "connect", false, detail});
+  for (uint16_t port = 1; port <= 6; ++port) {
+    outcome.network.push_back({"other.example", port, "connect", false, "no"});
+  }
+  const std::string text = AnswerText(outcome);
+  EXPECT_TRUE(HasLine(text, "[belljar: " + detail + " (3 times)]")) << text;
+  EXPECT_TRUE(HasLine(text, "[belljar: no connection to \"other.example\", port 4: no]")) << text;
+  EXPECT_TRUE(HasLine(text, "[belljar: 2 more connections were refused]")) << text;
+  const json network = ObjectOf(outcome)["network"];
+  ASSERT_EQ(network.size(), 7u);
+  EXPECT_EQ(network[0]["count"], 3);
+  EXPECT_FALSE(network[1].contains("count"));
+}
+
 TEST(AnswerText, RefusedConnectionsAndWeakerIsolationAreNoted) {
   Outcome outcome = Printed("done");
   outcome.network.resize(8);
@@ -132,7 +150,8 @@ TEST(AnswerText, RefusedConnectionsAndWeakerIsolationAreNoted) {
   std::string text = AnswerText(outcome);
   EXPECT_TRUE(HasLine(text, "[belljar: no connection to \"evil.example\", port 443: not allowed]"))
       << text;
-  EXPECT_TRUE(HasLine(text, "[belljar: 2 more connections were refused]")) << text;
+  EXPECT_TRUE(HasLine(text, "[belljar: no connection to \"evil.example\", port 443:  (6 times)]"))
+      << text;
   EXPECT_EQ(text.find("isolation"), std::string::npos);
   outcome.isolation.mode = "standard";
   outcome.isolation.layers[0].held = false;

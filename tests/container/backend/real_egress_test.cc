@@ -176,16 +176,15 @@ for address in (("127.0.0.1", PORT), ("192.0.2.1", 80)):
 )");
   const std::string much = std::to_string(kMuch);
   const std::string host = "denied.test:" + std::to_string(host_.port());
-  EXPECT_EQ(outcome.stdout_stream.text,
-            "b'answer'\nb'answer'\nb'01234567'\n" + much + "\nb'" + much +
-                "'\nTunnel connection failed: 403 " + host +
-                " is not in the operator's list of allowed domains\nnot reached\nnot reached\n")
+  EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\nb'answer'\nb'01234567'\n" + much + "\nb'" +
+                                            much + "'\nTunnel connection failed: 403 " + host +
+                                            " is not an allowed host\nnot reached\nnot reached\n")
       << host::OutcomeToJson(outcome, 1);
   ASSERT_EQ(outcome.network.size(), 13u);
   EXPECT_EQ(outcome.network[10].received, kMuch);
   EXPECT_EQ(outcome.network[11].sent, kMuch + 1);
   EXPECT_FALSE(outcome.network[12].allowed);
-  EXPECT_THAT(outcome.network[12].detail, HasSubstr("not in the operator's list"));
+  EXPECT_THAT(outcome.network[12].detail, HasSubstr("is not an allowed host"));
   EXPECT_EQ(host_.accepted(), 12);
 }
 

@@ -237,7 +237,7 @@ except PermissionError as error:
   ASSERT_EQ(outcome.network.size(), 2u);
   for (const host::NetworkEvent& event : outcome.network) {
     EXPECT_FALSE(event.allowed);
-    EXPECT_THAT(event.detail, HasSubstr("not in the operator's list"));
+    EXPECT_THAT(event.detail, HasSubstr("is not an allowed host"));
   }
   EXPECT_EQ(host.accepted(), 0);
 }
