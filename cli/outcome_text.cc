@@ -22,7 +22,8 @@ std::string ExceptionText(const host::Outcome& outcome) {
   const host::GuestError& error = *outcome.error;
   std::string text = WholeLines(error.traceback);
   if (text.empty()) text = "belljar: " + error.type + ": " + error.message + "\n";
-  return text + HintLine(error.hint);
+  const bool is_about_files = error.type == "FileNotFoundError" && !error.hint.empty();
+  return text + HintLine(error.hint + (is_about_files ? " (--file FILE)" : ""));
 }
 
 std::string RefusedText(const host::Outcome& outcome, const std::string& filename) {

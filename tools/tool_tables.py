@@ -31,8 +31,7 @@ REQUESTS = (
 
 
 def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
-    """The tools listed by `belljar serve`, by name, each with the schema of its full answers, if
-    they are objects."""
+    """The tools listed by `belljar serve`, by name, with the schema of full answers, if any."""
     printed = subprocess.run([belljar, "info", "--schemas"], capture_output=True, check=True)
     schemas = json.loads(printed.stdout)
     done = subprocess.run(

@@ -406,7 +406,9 @@ void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome
   host::SetKilled(
       outcome, is_sigkill ? host::KillCause::kSigkill : host::KillCause::kSignal,
       "killed by " + host::SignalName(exit.signal),
-      exit.signal == SIGSEGV ? "often caused by recursion too deep for the C stack" : "");
+      exit.signal == SIGSEGV
+          ? "C code used memory that it may not: by a bug, or by recursion too deep for the C stack"
+          : "");
   if (!is_sigkill) outcome.kill_signal = exit.signal;
 }
 

@@ -107,6 +107,10 @@ void Complete(const Sandboxes& sandboxes, const ToolCall& call, const EnabledPro
     if (outcome.error && outcome.error->hint == finding.hint) outcome.error->hint = explained;
     finding.hint = explained;
   }
+  // Here both times are one argument, unless the protocol has another.
+  if (outcome.status == host::Status::kCpuLimit && outcome.error && !call.cpu_limit) {
+    outcome.error->hint = "make the program do less, or raise timeout";
+  }
   if (call.execution && !call.execution->id().empty()) outcome.execution_id = call.execution->id();
 }
 

@@ -225,7 +225,7 @@ def test_what_is_started_over_asks_once(terminal):
 def test_without_a_terminal_nobody_is_asked(belljar):
     done = belljar("run", "-c", "input('? ')", stdin=b"line\n")
     assert done.code == 1
-    assert "pass standard input with --stdin" in done.stderr
+    assert "pass the program's input as stdin" in done.stderr
 
 
 @pytest.mark.parametrize("options", [["--json"], ["--lean"]])

@@ -84,8 +84,8 @@ def test_the_hint_is_about_what_was_refused(belljar, source, hint):
 
 
 INSTALLS = (
-    "A program installs nothing: the caller asks for packages, with --container --package NAME or "
-    "the packages argument."
+    "A program installs nothing: the packages are those of its profile, or those that its caller "
+    "asks for where the operator allows it."
 )
 
 
@@ -173,7 +173,7 @@ def test_a_hint_follows_the_traceback(belljar):
     lines = done.stderr.splitlines()
     assert lines[0] == "Traceback (most recent call last):"
     assert lines[-2].startswith("EOFError: ")
-    assert lines[-1] == "hint: pass standard input with --stdin or the stdin argument"
+    assert lines[-1] == "hint: pass the program's input as stdin"
 
 
 @pytest.mark.parametrize(

@@ -256,7 +256,7 @@ def test_no_memory_for_the_report(run, monkeypatch):
 @pytest.mark.parametrize(
     ("source", "changes", "hint"),
     [
-        ("input()", {}, "pass standard input with --stdin or the stdin argument"),
+        ("input()", {}, "pass the program's input as stdin"),
         ("input()", {"stdin": b""}, "the standard input that was given has no more lines"),
         ("open('f')", {}, "files are not available here; pass data as standard input"),
         ("import numpyx", {}, "'numpyx' is not installed here"),

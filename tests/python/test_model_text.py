@@ -11,8 +11,8 @@ REMOVED = set(
     "msilib nis nntplib ossaudiodev pipes smtpd sndhdr spwd sunau telnetlib uu xdrlib".split()
 )
 INTERNAL = set(
-    "antigravity builtins genericpath idlelib nt ntpath nturl2path opcode pydoc_data pyexpat sre_compile "
-    "sre_constants sre_parse this turtledemo annotationlib compression "
+    "antigravity builtins genericpath idlelib nt ntpath nturl2path opcode pydoc_data pyexpat "
+    "sre_compile sre_constants sre_parse this turtledemo annotationlib compression "
     "msvcrt winreg winsound".split()  # the last three: of Windows
 )
 

@@ -82,7 +82,7 @@ def _about_the_name(message: str, around: Surroundings) -> str | None:
 def _end_of_input(_: BaseException, around: Surroundings) -> str:
     if around.has_stdin:
         return "the standard input that was given has no more lines"
-    return "pass standard input with --stdin or the stdin argument"
+    return "pass the program's input as stdin"
 
 
 def _unknown_name(error: Any, around: Surroundings) -> str | None:
@@ -143,10 +143,7 @@ def _memory(_: BaseException, __: Surroundings) -> str:
 def _missing_file(error: Any, _: Surroundings) -> str | None:
     if type(error.filename) is not str:
         return None
-    return (
-        "a run sees only the files that were passed to it: belljar run --file FILE, or the files "
-        "argument"
-    )
+    return "a run sees only the files that were passed with it: pass this one too"
 
 
 _PROCESSES = (
@@ -174,6 +171,27 @@ def _starts_a_process(error: BaseException) -> bool:
     return any(_STARTS_ONE.fullmatch(name) for name in names)
 
 
+# Limits that a program meets as an exception. Each is of the profile: no caller raises it.
+_FULL = "the workspace is full, whose size is the profile's: delete files, or write less"
+_LIMITS = {
+    errno.ENOSPC: _FULL,
+    errno.EDQUOT: _FULL,
+    errno.EMFILE: "too many files are open, of which the profile limits the number: close them",
+    errno.EFBIG: "the file is larger than the profile allows: write several",
+}
+
+
+def _limit_of_the_system(error: Any, around: Surroundings) -> str | None:
+    return _LIMITS.get(error.errno) or _file_of_c_code(error, around)
+
+
+def _thread(error: Any, _: Surroundings) -> str | None:
+    text = error.args[0] if error.args else None
+    if text != "can't start new thread":
+        return None
+    return "the profile limits the number of threads: use a pool of a few"
+
+
 def _file_of_c_code(error: Any, _: Surroundings) -> str | None:
     """lxml says no more than what the C library told it."""
     text = error.args[0] if error.args else None
@@ -192,13 +210,14 @@ _HINTS: tuple[tuple[type[BaseException], Callable[[Any, Surroundings], str | Non
     (MemoryError, _memory),
     (FileNotFoundError, _missing_file),
     (PermissionError, _permission),
-    (OSError, _file_of_c_code),
+    (OSError, _limit_of_the_system),
+    (RuntimeError, _thread),
 )
 
 
 _PACKAGES = (
-    "A program installs nothing: the caller asks for packages, with --container --package NAME or "
-    "the packages argument."
+    "A program installs nothing: the packages are those of its profile, or those that its caller "
+    "asks for where the operator allows it."
 )
 _QUOTES = (
     "Before Python 3.12 an f-string cannot contain the quotes that enclose it: use the other kind "

@@ -31,7 +31,7 @@ def input(prompt: Any = "", /) -> str:
     if not is_a(line, str):  # of an object that the program assigned
         raise TypeError("object.readline() returned non-string")
     if not line:
-        raise EOFError("input() found no more lines: pass the program's input as stdin")
+        raise EOFError("input() found no more lines")
     return line[:-1] if line[-1] == "\n" else line
 
 
