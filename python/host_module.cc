@@ -274,12 +274,16 @@ py::object OfferText(const Engine& engine, std::optional<int64_t> milliseconds,
                     profiles::LimitsText(both, limits.output.ToString()) + ".");
 }
 
+// What a model is told that a tool for programs, or for cells of one session, does.
+std::string ToolText(bool in_session) {
+  const std::string first =
+      in_session ? profiles::kLivePython : std::string(profiles::kFreshProcess) + ".";
+  return first + " " + profiles::kAnswersWith;
+}
+
 void Define(py::module_& module) {
   module.doc() = "The engine, private to the package belljar.";
   module.attr("VERSION") = host::kBelljarVersion;
-  module.attr("FRESH_PROCESS") = profiles::kFreshProcess;
-  module.attr("LIVE_PYTHON") = profiles::kLivePython;
-  module.attr("ANSWERS_WITH") = profiles::kAnswersWith;
   module.attr("PYTHON_VERSION") = host::kPythonVersion;
   py::register_local_exception_translator(Translate);
 
@@ -315,6 +319,7 @@ void Define(py::module_& module) {
   module.def("parse_size", &ParseBytes, py::arg("text"));
   module.def("answer_text", &AnswerText, py::arg("result"), py::arg("json"), py::arg("characters"));
   module.def("failure_text", &FailureText, py::arg("result"), py::arg("characters"));
+  module.def("tool_text", &ToolText, py::arg("in_session"));
   module.def("library_text", &profiles::LibraryText, py::arg("modules"));
   module.def("program_text", &ProgramText, py::arg("text"), py::arg("characters"));
   module.def("set_location", &SetLocation, py::arg("folder"), py::arg("interpreter"));

@@ -34,8 +34,8 @@ _ALARMS = (
 _SETTINGS = "Environment variables are not available; set the values at the program's top"
 _PICKLE = "Use json to store plain data, and pickle.dumps to keep objects within the run"
 _INSTALLS = (
-    "A program installs nothing: the caller asks for packages, with --container --package NAME or "
-    "the packages argument"
+    "A program installs nothing: the packages are those of its profile, or those that its caller "
+    "asks for where the operator allows it"
 )
 _SOUNDS = "Sound files are bytes: struct.pack writes their header and samples"
 _RUN_TIME_CODE = "Write the code directly; use json.loads to parse data"

@@ -196,6 +196,8 @@ _OPERATIONS: dict[str, Callable[..., Any]] = {
             _host.answer_text,
             _host.failure_text,
             _host.program_text,
+            _host.tool_text,
+            _host.library_text,
             _host.result_fields,
         )
     },

@@ -80,8 +80,7 @@ class BelljarTool(BaseTool):
         if self.session:
             self._session = KeptSession(self.sandbox, limits)
         if not self.description:
-            first = _host.LIVE_PYTHON if self.session else _host.FRESH_PROCESS + "."
-            self.description = f"{first} {_host.ANSWERS_WITH} {self._offer(limits)}"
+            self.description = f"{_host.tool_text(self.session)} {self._offer(limits)}"
         return self
 
     def _offer(self, limits: dict[str, Any]) -> str:

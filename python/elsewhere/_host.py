@@ -289,6 +289,9 @@ class Engine(_Thing):
         }
         return self._of("wanted_profile", decisive, continues)
 
+    def offer(self, milliseconds: int | None, memory: int | None) -> str:
+        return self._of("offer", milliseconds, memory)
+
     @property
     def facts(self) -> str:
         return self._of("facts")
@@ -419,6 +422,14 @@ def answer_text(result: Any, json: str | None, characters: int) -> str:
 
 def failure_text(result: Any, characters: int) -> str:
     return _ask("failure_text", result, characters)
+
+
+def tool_text(in_session: bool) -> str:
+    return _ask("tool_text", in_session)
+
+
+def library_text(modules: list[str]) -> str:
+    return _ask("library_text", modules)
 
 
 def program_text(text: str, characters: int) -> str:
