@@ -223,9 +223,9 @@ GuestConnection::End GuestConnection::Watch(waiting::Wait wait, const run::RunOp
       const std::optional<std::string> called =
           !cancelled && asked < last_call ? AnswerCall() : std::nullopt;
       if (called) {
+        if (!fault_.empty()) return End::kFault;
         interrupts.CheckSoon();
-        // The clock of a cell is stopped meanwhile, and that of a program that waits for a person.
-        if (session_ || *called == host::kAsksInput) {
+        if (run::FunctionCalls::StopsClock(*called, session_.has_value())) {
           last_call += core::Clock::now() - asked;
           wait.deadline += core::Clock::now() - asked;
         }
@@ -268,15 +268,19 @@ core::Result<void> GuestConnection::AwaitAny(const waiting::Wait& wait,
 }
 
 // May take any amount of time; the guest's clock keeps running, and its messages are kept. Returns
-// what was called, if there is a call.
+// what was called, if there is a call; with a fault, if no runner makes that call.
 std::optional<std::string> GuestConnection::AnswerCall() {
   const std::optional<GuestReader::Call> call = reader_->TakeCall();
   if (!call) return std::nullopt;
-  std::string answer = calls_->Answer(call->name, call->arguments);
-  if (answer.empty() && session_) answer = run::FunctionCalls::Interrupted();
+  std::optional<std::string> answer = calls_->Answer(call->name, call->arguments);
+  if (!answer) {
+    fault_ = "a call that no runner makes";
+    return call->name;
+  }
+  if (answer->empty() && session_) answer = run::FunctionCalls::Interrupted();
   // Without an answer, the guest waits to be cancelled.
-  if (answer.empty()) return call->name;
-  outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kAnswer, answer.size()) + answer;
+  if (answer->empty()) return call->name;
+  outbox_ += wire::EncodeFrameHeader(wire::FrameKind::kAnswer, answer->size()) + *answer;
   answering_ = outbox_.size();
   return call->name;
 }

@@ -9,7 +9,8 @@
 //   host ──RequestHeader, metadata, inputs, source, stdin──▶ worker ──WorkerSignal──▶ host  once
 //   each worker ──WorkerSignal kCall, name, arguments──▶ host ──size (uint32), answer──▶ worker
 //                                               during the run, for each call of one of the
-//                                               request's functions
+//                                               request's functions, one at a time; of one that
+//                                               is awaited, for its beginning and for its end
 //   host ──SessionOrder──▶ worker of a session ──WorkerSignal──▶ host   until it is killed; after
 //                                               kCell or kAsk comes a request as above
 //   host ──InitOrder + {pidfd}──▶ init of a session ──InitReply──▶ host     likewise; a first
@@ -140,7 +141,8 @@ struct InitReply {
   int64_t max_rss = 0;      // KiB
 };
 
-inline constexpr size_t kMaxFunctionName = 256;
+inline constexpr size_t kMaxFunctionName =
+    257;  // 256, and what may stand before it (host/request.h)
 // A value is nested at most 64 levels deep (plain_data.py) inside the list or object of the
 // arguments.
 inline constexpr size_t kMaxCallDepth = 72;

@@ -34,6 +34,17 @@ inline constexpr std::string_view kTakesVariables = "@variable";
 // there is no `standard_input`.
 inline constexpr std::string_view kAsksInput = "@input";
 
+// Likewise, for the caller's coroutine functions, of which a program may await several side by
+// side. Each stands among the functions as "+NAME"; a call of that name begins one of NAME and is
+// answered at once, with the call's number. The others are called while the program has nothing
+// else to do until one of them ends, with the seconds until it has, and to cancel one, with its
+// number. Whoever answers (run/run_options.h) numbers the calls and bounds how many have begun and
+// not ended.
+inline constexpr char kBeginsCall = '+';
+inline constexpr std::string_view kAwaitsCalls = "@await";
+inline constexpr std::string_view kAwaitsCallsUntil = "@await_until";
+inline constexpr std::string_view kCancelsCall = "@cancel";
+
 struct Request {
   enum class Mode { kRun, kValidate };
 

@@ -1,7 +1,7 @@
 #include "engine/outside/sandbox.h"
 
 #include <algorithm>
-#include <iterator>
+#include <array>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -30,10 +30,13 @@ bool IsVariable(std::string_view name) {
 
 // Checks the names of a request's variables and functions.
 core::Result<void> CheckNames(const host::Request& request) {
+  constexpr std::array kOfRunner = {host::kTakesVariables, host::kAsksInput, host::kAwaitsCalls,
+                                    host::kAwaitsCallsUntil, host::kCancelsCall};
   std::vector<std::string_view> names;
-  std::ranges::copy_if(request.functions, std::back_inserter(names), [](const std::string& name) {
-    return name != host::kTakesVariables && name != host::kAsksInput;
-  });
+  for (const std::string_view name : request.functions) {
+    if (std::ranges::find(kOfRunner, name) != kOfRunner.end()) continue;
+    names.push_back(name.starts_with(host::kBeginsCall) ? name.substr(1) : name);
+  }
   for (const host::InputVariable& input : request.inputs) {
     names.push_back(input.name);
     if (std::holds_alternative<host::JsonFailure>(

@@ -8,6 +8,7 @@
 #include <thread>
 
 #include "engine/core/wire.h"
+#include "engine/run/function_calls.h"
 #include "engine/run/places.h"
 #include "engine/run/report.h"
 #include "engine/workers/child_reaper.h"
@@ -187,9 +188,9 @@ std::optional<Execution::End> Execution::ReceiveEvent() {
   // The worker only waits for its answer. If an attacker has taken it over, it might not wait while
   // the clock and the CPU time are not checked.
   worker_.process.Pause();
-  const bool stops_clock = is_cell() || channel_.CalledName() == host::kAsksInput;
+  const bool stops_clock = FunctionCalls::StopsClock(channel_.CalledName(), is_cell());
   const core::Deadline asked = core::Clock::now();
-  channel_.Answer();
+  const bool is_answered = channel_.Answer();
   if (stops_clock) {
     const auto waited = core::Clock::now() - asked;
     for (core::Deadline* each : {&start_, &deadline_, &cpu_check_}) *each += waited;
@@ -197,7 +198,7 @@ std::optional<Execution::End> Execution::ReceiveEvent() {
   worker_.process.Resume();
   // The function may have taken any amount of time, and may have been interrupted itself.
   interrupts_.CheckSoon();
-  return std::nullopt;
+  return is_answered ? std::nullopt : std::optional(End::kMalformed);
 }
 
 // True: the worker is to be killed now.

@@ -10,8 +10,8 @@
 //
 // With a session's worker, the request is a cell of the session. The worker survives if it has
 // reported, and then waits for the next cell; its files stay in place. Time that a cell spends
-// waiting for a function of the caller does not count; of a run, only time that it waits for a
-// person's input.
+// waiting for a function of the caller does not count, unless it waits for its own timers as well;
+// of a run, only time that it waits for a person's input (FunctionCalls::StopsClock).
 #ifndef BELLJAR_ENGINE_RUN_EXECUTION_H_
 #define BELLJAR_ENGINE_RUN_EXECUTION_H_
 

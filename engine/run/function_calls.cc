@@ -57,7 +57,8 @@ bool FunctionCalls::Has(std::string_view name) const {
   return std::ranges::find(request_.functions, name) != request_.functions.end();
 }
 
-std::string FunctionCalls::Answer(std::string_view name, std::string_view arguments) const {
+std::optional<std::string> FunctionCalls::Answer(std::string_view name,
+                                                 std::string_view arguments) const {
   // The runner never sends this. Anyone else gets an answer that reveals nothing.
   const host::JsonReading reading = host::ReadJson(arguments, {.depth = core::kMaxCallDepth});
   const auto* frame = std::get_if<nlohmann::json>(&reading);
@@ -65,10 +66,20 @@ std::string FunctionCalls::Answer(std::string_view name, std::string_view argume
     return Refusal("ValueError", std::string(name) + "(): its arguments are not plain data");
   }
   std::string answer = call_(name, arguments);
+  if (answer == kRefusedCall) return std::nullopt;
   const core::Bytes max = request_.limits.result;
   if (answer.size() <= max.count) return answer;
-  return Refusal("ValueError", std::string(name) + "(): its answer exceeds the " + max.ToString() +
-                                   " limit of a result");
+  const std::string limit = " answer exceeds the " + max.ToString() + " limit of a result";
+  if (!answer.starts_with(kCallEnded)) {
+    return Refusal("ValueError", std::string(name) + "(): its" + limit);
+  }
+  // The program has to know which call it was.
+  const size_t head = answer.find(',');
+  return answer.substr(0, head) + "," + Refusal("ValueError", "the function's" + limit).substr(1);
+}
+
+bool FunctionCalls::StopsClock(std::string_view name, bool is_cell) {
+  return name == host::kAsksInput || (is_cell && name != host::kAwaitsCallsUntil);
 }
 
 std::string FunctionCalls::NotGiven() {

@@ -4,11 +4,12 @@
 //   FunctionCalls calls(request, options.call);
 //   if (!calls.MayBe(name_size, arguments_size)) …     as announced, before it arrives
 //   if (!calls.Has(name)) …                            after it has arrived
-//   std::string answer = calls.Answer(name, arguments);
+//   std::optional<std::string> answer = calls.Answer(name, arguments);
 #ifndef BELLJAR_ENGINE_RUN_FUNCTION_CALLS_H_
 #define BELLJAR_ENGINE_RUN_FUNCTION_CALLS_H_
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -31,8 +32,13 @@ class FunctionCalls {
   bool Has(std::string_view name) const;
 
   // Calls the function, on this thread. Precondition: Has(name). An empty answer means that the run
-  // is being cancelled; the program waits for its end.
-  std::string Answer(std::string_view name, std::string_view arguments) const;
+  // is being cancelled; the program waits for its end. nullopt: no runner makes this call
+  // (kRefusedCall); the run ends.
+  std::optional<std::string> Answer(std::string_view name, std::string_view arguments) const;
+
+  // Whether the program's clock stands still during the call: while a person thinks, and in a cell
+  // while all that the program can do is wait for the caller.
+  static bool StopsClock(std::string_view name, bool is_cell);
 
   // The answer for a function that the request does not have.
   static std::string NotGiven();

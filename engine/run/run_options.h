@@ -28,7 +28,17 @@ struct OutputSink {
 // The answer: {"value": ...}, or {"error": {"type": "KeyError", "message": "..."}}, which raises an
 // exception in the program. An empty answer means that there is none: the caller has cancelled the
 // run, and the program waits for its end; a cell gets a KeyboardInterrupt.
+//
+// The answer to kAwaitsCalls and kAwaitsCallsUntil (host/request.h): kCallEnded with the number of
+// a call that has ended, before its "value" or "error"; or {}, if none has yet: the program asks
+// again.
 using FunctionCall = std::function<std::string(std::string_view name, std::string_view arguments)>;
+
+inline constexpr std::string_view kCallEnded = R"({"ended":)";
+
+// The answer to a call that no runner makes, such as one of a number that was never given: only an
+// attacker in the worker's place does. The run ends as killed.
+inline constexpr std::string_view kRefusedCall = "refused";
 
 struct RunOptions {
   const OutputSink* sink = nullptr;  // borrowed; null: output only with the outcome

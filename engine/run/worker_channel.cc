@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 namespace belljar::run {
 namespace {
@@ -68,19 +69,22 @@ std::string_view WorkerChannel::CalledName() const {
   return std::string_view(received_).substr(sizeof signal_, signal_.step);
 }
 
-void WorkerChannel::Answer() {
+bool WorkerChannel::Answer() {
   const std::string_view name = CalledName();
   const std::string_view arguments =
       std::string_view(received_).substr(sizeof signal_ + name.size());
-  std::string text = calls_.Has(name) ? calls_.Answer(name, arguments) : FunctionCalls::NotGiven();
-  if (text.empty() && is_cell_) text = FunctionCalls::Interrupted();
+  std::optional<std::string> text =
+      calls_.Has(name) ? calls_.Answer(name, arguments) : FunctionCalls::NotGiven();
   received_.clear();
   wanted_ = sizeof signal_;
-  unanswered_ = text.empty();
-  if (unanswered_) return;
-  const auto size = static_cast<uint32_t>(text.size());
+  if (!text) return false;
+  if (text->empty() && is_cell_) text = FunctionCalls::Interrupted();
+  unanswered_ = text->empty();
+  if (unanswered_) return true;
+  const auto size = static_cast<uint32_t>(text->size());
   answer_.assign(core::AsBytes(size));
-  answer_ += text;
+  answer_ += *text;
+  return true;
 }
 
 }  // namespace belljar::run

@@ -46,8 +46,8 @@ class WorkerChannel {
   // After kCall: what is called. Valid until Answer().
   std::string_view CalledName() const;
   // After kCall: calls the function, on this thread. The answer, if any, is sent by the next
-  // Move().
-  void Answer();
+  // Move(). False: as after kMalformed.
+  bool Answer();
 
  private:
   Message Send();

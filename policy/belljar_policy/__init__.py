@@ -409,6 +409,10 @@ class Policy:
         """`end` ends this process, so that the program starts anew where all modules are loaded."""
         library.program.running.start_over = end  # type: ignore[method-assign]
 
+    def await_host_by(self, calls: Any) -> None:
+        """`calls` of the host's functions, for which event loops wait."""
+        library.program.running.host_calls = calls
+
     def arrange_surroundings(self, arguments: list[str], environment: dict[str, str]) -> None:
         """What the program finds in sys.argv and os.environ."""
         library.sys.arguments[:] = arguments

@@ -102,13 +102,13 @@ class AsyncSandbox:
     async def run(self, code: str | bytes, **options: Unpack[RunOptions]) -> Result:
         """Like `Sandbox.run`. Cancelling the task kills the program at once.
 
-        `stream` and `functions` are called in the event loop's thread; functions may be coroutine
-        functions.
+        `stream` and `functions` are called in the event loop's thread; the coroutine functions
+        among them run side by side there.
         """
         RUN.check(options, "AsyncSandbox.run")
         raise_on_error = options.pop("raise_on_error", False)
         calls = LoopCalls()
-        request = self._sandbox._program(code, **calls.routed(options))
+        request = self._sandbox._program(code, work=calls, **calls.routed(options))
 
         def run() -> Result:
             return self._sandbox._run(request, calls.cancellation, raise_on_error=False)

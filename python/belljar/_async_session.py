@@ -128,8 +128,8 @@ class AsyncSession:
     async def run(self, code: str | bytes, **options: Unpack[CellOptions]) -> Result:
         """Like `Session.run`. Cancelling the task interrupts the cell and returns at once.
 
-        `stream` and `functions` are called in the event loop's thread; functions may be coroutine
-        functions.
+        `stream` and `functions` are called in the event loop's thread; the coroutine functions
+        among them run side by side there.
         """
         CELL.check(options, "AsyncSession.run")
         raise_on_error = options.pop("raise_on_error", False)
@@ -139,7 +139,7 @@ class AsyncSession:
         calls.context.run(_cells.set, _cells.get() | {session.id})
         # Not an interruption, which would return a result. This only kills the cell, immediately.
         calls.stop = partial(session._live.close, "its sandbox was closed")
-        cell = session._cell(code, routed)
+        cell = session._cell(code, routed, calls)
         turn = _host.Turn(session._wait, False)
         self._running.add(calls)
         try:

@@ -39,3 +39,7 @@ class SessionClosed(BelljarError):  # noqa: N818 - a state, not a mistake
 class SessionBusy(BelljarError):  # noqa: N818 - a state, not a mistake
     """The session was busy with other calls for as long as this one may wait (`wait` of
     `Sandbox.session`), or with the cell that makes this very call."""
+
+
+class RefusedCall(Exception):
+    """Not for users: a call that no runner makes, so that an attacker has taken its place."""

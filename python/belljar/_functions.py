@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import inspect
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from belljar import _plain
+from belljar._errors import RefusedCall
 from belljar._escaping import escaped
 from belljar._options import variable
+
+if TYPE_CHECKING:
+    from belljar._awaited import AwaitedCalls, Work
+    from belljar._wire import RunRequest
 
 # A function of the engine (engine/host/request.h) that programs cannot call by name.
 TAKES_VARIABLES = "@variable"
@@ -16,10 +23,22 @@ TAKES_VARIABLES = "@variable"
 # Likewise; called for each line that a program reads of its standard input.
 ASKS_INPUT = "@input"
 
+# Likewise, for coroutine functions, which programs await.
+BEGINS_CALL = "+"
+AWAITS_CALLS = "@await"
+AWAITS_CALLS_UNTIL = "@await_until"
+CANCELS_CALL = "@cancel"
+_AWAITING = (AWAITS_CALLS, AWAITS_CALLS_UNTIL, CANCELS_CALL)
+
+# The answer to a call that no runner makes (engine/run/run_options.h): the run ends.
+_REFUSED = "refused"
+
 # Nested wrappers that are looked through; real functions have fewer.
 _MAX_WRAPPERS = 16
 
 Functions = Mapping[str, Callable[..., Any]]
+
+T = TypeVar("T")
 
 
 def checked(argument: str, functions: Functions) -> dict[str, Callable[..., Any]]:
@@ -74,29 +93,119 @@ def asking(ask: Ask) -> Callable[[str, bool], str | None]:
     return line
 
 
-def answering(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str, str], str]:
-    """The callback for `_host`: name and arguments, as the program sent them, to the answer.
+def is_coroutine_function(function: Callable[..., Any]) -> bool:
+    """Whether programs await it."""
+    own = vars(type(function)).get("__call__")
+    return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(own)
+
+
+def names(functions: Functions) -> list[str]:
+    """As a request has them."""
+    named = [
+        f"{BEGINS_CALL}{name}" if is_coroutine_function(each) and name[0] != "@" else name
+        for name, each in functions.items()
+    ]
+    return [*named, *_AWAITING] if named != list(functions) else named
+
+
+class Answers:
+    """The callback for `_host` of one run: name and arguments, as the program sent them, to the
+    answer.
 
     An Exception, or a return value that is not plain data, is reported to the program. Other
     exceptions, such as KeyboardInterrupt, end the run.
     """
-    import json  # most programs do not need it
 
-    def answer(name: str, arguments: str) -> str:
+    def __init__(self, functions: Functions, work: Work | None = None) -> None:
+        self._given = functions
+        self._functions = dict(functions)
+        if ASKS_INPUT in functions:
+            self._functions[ASKS_INPUT] = asking(functions[ASKS_INPUT])
+        self._work = work
+        self._calls: AwaitedCalls | None = None
+
+    def for_run(self) -> Answers:
+        """For one of the runs that a request is used for, in whose thread this is called."""
+        if self._work is None and names(self._given) != list(self._given):
+            self._check_loop()
+        return Answers(self._given, self._work)
+
+    def _check_loop(self) -> None:
+        asyncio = sys.modules.get("asyncio")
+        if asyncio is not None and asyncio._get_running_loop() is not None:
+            name = next(name for name, each in self._given.items() if is_coroutine_function(each))
+            raise ValueError(
+                f"functions[{name!r}] is a coroutine function, and this thread's event loop is "
+                "running; use AsyncSandbox"
+            )
+
+    def __call__(self, name: str, arguments: str) -> str:
+        shown = name.removeprefix(BEGINS_CALL)
         try:
-            args, kwargs = _arguments(name, arguments)
-            value = _function(functions, name)(*args, **kwargs)
-            form = _plain.encode(value, f"what {name} returned")
+            args, kwargs = _arguments(shown, arguments)
+            if name in _AWAITING:
+                return self._awaiting(name, args)
+            function = _function(self._functions, shown)
+            if shown != name:
+                number = self._awaited().begin(shown, function, args, kwargs)
+                return f'{{"value":{number}}}'
+        except Exception as error:
+            return self._failure(shown, error)
+        return self._returned(name, lambda: function(*args, **kwargs))
+
+    def _awaiting(self, name: str, args: list[Any]) -> str:
+        calls = self._awaited()
+        if name == CANCELS_CALL:
+            calls.cancel(*args)
+            return '{"value":null}'
+        ended = calls.ended(*args)
+        if ended is None:
+            return "{}"
+        number, name, result = ended
+        return f'{{"ended":{number},{self._returned(name, result)[1:]}'
+
+    def _awaited(self) -> AwaitedCalls:
+        if self._calls is None:
+            from belljar._awaited import AwaitedCalls, OwnLoop
+
+            self._calls = AwaitedCalls(self._work or OwnLoop())
+        return self._calls
+
+    def _returned(self, name: str, result: Callable[[], Any]) -> str:
+        try:
+            form = _plain.encode(result(), f"what {name} returned")
         except Interrupted:
             return '{"interrupt": true}'
         except Exception as error:
-            message = _message(error)
-            if isinstance(error, TypeError):  # possibly about the call, and naming the callable
-                message = _renamed(message, functions.get(name), name)
-            return json.dumps({"error": {"type": type(error).__name__, "message": message}})
+            return self._failure(name, error)
         return f'{{"value":{form}}}'
 
-    return answer
+    def _failure(self, name: str, error: Exception) -> str:
+        import json  # most programs do not need it
+
+        if isinstance(error, RefusedCall):
+            return _REFUSED
+        message = _message(error)
+        if isinstance(error, TypeError):  # possibly about the call, and naming the callable
+            message = _renamed(message, self._functions.get(name), name)
+        return json.dumps({"error": {"type": type(error).__name__, "message": message}})
+
+    def close(self) -> None:
+        """The run has ended."""
+        if self._calls is not None:
+            self._calls.close()
+
+
+def answered(request: RunRequest, run: Callable[[RunRequest], T]) -> T:
+    """`run` with the request, whose functions are called for this run alone."""
+    answers = request.get("call")
+    if not isinstance(answers, Answers):
+        return run(request)
+    own = answers.for_run()
+    try:
+        return run({**request, "call": own})
+    finally:
+        own.close()
 
 
 def _function(functions: Mapping[str, Callable[..., Any]], name: str) -> Callable[..., Any]:

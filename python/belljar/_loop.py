@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 import contextvars
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future
 from typing import Any, TypeVar
 
 from belljar import _functions, _host, _options
+from belljar._awaited import begin_task, settle, settling, wait_for_any
 from belljar._errors import BelljarError
 from belljar._requests import Stream
 from belljar._result import Result
@@ -43,9 +44,9 @@ class LoopThreads:
             result = await self.do(run)
         except BaseException:
             calls.cancellation.cancel()
-            calls.end_answers(asyncio.CancelledError())
             raise
         finally:
+            calls.end_answers(asyncio.CancelledError())
             self._running.discard(calls)
         calls.raise_failure()
         return result
@@ -117,8 +118,7 @@ class LoopCalls:
         self._stream: Stream | None = None
         self._failure: BaseException | None = None
         # Answers that the run's thread waits for, and the tasks that compute them.
-        self._awaited: set[Future[Any]] = set()
-        self._tasks: set[asyncio.Task[Any]] = set()
+        self._tasks: dict[Future[Any], asyncio.Task[None]] = {}
         self._end: BaseException | None = None
 
     def routed(self, options: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,7 +129,7 @@ class LoopCalls:
             routed["stream"] = self._show_soon
         if (functions := options.get("functions")) is not None:
             routed["functions"] = {
-                name: self._from_thread(each)
+                name: each if _functions.is_coroutine_function(each) else self._from_thread(each)
                 for name, each in _functions.checked("functions", functions).items()
             }
         return routed
@@ -162,54 +162,57 @@ class LoopCalls:
 
         return call
 
+    # --- coroutine functions, for _awaited.py -----------------------------------------------------
+
+    def begin(
+        self, function: Callable[..., Any], args: list[Any], kwargs: dict[str, Any]
+    ) -> Future[Any]:
+        """Called in the run's thread."""
+        answer: Future[Any] = Future()
+        if not _soon(self._loop, self.context, self._begin, answer, function, args, kwargs):
+            raise asyncio.CancelledError
+        return answer
+
+    def wait(self, futures: set[Future[Any]], seconds: float | None) -> None:
+        wait_for_any(futures, seconds)
+
+    def cancel(self, future: Future[Any]) -> None:
+        """Called in the run's thread."""
+        _soon(self._loop, self.context, self._cancel, future)
+
+    def _cancel(self, future: Future[Any]) -> None:
+        if future in self._tasks:
+            self._tasks[future].cancel()
+
+    def close(self) -> None:
+        """Done by end_answers, in the loop's thread."""
+
     def _begin(
         self,
         answer: Future[Any],
         function: Callable[..., Any],
-        args: tuple[Any, ...],
+        args: Iterable[Any],
         kwargs: dict[str, Any],
     ) -> None:
         if self._end is not None:
             answer.set_exception(self._end)
             return
-        try:
-            value = function(*args, **kwargs)
-        except BaseException as error:
-            answer.set_exception(error)
-            return
-        if not inspect.isawaitable(value):
-            answer.set_result(value)
-            return
-
-        async def awaited() -> None:
+        if not _functions.is_coroutine_function(function):
             try:
-                given = await value
+                value = function(*args, **kwargs)
             except BaseException as error:
-                _settle(answer, None, error)
-                if not isinstance(error, Exception):
-                    raise
-            else:
-                _settle(answer, given, None)
-
-        self._awaited.add(answer)
-        task = self._loop.create_task(awaited())  # in a copy of this call's context
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
-        answer.add_done_callback(self._awaited.discard)
+                answer.set_exception(error)
+                return
+            if not inspect.isawaitable(value):
+                answer.set_result(value)
+                return
+            function, args, kwargs = (lambda: value), (), {}
+        # In a copy of this call's context.
+        begin_task(self._loop, settling(function, args, kwargs, answer), answer, self._tasks)
 
     def end_answers(self, error: BaseException) -> None:
         """Called in the loop's thread when the run ends: its thread must not wait any longer."""
         self._end = error
-        for answer in list(self._awaited):
-            _settle(answer, None, error)
-        for task in list(self._tasks):
+        for answer, task in list(self._tasks.items()):
+            settle(answer, None, error)
             task.cancel()
-
-
-def _settle(answer: Future[Any], value: Any, error: BaseException | None) -> None:
-    if answer.done():
-        return
-    if error is not None:
-        answer.set_exception(error)
-    else:
-        answer.set_result(value)

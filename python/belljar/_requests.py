@@ -15,7 +15,8 @@ from belljar._functions import Ask, Functions
 from belljar._options import ContainerOptions, FileContent, Seconds, Size
 
 if TYPE_CHECKING:
-    from belljar._wire import OpenRequest, RunRequest, SessionRequest
+    from belljar._awaited import Work
+    from belljar._wire import ContainerRequest, OpenRequest, RunRequest, SessionRequest
 
 Stream = Callable[[str, str], object]
 """Called with "stdout" or "stderr", and the text."""
@@ -76,6 +77,7 @@ class SandboxOptions(TypedDict, total=False):
     allow_private: Iterable[str]
     spares: int | None
     container: bool | ContainerOptions
+    packages: Iterable[str]
 
 
 class SessionOptions(TypedDict, total=False):
@@ -111,6 +113,7 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "allow_domains": _options.texts,
     "allow_private": _options.texts,
     "container": _options.container,
+    "packages": _options.texts,
     "checkpoints": partial(_options.count, least=1),
     "total_memory": _options.size,
     "wait": _options.seconds,
@@ -125,6 +128,7 @@ _DEFAULTS: dict[str, Any] = {
     "allow_domains": (),
     "allow_private": (),
     "container": False,
+    "packages": (),
     "checkpoints": 16,
     "wait": 60,
 }
@@ -194,12 +198,14 @@ def run_request(
     defaults: "RunRequest",
     *,
     take: Take | None = None,
+    work: "Work | None" = None,
     validate: bool = False,
 ) -> "RunRequest":
     """One run or cell, checked as far as possible without the profile.
 
     `defaults`: those of the sandbox. `take` receives the program's variables, for integrations that
-    pass them to the next program.
+    pass them to the next program. `work` runs coroutine functions (_awaited.py); None: an event
+    loop of the run's own.
     """
     request: Any = {"source": _options.source(code)}
     if validate:
@@ -218,11 +224,11 @@ def run_request(
             raise ValueError(f"inputs and functions both define {min(twice)!r}")
         if ask is not None:
             request.pop("stdin")
-            callables[_functions.ASKS_INPUT] = _functions.asking(ask)
+            callables[_functions.ASKS_INPUT] = ask
         if take is not None:
             callables[_functions.TAKES_VARIABLES] = take
-        request["functions"] = list(callables)
-        request["call"] = _functions.answering(callables)
+        request["functions"] = _functions.names(callables)
+        request["call"] = _functions.Answers(callables, work)
     typed: RunRequest = request
     return typed
 
@@ -269,6 +275,8 @@ def sandbox_requests(
     given = _checked({name: value for name, value in options.items() if name != "spares"})
     defaults: Any = {name: given.pop(name) for name in _OF_RUNS if name in given}
     container = given.get("container")
+    if packages := given.get("packages"):
+        container = _with_packages(packages, container)
     if profile is not None and not _options.text("profile", profile):
         raise ValueError("profile: '' names none; leave it out")
     return {
@@ -280,6 +288,17 @@ def sandbox_requests(
         "spares": _options.count("spares", options.get("spares"), 0 if container else 1),
         "container": container,
     }, defaults
+
+
+def _with_packages(packages: list[str], container: "ContainerRequest | None") -> "ContainerRequest":
+    if container is None:
+        raise ValueError(
+            "packages: they require container=True, and so Docker, Podman or runsc: packages are "
+            "unreviewed code, and the container isolates them"
+        )
+    if container["packages"]:
+        raise ValueError("packages: the container's options have some already; give one of them")
+    return {**container, "packages": packages}
 
 
 def session_request(options: Mapping[str, Any]) -> "tuple[SessionRequest, int]":

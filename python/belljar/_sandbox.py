@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
 
-from belljar import _errors, _forks, _host, _options, _plain, _requests, _result
+from belljar import _errors, _forks, _functions, _host, _options, _plain, _requests, _result
 from belljar._errors import BelljarError
 from belljar._options import Seconds
 from belljar._requests import (
@@ -29,6 +29,7 @@ from belljar._result import Result, Validation
 from belljar._threads import Threads, default_concurrency, in_main_thread, starter
 
 if TYPE_CHECKING:
+    from belljar._awaited import Work
     from belljar._info import Info
     from belljar._session import Session
     from belljar._wire import OpenRequest, RunRequest, SessionRequest
@@ -79,6 +80,9 @@ class Sandbox:
         spares: How many sealed workers to keep ready. None: 4, or 1 with containers.
         container: True runs each program in its own container. `ContainerOptions` does the same
             with options.
+        packages: Packages to install from an index, with their dependencies, before the first run:
+            "requests>=2.31,<3". They require `container`, in every profile. PIP_INDEX_URL names the
+            index, or `ContainerOptions.package_index`. See docs/packages.md.
 
     Raises:
         ValueError, TypeError: An argument is invalid; the message names it.
@@ -221,7 +225,8 @@ class Sandbox:
                 (docs/python.md, "Values").
             functions: Functions that the program may call, by name. They are called in this thread.
                 Arguments and return values are plain data; an exception is raised again in the
-                program.
+                program. A coroutine function is one in the program too, and those that it gathers
+                run side by side.
             files: Files for the workspace, if the profile has one, by name: bytes, a str (encoded
                 as UTF-8), or the path of a local file.
             allowed_imports: A subset of the modules that the sandbox allows. None: all of them.
@@ -247,15 +252,24 @@ class Sandbox:
         raise_on_error: bool,
     ) -> Result:
         engine = self._open_for(run_request)
-        result = _host.run(engine, run_request, cancellation, in_main_thread())
+
+        def run(own: RunRequest) -> Result:
+            return _host.run(engine, own, cancellation, in_main_thread())
+
+        result = _functions.answered(run_request, run)
         if raise_on_error:
             result.raise_for_status()
         return result
 
     def _program(
-        self, code: str | bytes, *, take: Take | None = None, **options: Any
+        self,
+        code: str | bytes,
+        *,
+        take: Take | None = None,
+        work: Work | None = None,
+        **options: Any,
     ) -> RunRequest:
-        return _requests.run_request(code, options, self._defaults, take=take)
+        return _requests.run_request(code, options, self._defaults, take=take, work=work)
 
     @RUN
     def run_many(

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
-from belljar import _host, _options, _requests, _session_data
+from belljar import _functions, _host, _options, _requests, _session_data
 from belljar._options import FileContent
 from belljar._requests import CELL, CellOptions
 from belljar._result import Result
@@ -22,6 +22,7 @@ from belljar._session_data import (
 from belljar._threads import in_main_thread
 
 if TYPE_CHECKING:
+    from belljar._awaited import Work
     from belljar._wire import RunRequest
 
 _MAX_BRANCHES = 256
@@ -104,15 +105,19 @@ class Session:
             result.raise_for_status()
         return result
 
-    def _cell(self, code: str | bytes, options: Mapping[str, Any]) -> RunRequest:
+    def _cell(
+        self, code: str | bytes, options: Mapping[str, Any], work: Work | None = None
+    ) -> RunRequest:
         if options.get("filename") is None:
             options = {**options, "filename": f"In[{self._cells + 1}]"}
-        return _requests.run_request(code, options, self._defaults)
+        return _requests.run_request(code, options, self._defaults, work=work)
 
     def _run(
         self, cell: RunRequest, cancellation: _host.Canceller | None, turn: _host.Turn
     ) -> Result:
-        result = _host.run_cell(self._live, cell, cancellation, turn)
+        result = _functions.answered(
+            cell, lambda own: _host.run_cell(self._live, own, cancellation, turn)
+        )
         if result.session is not None:
             self._cells = max(self._cells, result.session.cell)
         return result

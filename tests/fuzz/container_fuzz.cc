@@ -211,7 +211,7 @@ class Functions {
     if (!call) return;
     Require(call->name == "f" || call->name == "ask", "a function that is not there", call->name);
     Require(call->arguments.size() <= kMaxLength.count, "longer than the limit", call->arguments);
-    const std::string answer = calls_.Answer(call->name, call->arguments);
+    const std::string answer = calls_.Answer(call->name, call->arguments).value_or("");
     Require(answer.size() <= run::FunctionCalls::MaxAnswer(request_.limits), "a long answer",
             answer);
     made_ += call->name + "(" + call->arguments + ")" + answer;

@@ -67,7 +67,7 @@ void TryChannel(std::string_view bytes) {
   using Message = run::WorkerChannel::Message;
   for (Message message = channel.Move(); message == Message::kNothing || message == Message::kCall;
        message = channel.Move()) {
-    if (message == Message::kCall) channel.Answer();
+    if (message == Message::kCall && !channel.Answer()) break;
   }
 }
 

@@ -78,7 +78,7 @@ def test_the_loop_never_waits() -> None:
 
     async def step(box: AsyncSandbox) -> None:
         meet = {"meet": meeting(4)}
-        await asyncio.gather(*(box.run("meet()", functions=meet) for _ in range(4)))
+        await asyncio.gather(*(box.run("await meet()", functions=meet) for _ in range(4)))
 
     with_box(step, concurrency=4)
 
@@ -108,7 +108,7 @@ def test_cancelling_what_has_not_begun() -> None:
             await go_on.wait()
             return 1
 
-        first = asyncio.create_task(box.run("wait()", functions={"wait": wait}))
+        first = asyncio.create_task(box.run("await wait()", functions={"wait": wait}))
         await begun.wait()
         second = asyncio.create_task(box.run(SLOW))
         await asyncio.sleep(0.1)  # sleeps: it waits for the one thread
@@ -148,9 +148,9 @@ def test_output_and_functions_in_the_loops_thread_in_order() -> None:
 print("one", flush=True)
 a = plain(1)
 print("two", flush=True)
-b = slow(a)
+b = await slow(a)
 try:
-    fails()
+    await fails()
 except LookupError as error:
     told = str(error)
 (a, b, told)
@@ -176,7 +176,7 @@ def test_functions_and_streams_find_the_callers_context() -> None:
             who.set(name)
             heard = []
             result = await box.run(
-                "print(1)\n[plain(), slow()]",
+                "print(1)\n[plain(), await slow()]",
                 stream=lambda *_: heard.append(who.get()),
                 functions={"plain": who.get, "slow": slow},
             )
@@ -197,7 +197,7 @@ def test_a_run_within_a_run() -> None:
     async def step(box: AsyncSandbox) -> None:
         async def deeper(level: int) -> object:
             result = await box.run(
-                "deeper(level - 1) if level else 'ground'",
+                "await deeper(level - 1) if level else 'ground'",
                 inputs={"level": level},
                 functions={"deeper": deeper},
             )
@@ -210,7 +210,7 @@ def test_a_run_within_a_run() -> None:
             assert (await box.validate("1")).ok and (await box.info()).profile == "basic"
             return [each.value async for each in box.run_many(["1", "2"])]
 
-        result = await box.run("others()", functions={"others": others})
+        result = await box.run("await others()", functions={"others": others})
         assert result.value == [1, 2]
 
     with_box(step, concurrency=1)
@@ -223,7 +223,7 @@ def test_a_run_within_a_run_is_killed_with_it() -> None:
         async def inner() -> None:
             await box.run(SLOW, stream=lambda *_: begun.set())
 
-        task = asyncio.create_task(box.run("inner()", functions={"inner": inner}))
+        task = asyncio.create_task(box.run("await inner()", functions={"inner": inner}))
         await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -257,7 +257,7 @@ def test_cancelling_ends_a_function_that_is_awaited() -> None:
             finally:
                 ended.set()
 
-        task = asyncio.create_task(box.run("forever()", functions={"forever": forever}))
+        task = asyncio.create_task(box.run("await forever()", functions={"forever": forever}))
         await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -307,7 +307,7 @@ def test_closing_ends_a_function_that_is_awaited() -> None:
             begun.set()
             await asyncio.Event().wait()
 
-        task = asyncio.create_task(box.run("forever()", functions={"forever": forever}))
+        task = asyncio.create_task(box.run("await forever()", functions={"forever": forever}))
         await begun.wait()
         await asyncio.wait_for(box.close(), HANG)
         assert (await task).status == "killed"

@@ -39,6 +39,20 @@ def test_options_that_make_no_sense(options: dict[str, object], said: str) -> No
         Sandbox(container=ContainerOptions(**options))  # type: ignore[arg-type]
 
 
+def test_packages_need_a_container(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("PIP_INDEX_URL", raising=False)
+    for profile in ("basic", "full", None):
+        with pytest.raises(ValueError, match="packages: they require container=True"):
+            Sandbox(profile, packages=["requests"])
+        # With one, they are its packages.
+        with pytest.raises(ValueError, match="container: packages: no index: .* PIP_INDEX_URL"):
+            Sandbox(profile, packages=["requests"], container=True)
+    with pytest.raises(ValueError, match="packages: the container's options have some already"):
+        Sandbox(packages=["a"], container=ContainerOptions(packages=("b",)))
+    with pytest.raises(TypeError, match="packages is a str; give a list of str"):
+        Sandbox(packages="requests", container=True)  # type: ignore[arg-type]
+
+
 def test_types() -> None:
     with pytest.raises(TypeError, match="container: packages is a str"):
         Sandbox(container=ContainerOptions(packages="x"))  # type: ignore[arg-type]

@@ -136,7 +136,7 @@ def test_a_forged_call_is_not_made():
     def ask(*arguments: object, **named: object) -> None:
         came.append((arguments, named))
 
-    answer = _functions.answering({"ask": ask})
+    answer = _functions.Answers({"ask": ask})
     assert answer("ask", '{"args":[1],"kwargs":{"a":2}}') == '{"value":null}', "control"
     assert came == [((1,), {"a": 2})]
     refusal = {

@@ -22,7 +22,7 @@ CELL = {name: default for name, default in RUN.items() if name != "memory"} | {"
 SANDBOX = {
     "timeout": None, "memory": None, "cpu": None, "output": None, "isolation": "strict",
     "language": "restricted", "allowed_imports": None, "allow_domains": (), "allow_private": (),
-    "spares": None, "container": False,
+    "spares": None, "container": False, "packages": (),
 }  # fmt: skip
 SESSION = {
     "timeout": None, "memory": None, "cpu": None, "output": None, "checkpoints": 16,

@@ -887,7 +887,7 @@ def test_asynchronous_branches_run_at_a_time() -> None:
         meet = {"meet": meeting(4)}
         results = await asyncio.gather(
             *(
-                each.run("meet()\nx + n", inputs={"n": n}, functions=meet)
+                each.run("await meet()\nx + n", inputs={"n": n}, functions=meet)
                 for n, each in enumerate(branches)
             )
         )
@@ -918,12 +918,12 @@ def test_asynchronous_functions() -> None:
             assert threading.get_ident() == here
             return x + 1
 
-        assert (await session.run("slow(1)", functions={"slow": slow})).value == 2
+        assert (await session.run("await slow(1)", functions={"slow": slow})).value == 2
 
         async def deeper() -> object:
             return (await session.run("1")).value
 
-        result = await session.run("f()", functions={"f": deeper})
+        result = await session.run("await f()", functions={"f": deeper})
         assert result.error is not None
         assert result.error.message.startswith(
             "SessionBusy: use a session: it is busy with the cell"
@@ -934,7 +934,7 @@ def test_asynchronous_functions() -> None:
         async def elsewhere() -> object:
             return (await branch.run("6 * 7")).value
 
-        assert (await session.run("f()", functions={"f": elsewhere})).value == 42
+        assert (await session.run("await f()", functions={"f": elsewhere})).value == 42
 
         begun = asyncio.Event()
 
@@ -942,7 +942,7 @@ def test_asynchronous_functions() -> None:
             begun.set()
             await asyncio.Event().wait()
 
-        task = asyncio.create_task(session.run("y = 1\nf()\ny = 2", functions={"f": forever}))
+        task = asyncio.create_task(session.run("y = 1\nawait f()\ny = 2", functions={"f": forever}))
         await begun.wait()
         task.cancel()
         with pytest.raises(asyncio.CancelledError):
@@ -964,7 +964,7 @@ def test_closing_ends_a_function_that_is_awaited() -> None:
             finally:
                 ended.set()
 
-        task = asyncio.create_task(session.run("f()", functions={"f": forever}))
+        task = asyncio.create_task(session.run("await f()", functions={"f": forever}))
         await begun.wait()
         await asyncio.wait_for(session.close(), HANG)
         with pytest.raises(SessionClosed, match="its caller closed it$"):

@@ -25,6 +25,7 @@ def sandboxes() -> None:
     Sandbox(isolation="standard", language="full", spares=2, container=ContainerOptions())
     Sandbox(allowed_imports=["math"], allow_domains=("example.org",), allow_private=[])
     AsyncSandbox("basic", timeout=5, concurrency=2, container=True)
+    Sandbox("full", packages=["requests>=2.31"], container=True)
     Sandbox(timeot=5)  # type: ignore[call-arg]
     Sandbox(isolation="loose")  # type: ignore[arg-type]
     Sandbox(timeout=b"5")  # type: ignore[arg-type]

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <utility>
@@ -59,7 +60,7 @@ class WorkerChannelTest : public testing::Test {
     }
   }
   std::string Answered() {
-    channel().Answer();
+    if (!channel().Answer()) return "refused";
     while (channel().events() == POLLOUT) {
       if (channel().Move() != Message::kNothing) return "nonsense";
     }
@@ -175,7 +176,7 @@ TEST_F(WorkerChannelTest, WithoutAnAnswerTheWorkerIsLeftWaiting) {
   answer_ = "";
   Say(Call("lookup", kEmptyCall) + Call("lookup", kEmptyCall));
   ASSERT_EQ(Receive(), Message::kCall);
-  channel().Answer();
+  EXPECT_TRUE(channel().Answer());
   EXPECT_EQ(channel().events(), 0);
   char byte;
   EXPECT_EQ(recv(worker_.get(), &byte, 1, MSG_DONTWAIT), -1);
@@ -207,13 +208,56 @@ TEST_F(WorkerChannelTest, AnAnswerThatIsTooLargeIsSaidToBe) {
   EXPECT_NE(Answered().find("lookup(): its answer exceeds the 1000"), std::string::npos);
 }
 
+// A call that had begun: the program has to know which of them it was.
+TEST_F(WorkerChannelTest, AnAnswerOfACallThatHadBegunKeepsItsNumber) {
+  request_.functions = {"+lookup", "@await"};
+  answer_ = R"({"ended":7,"value":")" + std::string(1000, 'x') + "\"}";
+  Say(Call("@await", kEmptyCall));
+  ASSERT_EQ(Receive(), Message::kCall);
+  const auto answer = nlohmann::json::parse(Answered());
+  EXPECT_EQ(answer["ended"], 7);
+  EXPECT_EQ(answer["error"]["message"], "the function's answer exceeds the 1000 limit of a result");
+}
+
+TEST_F(WorkerChannelTest, ACallThatIsRefusedEndsTheRun) {
+  request_.functions = {"+lookup", "@await"};
+  Say(Call("+lookup", kEmptyCall));
+  ASSERT_EQ(Receive(), Message::kCall);
+  EXPECT_EQ(Answered(), answer_) << "control";
+  answer_ = kRefusedCall;
+  Say(Call("@await", kEmptyCall));
+  ASSERT_EQ(Receive(), Message::kCall);
+  EXPECT_EQ(Answered(), "refused");
+  EXPECT_EQ(calls_.size(), 2u);
+}
+
+// A coroutine function cannot be called as a plain one, nor the other way round.
+TEST_F(WorkerChannelTest, AFunctionIsCalledInItsOwnWay) {
+  request_.functions = {"lookup", "+fetch", "@await"};
+  for (const char* const name : {"fetch", "+lookup", "@cancel", "+", "+@await"}) {
+    channel_.reset();
+    Say(Call(name, kEmptyCall));
+    EXPECT_EQ(Receive(), Message::kMalformed) << name;
+  }
+  EXPECT_TRUE(calls_.empty());
+}
+
+TEST(FunctionCallsTest, WhenTheClockStandsStill) {
+  for (const bool is_cell : {false, true}) {
+    EXPECT_TRUE(FunctionCalls::StopsClock("@input", is_cell));
+    EXPECT_EQ(FunctionCalls::StopsClock("lookup", is_cell), is_cell);
+    EXPECT_EQ(FunctionCalls::StopsClock("@await", is_cell), is_cell);
+    EXPECT_FALSE(FunctionCalls::StopsClock("@await_until", is_cell));
+  }
+}
+
 // It holds nobody up: what does not fit waits for poll, and the run's other ends are looked at.
 TEST_F(WorkerChannelTest, AWorkerThatTakesNoAnswerIsNotWaitedFor) {
   request_.limits.result = core::Bytes::Mebi(16);
   answer_ = "\"" + std::string(8 << 20, 'x') + "\"";
   Say(Call("lookup", kEmptyCall));
   ASSERT_EQ(Receive(), Message::kCall);
-  channel().Answer();
+  EXPECT_TRUE(channel().Answer());
   for (int i = 0; i < 1000; ++i) ASSERT_EQ(channel().Move(), Message::kNothing);
   EXPECT_EQ(channel().events(), POLLOUT);
   close(worker_.Release());

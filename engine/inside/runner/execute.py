@@ -15,7 +15,16 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from types import CodeType, MappingProxyType, ModuleType, TracebackType
 from typing import Any
 
-from . import denied_calls, forking, host_functions, interrupts, live_input, locality, tracebacks
+from . import (
+    denied_calls,
+    forking,
+    host_calls,
+    host_functions,
+    interrupts,
+    live_input,
+    locality,
+    tracebacks,
+)
 from . import report as reports
 from .analysis import Analyst
 from .bounded_repr import bounded_repr
@@ -410,7 +419,7 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
     report.variables = _variables(namespace, given)
     functions = request.get("functions", ())
     if host_functions.TAKES_VARIABLES in functions:
-        left = _left_behind(namespace, functions)
+        left = _left_behind(namespace, [name.lstrip(host_calls.BEGINS_CALL) for name in functions])
         host_functions.hand_over(left, request["call_host"], request["max_result"])
     value = None
     if failure is None or report.exit_code is not None:
@@ -520,10 +529,17 @@ def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
     variables: dict[str, Any] = {}
     if "inputs" in request:
         variables = {name: decode_value(form) for name, form in request["inputs"].items()}
+    call_host, max_bytes = request.get("call_host"), request["max_result"]
+    host_calls.calls.begin(call_host)
     for name in request.get("functions", ()):
         if name[:1] == "@":  # for the runner, not for the program
             continue
-        variables[name] = host_functions.make(name, request["call_host"], request["max_result"])
+        if name[:1] == host_calls.BEGINS_CALL:
+            name = name[1:]
+            variables[name] = host_functions.make_coroutine(name, max_bytes)
+            _prepared.policy.await_host_by(host_calls.calls)
+        else:
+            variables[name] = host_functions.make(name, call_host, max_bytes)
     return variables
 
 

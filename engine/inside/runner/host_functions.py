@@ -7,14 +7,12 @@ import json
 from collections.abc import Callable
 from typing import Any
 
+from .host_calls import CallHost, calls
 from .plain_data import MAX_DEPTH, decode, encode
 
 # Among the functions, and no program's: it is told of what a program leaves (Request in
 # engine/host/request.h).
 TAKES_VARIABLES = "@variable"
-
-# (name, arguments as JSON) to the answer as JSON
-CallHost = Callable[[str, str], str]
 
 _NOT_PLAIN = (
     "{}(): arguments are plain data only: None, bool, int, float, str, bytes, list, tuple, dict, "
@@ -38,20 +36,37 @@ def make(name: str, call_host: CallHost, max_bytes: int) -> Callable[..., Any]:
     """A function that has the host's `name` called; at most `max_bytes` of arguments."""
 
     def function(*args: Any, **kwargs: Any) -> Any:
-        text, is_too_large = _encode_call(list(args), kwargs, max_bytes)
-        if is_too_large:
-            raise ValueError(f"{name}(): its arguments take more than {max_bytes} bytes")
-        if text is None:
-            raise TypeError(_NOT_PLAIN.format(name))
-        return answered(call_host(name, text))
+        return answered(call_host(name, _arguments(name, args, kwargs, max_bytes)))
 
     function.__name__ = function.__qualname__ = name
     return function
 
 
+def make_coroutine(name: str, max_bytes: int) -> Callable[..., Any]:
+    """Likewise, a coroutine function for one of the host's."""
+
+    async def function(*args: Any, **kwargs: Any) -> Any:
+        return _content(await calls.call(name, _arguments(name, args, kwargs, max_bytes)))
+
+    function.__name__ = function.__qualname__ = name
+    return function
+
+
+def _arguments(name: str, args: tuple[Any, ...], kwargs: dict[str, Any], max_bytes: int) -> str:
+    text, is_too_large = _encode_call(list(args), kwargs, max_bytes)
+    if is_too_large:
+        raise ValueError(f"{name}(): its arguments take more than {max_bytes} bytes")
+    if text is None:
+        raise TypeError(_NOT_PLAIN.format(name))
+    return text
+
+
 def answered(text: str) -> Any:
     """What the host answered, or an exception."""
-    answer = json.loads(text)
+    return _content(json.loads(text))
+
+
+def _content(answer: dict[str, Any]) -> Any:
     if "interrupt" in answer:  # of a cell
         raise KeyboardInterrupt
     if "error" in answer:

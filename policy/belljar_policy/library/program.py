@@ -64,6 +64,9 @@ class _Program:
     """The globals of library code that runs as the program's."""
     run_as_guest: Callable[[list[tuple[Any, str]], dict[str, Any]], dict[str, Any]] | None = None
     """Runs trees of library code as the program's own code (Policy._run_as_guest)."""
+    host_calls: Any = None
+    """The host's functions that the program awaits: those of belljar_runner.host_calls, if it was
+    given any."""
     tracebacks: Any = None
     """What shows exceptions with the guest's frames: the module belljar_runner.tracebacks."""
 

@@ -390,6 +390,12 @@ TEST_F(Connection, ACallThatTricklesIsOneOnceItIsWhole) {
   EXPECT_THAT(called, testing::ElementsAre(R"(ask {"args":[],"kwargs":{}})"));
 }
 
+TEST_F(Connection, ACallThatIsRefusedIsAFault) {
+  GiveFunction();
+  answer = run::kRefusedCall;
+  EXPECT_THAT(FaultOf(tests::CallBytes("ask", kEmptyCall)), testing::HasSubstr("no runner makes"));
+}
+
 TEST_F(Connection, CallsThatMayNotBeAreFaults) {
   EXPECT_THAT(FaultOf(tests::CallBytes("ask", kEmptyCall)),
               testing::HasSubstr("call is not allowed here"));

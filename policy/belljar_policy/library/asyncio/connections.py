@@ -16,6 +16,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import scheduler
+from . import host_calls
 from .event_loop import STUCK, Policy
 from .executors import RunsInThreads, uses_kernel_threads
 from .lean import package
@@ -60,6 +61,10 @@ class _Selector(selectors.EpollSelector):
 
     def select(self, timeout: Any = None) -> list[Any]:
         """The connections that are ready."""
+        if timeout == 0:
+            host_calls.glance()
+        elif host_calls.are_pending():
+            return self._select_beside_host(timeout)
         if uses_kernel_threads():
             return self._select_beside_threads(timeout)
         end = None if timeout is None else scheduler.clock() + timeout
@@ -79,6 +84,15 @@ class _Selector(selectors.EpollSelector):
             if found:
                 return found
         return super().select(pause)
+
+    def _select_beside_host(self, timeout: float | None) -> list[Any]:
+        """Once: the loop comes again."""
+        has_connections = bool(self.get_map())
+        if has_connections and (found := super().select(0)):
+            return found
+        pause = host_calls.wait(timeout, has_others=has_connections)
+        is_woken, self.is_woken = self.is_woken, False
+        return super().select(0 if is_woken else pause)
 
     def _select_beside_threads(self, timeout: float | None) -> list[Any]:
         end = None if timeout is None else scheduler.clock() + timeout
@@ -114,7 +128,7 @@ class ConnectionLoop(RunsInThreads, _Library):
 
     def _run_once(self) -> None:
         has_work = self._ready or self._scheduled or self._stopping or self._selector.get_map()
-        if not has_work and _is_alone():
+        if not has_work and not host_calls.are_pending() and _is_alone():
             raise RuntimeError(STUCK)
         super()._run_once()
 

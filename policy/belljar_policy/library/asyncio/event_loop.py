@@ -20,6 +20,7 @@ from collections.abc import Callable
 from typing import Any
 
 from .. import scheduler
+from . import host_calls
 from .executors import RunsInThreads, uses_kernel_threads
 from .lean import events, futures, tasks
 from .log import write_error
@@ -190,15 +191,23 @@ class EventLoop(RunsInThreads, events.AbstractEventLoop):
     def _wait(self) -> None:
         """Sleeps until the next timer expires, unless callbacks are ready."""
         if self._ready or self._stopping:
+            host_calls.glance()
             return
         delay = None
         if self._scheduled:
             delay = min(self._scheduled[0]._when - time.monotonic(), _MAX_SLEEP)
             if delay <= 0:
+                host_calls.glance()
                 return
             # Rounded up to milliseconds, like epoll: timers within one run in the same round.
             delay = math.ceil(delay * 1e3) * 1e-3
-        elif (_thread._count() == 0) if uses_kernel_threads() else scheduler.is_alone():
+        if host_calls.are_pending():
+            pause = host_calls.wait(delay)
+            if pause > 0 and not self._ready:
+                self._alarm.acquire(True, pause)
+            return
+        is_alone = (_thread._count() == 0) if uses_kernel_threads() else scheduler.is_alone()
+        if delay is None and is_alone:
             raise RuntimeError(STUCK)
         if uses_kernel_threads():
             self._alarm.acquire(True, -1 if delay is None else delay)
