@@ -13,6 +13,7 @@ from belljar import AsyncSandbox, BelljarError, ContainerOptions, Sandbox, _host
 
 from tests.places.place import CONTAINERS, ENGINE_SOCKET, Place, load, need
 from tests.python.conftest import Script, named
+from tests.python.test_awaited import HOSTILE, MOST
 
 NOWHERE = "/nonexistent/engine.sock"
 
@@ -173,7 +174,10 @@ def test_async(place: Place) -> None:
                 await asyncio.sleep(0)
                 return x * 2
 
-            result = await box.run("[slow(n) for n in range(3)]", functions={"slow": slow})
+            result = await box.run(
+                "import asyncio\nawait asyncio.gather(*(slow(n) for n in range(3)))",
+                functions={"slow": slow},
+            )
             assert result.value == [0, 2, 4], result
             begun = asyncio.Event()
 
@@ -181,7 +185,7 @@ def test_async(place: Place) -> None:
                 begun.set()
                 await asyncio.Event().wait()
 
-            task = asyncio.create_task(box.run("f()", functions={"f": forever}))
+            task = asyncio.create_task(box.run("await f()", functions={"f": forever}))
             await begun.wait()
             task.cancel()
             with pytest.raises(asyncio.CancelledError):
@@ -189,6 +193,23 @@ def test_async(place: Place) -> None:
             assert (await box.run("1")).value == 1
 
     asyncio.run(asyncio.wait_for(main(), 180))
+
+
+def test_an_attack_on_functions_that_are_awaited(place: Place) -> None:
+    async def double(number: int) -> int:
+        return 2 * number
+
+    container = ContainerOptions(**options_of(place))
+    with Sandbox("basic", language="full", container=container, spares=1) as box:
+        begin = HOSTILE + f"numbers = [say('+double', n)['value'] for n in range({MOST})]\n"
+        control = begin + "while not (told := say('@await')): pass\ntold"
+        told = box.run(control, functions={"double": double})
+        assert told.value == {"ended": 1, "value": 0}, told
+        for attack in ("say('+double', 1)", "say('@cancel', 17)", "say('@await', 1)"):
+            killed = box.run(begin + attack, functions={"double": double})
+            assert killed.status == "killed", killed
+            assert killed.error is not None
+            assert killed.error.message.endswith("a call that no runner makes")
 
 
 INTERRUPTED = """

@@ -141,11 +141,12 @@ WRONG = {
 def test_a_wrong_entry_is_named_when_its_result_is_due(
     box: Sandbox, entry: Any, kind: type[Exception], said: str
 ) -> None:
+    before = set(ours())  # such as those of asynchronous sandboxes, which the collector ends
     results = box.run_many(["'before'", entry, "'after'"])
     assert next(results).value == "before"
     with pytest.raises(kind, match=said):
         next(results)
-    assert not ours()
+    assert set(ours()) <= before
 
     async def asynchronous() -> None:
         shared = around(box).run_many(["'before'", entry, "'after'"])
