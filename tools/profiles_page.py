@@ -171,6 +171,18 @@ def modules(name: str) -> str:
     return table(("module", "why"), rows) if rows else ""
 
 
+def for_tests(name: str) -> str:
+    entries = read_toml(PROFILES / f"{name}.toml").get("for_tests", {})
+    if not entries:
+        return ""
+    lead = paragraph(
+        "For programs that import `unittest.mock`, whose tests patch what would reach outside: modules "
+        "of our own, whose calls refuse. A profile that has one of these itself gives that."
+    )
+    rows = [(f"`{module}`", entry["why"]) for module, entry in sorted(entries.items())]
+    return f"{lead}\n\n{table(('module', 'why'), rows)}"
+
+
 def section(name: str) -> str:
     document = read_toml(PROFILES / f"{name}.toml")
     parts = [f"## {name}", paragraph(document["summary"])]
@@ -185,7 +197,7 @@ def section(name: str) -> str:
     count = len(whole.get("modules", {}))
     lead = f"{count} modules may be imported" + (", those of `basic` and:" if extends else ":")
     if rows := modules(name):
-        parts += [lead, rows]
+        parts += [lead, rows, for_tests(name)]
     return "\n\n".join(part for part in parts if part)
 
 

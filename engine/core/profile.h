@@ -14,8 +14,6 @@ namespace belljar::core {
 struct ModuleExports {
   std::string name;
   std::vector<std::string> exports;
-  // Only for programs whose tests patch what it refuses; no list of modules has it.
-  bool for_tests = false;
 };
 
 // A tree that stays readable inside the private root. "{stdlib}" stands for the library of the
@@ -76,6 +74,7 @@ struct Profile {
   Limits default_limits;
   Limits maximum_limits;  // maximum that a call may request
   std::vector<ModuleExports> modules;
+  std::vector<std::string> modules_for_tests;  // that only refuse: [for_tests]
   std::vector<PathRule> paths;
   std::vector<PackageSet> packages;
   std::vector<std::string> environment;  // of the zygote: "NAME=value"

@@ -32,12 +32,13 @@ using Keys = std::vector<std::string>;
 const Keys kProfileKeys = {"schema",    "name",    "extends",  "summary",   "attack_surface",
                            "limits",    "paths",   "seccomp",  "imports",   "modules",
                            "builtins",  "zygote",  "packages", "workspace", "door",
-                           "artifacts", "language"};
+                           "artifacts", "language", "for_tests"};
 const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kPathKeys = {"path", "optional", "device", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
 const Keys kImportKeys = {"internal", "open", "why"};
-const Keys kModuleKeys = {"why", "exports", "replace", "synthetic", "since", "for_tests"};
+const Keys kModuleKeys = {"why", "exports", "replace", "synthetic", "since"};
+const Keys kForTestsKeys = {"why", "exports"};
 const Keys kBuiltinsKeys = {"why", "exports"};
 const Keys kZygoteKeys = {"why", "environment", "huge_pages", "light"};
 const Keys kPackageKeys = {"why", "modules", "rehearsal"};
@@ -380,8 +381,7 @@ void ReadSeccomp(const toml::table& root, const SyscallGroups& syscalls, core::P
   }
 }
 
-void AddModule(core::Profile& profile, std::string name, std::vector<std::string> exports,
-               bool for_tests = false) {
+void AddModule(core::Profile& profile, std::string name, std::vector<std::string> exports) {
   for (core::ModuleExports& known : profile.modules) {
     if (known.name != name) continue;
     known.exports.insert(known.exports.end(), exports.begin(), exports.end());
@@ -390,7 +390,7 @@ void AddModule(core::Profile& profile, std::string name, std::vector<std::string
                         known.exports.end());
     return;
   }
-  profile.modules.push_back({std::move(name), std::move(exports), for_tests});
+  profile.modules.push_back({std::move(name), std::move(exports)});
 }
 
 void ReadModules(const toml::table& root, const Exports& spelled_out, core::Profile& profile) {
@@ -417,8 +417,20 @@ void ReadModules(const toml::table& root, const Exports& spelled_out, core::Prof
     const auto found = spelled_out.find(name);
     std::vector<std::string> exports =
         found == spelled_out.end() ? GetStrings(*module, "exports") : found->second;
-    const bool for_tests = module->contains("for_tests") && Get<bool>(*module, "for_tests");
-    AddModule(profile, std::move(name), std::move(exports), for_tests);
+    AddModule(profile, std::move(name), std::move(exports));
+  }
+}
+
+// Modules that only refuse, for programs whose tests patch them. The policy resolves them.
+void ReadModulesForTests(const toml::table& root, core::Profile& profile) {
+  if (!root.contains("for_tests")) return;
+  for (const auto& [key, value] : GetTable(root, "for_tests")) {
+    const toml::table* module = value.as_table();
+    if (!module) throw Malformed(value, "a module must be a table");
+    CheckKeys(*module, kForTestsKeys);
+    CheckWhy(*module);
+    GetStrings(*module, "exports");
+    profile.modules_for_tests.emplace_back(key.str());
   }
 }
 
@@ -679,6 +691,7 @@ class ProfileReader {
     ReadPaths(root, profile_);
     ReadSeccomp(root, syscalls_, profile_, first);
     ReadModules(root, content.spelled_out, profile_);
+    ReadModulesForTests(root, profile_);
     ReadLanguage(root, profile_);
     ReadWorkerResources(root, profile_);
     ReadArtifacts(root, profile_);

@@ -57,7 +57,7 @@ bool IsOf(const std::vector<std::string>& modules, std::string_view name) {
 std::vector<std::string> OfferedModules(const core::Profile& profile) {
   std::vector<std::string> names;
   for (const core::ModuleExports& module : profile.modules) {
-    if (!module.for_tests) names.push_back(module.name);
+    names.push_back(module.name);
   }
   return names;
 }

@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "engine/core/text.h"
@@ -105,7 +106,8 @@ std::vector<std::string> ModuleNames(const core::Profile& profile) {
 
 core::Result<void> CheckAllowedImports(const std::vector<std::string>& modules,
                                        const core::Profile& profile, const std::string& what) {
-  const std::vector<std::string> known = ModuleNames(profile);
+  std::vector<std::string> known = ModuleNames(profile);
+  std::ranges::copy(profile.modules_for_tests, std::back_inserter(known));
   for (const std::string& module : modules) {
     if (std::find(known.begin(), known.end(), module) != known.end()) continue;
     return core::MakeError(what + ": profile " + profile.name + " has no module " +

@@ -64,7 +64,7 @@ std::string ProfileToJson(const core::Profile& profile,
                           const installation::Installation& installation) {
   Json modules = Json::object();
   for (const core::ModuleExports& module : profile.modules) {
-    if (!module.for_tests) modules[module.name] = module.exports;
+    modules[module.name] = module.exports;
   }
   Json json = {{"name", profile.name},
                {"summary", profile.summary},

@@ -37,6 +37,7 @@ _INSTALLS = (
     "A program installs nothing: the packages are those of its profile, or those that its caller "
     "asks for where the operator allows it"
 )
+_HOST = "A program learns nothing of the load and the settings of the machine that it runs on"
 _SOUNDS = "Sound files are bytes: struct.pack writes their header and samples"
 _RUN_TIME_CODE = "Write the code directly; use json.loads to parse data"
 _INTERPRETER = "Interpreter internals are not available and not needed"
@@ -145,7 +146,7 @@ WITH_PACKAGES: dict[str, tuple[str, str]] = {
     "IPython": ("matplotlib", "The value of the last line is shown, and open figures are shown"),
 }  # fmt: skip
 
-# The same for submodules and names of packages.
+# The same for submodules and names of packages, and for modules that not every profile has.
 PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
     "matplotlib.font_manager": "Only the fonts included in matplotlib are available",
     "numpy.lib.stride_tricks.as_strided": "Use sliding_window_view from the same module",
@@ -162,6 +163,8 @@ PACKAGE_NAME_ALTERNATIVES: dict[str, str] = {
         ("lxml.objectify", "lxml.builder", "lxml.cssselect", "lxml.html.clean"),
         "Use lxml.etree and lxml.html, with XPath",
     ),
+    "socket.socketpair": "It is left out, as servers are: pass data between threads with "
+    "queue.Queue",
     "tqdm.contrib": "Use tqdm(iterable)",
     "tqdm.asyncio": "Use tqdm(total=n), and update() in each task",
 
@@ -209,6 +212,9 @@ NAME_ALTERNATIVES: dict[str, str] = {
     **dict.fromkeys(("signal.raise_signal", "signal.pthread_kill"), "Call the handler directly"),
     "io.BufferedReader": "io.BytesIO is read in the same way, and needs no buffer",
     "io.BufferedWriter": "io.BytesIO is written in the same way, and needs no buffer",
+    **dict.fromkeys(("os.getloadavg", "os.sysconf", "os.confstr", "os.getpriority"), _HOST),
+    "os.uname": "Use platform.uname(), which tells nothing of the machine",
+    "os.sched_getaffinity": "Use os.cpu_count()",
     "os.getlogin": "User accounts are not available",
     "os.getuid": "User accounts are not available",
     "logging.config.fileConfig": "Use dictConfig()",
@@ -251,6 +257,12 @@ def alternative_to_name(module: str, name: str) -> str:
     """What to use instead of `name` of `module`; "" if nothing is known."""
     full = f"{module}.{name}"
     return NAME_ALTERNATIVES.get(full) or PACKAGE_NAME_ALTERNATIVES.get(full, "")
+
+
+PUT_INTO_SYS_MODULES = (
+    "What a program puts into sys.modules, imports do not find: use the module that you made, "
+    "without `import {}`."
+)
 
 
 def instead_of(hint: str, tree: ast.Module) -> str:

@@ -8,8 +8,10 @@ A profile's entry:
     replace = ["loads"]             # comes from library/json.py
     synthetic = true                # the module is not imported: every export is replaced
     since = "3.14"                  # only later Pythons have the module: others ignore the entry
-    for_tests = true                # refused unless the program uses unittest.mock: its tests patch
-                                    # what refuses
+
+    [for_tests.smtplib]             # refuses; only for programs that import unittest.mock, and not
+    why = "mail"                    # if the profile has the module itself
+    exports = ["SMTP", …]           # of library/refusing_smtplib.py
 """
 
 from __future__ import annotations
@@ -27,13 +29,14 @@ import _belljar_guards as guards
 
 from . import library, reviewed
 from .alternatives import FILE_NAMES, NAMES_BY_MODULE, alternative, alternative_to_name
+from .library.objects import STAND_IN
 from .tables import OWN_MODULES
 from .unshared import unshared
 
 _KEYWORDS = {"False", "None", "True"}  # names of builtins that no statement binds
 _MAX_LISTED = 20  # names in a hint
 _NO_NAME = "No name in this module is similar; `belljar info --names` lists them."
-_KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic", "since", "for_tests"})
+_KNOWN_KEYS = frozenset({"why", "exports", "replace", "synthetic", "since"})
 _LIBRARY = library.__name__
 _LIBRARY_FILES = frozenset(
     entry.partition(".")[0] for folder in library.__path__ for entry in os.listdir(folder)
@@ -44,21 +47,19 @@ class ProfileError(ValueError):
     """The profile's tables are inconsistent or do not match this Python."""
 
 
-def _ours(module: str, name: str) -> Any:
-    """The replacement for `name` of the standard library's `module`."""
-    where = f"{_LIBRARY}.{module.replace('.', '_')}"
+def _ours(module: str, file: str, name: str) -> Any:
+    """The replacement for `name` of the standard library's `module`: from that file of library/."""
     try:
-        return getattr(importlib.import_module(where), name)
+        return getattr(importlib.import_module(f"{_LIBRARY}.{file}"), name)
     except (ImportError, AttributeError) as error:
         raise ProfileError(f"[modules.{module}]: {name!r} has no replacement: {error}") from error
 
 
-def _ours_of(module: str) -> Any:
-    """The module of library/ for the standard library's `module`, or None."""
-    name = module.replace(".", "_")
-    if name not in _LIBRARY_FILES:  # cheaper than a search by the import system
+def _ours_of(file: str) -> Any:
+    """The module of library/ in that file, or None if there is none."""
+    if file not in _LIBRARY_FILES:  # cheaper than a search by the import system
         return None
-    return importlib.import_module(f"{_LIBRARY}.{name}")
+    return importlib.import_module(f"{_LIBRARY}.{file}")
 
 
 def _signature_of(original: Any, inspect: Any) -> Any:
@@ -123,9 +124,9 @@ def _is_of_library(value: Any) -> bool:
     return str(getattr(value, "__module__", "")).startswith(f"{_LIBRARY}.")
 
 
-def _dress_the_rest(module: str) -> None:
+def _dress_the_rest(module: str, file: str) -> None:
     """Sets the module name of the classes and functions that the replacements use."""
-    ours = _ours_of(module)
+    ours = _ours_of(file)
     if ours is None:
         return
     for value in list(vars(ours).values()):
@@ -155,6 +156,18 @@ def _in_order(exports: dict[str, dict[str, Any]]) -> list[str]:
     for name in sorted(exports):
         visit(name)
     return order
+
+
+def _for_tests(profile: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The entries of modules that only refuse, but for those that the profile itself has or would
+    have, if its packages were installed."""
+    sets = profile.get("packages", {}).values()
+    packages = {name for each in sets for name in each["modules"]}
+    return {
+        name: {**entry, "synthetic": True}
+        for name, entry in profile.get("for_tests", {}).items()
+        if name not in profile.get("modules", {}) and name.partition(".")[0] not in packages
+    }
 
 
 def is_of_this_python(entry: Mapping[str, Any]) -> bool:
@@ -193,6 +206,8 @@ class ModuleTable:
         self.absent: frozenset[str] = frozenset()  # not loaded, and not loaded later
         self._entries: dict[str, dict[str, Any]] = {}
         self._failed: set[str] = set()  # modules whose loading has begun and not ended
+        self._for_tests = _for_tests(profile)
+        self._has_tests = False
         self.has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         modules = profile.get("modules", {})
         modules = {
@@ -248,11 +263,30 @@ class ModuleTable:
             self.absent -= meanwhile
             self._make(set(meanwhile))
         if self._late:
-            ours = {name.replace(".", "_") for name in self._late}
+            ours = {self._file_of(name) for name in (*self._late, *self._for_tests)}
             library.kept.keep(sorted(ours.union(library.LATE_PARTS)))
             library.kept.keep_texts(ours.intersection(library.TEXTS_AS_GUEST))
         self._add_future()
         self._add_own()
+
+    def _file_of(self, name: str) -> str:
+        """The file of library/ with the replacements for a module, if there is one."""
+        return (STAND_IN if name in self._for_tests else "") + name.replace(".", "_")
+
+    def admit_for_tests(self) -> None:
+        """From now on the program may import the modules that only refuse: it imports
+        unittest.mock, and its tests patch them."""
+        if self._has_tests:
+            return
+        self._has_tests = True
+        self._entries = {**self._entries, **self._for_tests}
+        for name, entry in self._for_tests.items():
+            package, _, last = name.rpartition(".")
+            self._exports[name] = self._exports.get(name, frozenset()).union(entry["exports"])
+            self._late[name] = package or name
+            if package:  # its proxy is made anew, with its new part
+                self._exports[package] = self._exports.get(package, frozenset()) | {last}
+                self._late[package] = package
 
     def _not_loaded(self, names: Collection[str]) -> set[str]:
         """Of `names` those that are left out and that no other module has imported."""
@@ -306,6 +340,7 @@ class ModuleTable:
 
     def load_all(self) -> None:
         """For tools that walk everything that a program can reach."""
+        self.admit_for_tests()
         for name in list(self._late):
             self.load(name)
 
@@ -319,7 +354,7 @@ class ModuleTable:
         contents: dict[str, tuple[Any, dict[str, Any], dict[str, Any]]] = {}
         for name in sorted(names):
             contents[name] = self._contents(name, entries.get(name, {}))
-            _dress_the_rest(name)
+            _dress_the_rest(name, self._file_of(name))
         # A proxy cannot be changed after it is created.
         for name in _in_order({name: found[1] for name, found in contents.items()}):
             real, exports, live = contents[name]
@@ -343,7 +378,8 @@ class ModuleTable:
             self._withheld[name] = withheld
             doc = getattr(real, "__doc__", None)
             assignable = reviewed.ASSIGNABLE.get(name, "").split()
-            stores = {key: _ours(name, f"set_{key}") for key in assignable if key in live}
+            file = self._file_of(name)
+            stores = {key: _ours(name, file, f"set_{key}") for key in assignable if key in live}
             self.proxies[name] = guards.Proxy(name, doc, exports, live, withheld, stores)
             self._exports[name] = frozenset(exports) | frozenset(live)
             self._starred[name] = self._starred_of(name, real, entries.get(name, {}))
@@ -389,12 +425,13 @@ class ModuleTable:
             raise ProfileError(f"[modules.{name}]: unknown keys {sorted(unknown)}")
         replace = entry.get("replace", ())
         synthetic = entry.get("synthetic", False)
+        file = self._file_of(name)
         if synthetic and name in self._late:
-            _ours_of(name)  # it may import the original, whose names are then known
+            _ours_of(file)  # it may import the original, whose names are then known
         # The original of a synthetic module may be unsafe to import (asyncio: sockets).
         real = sys.modules.get(name) if synthetic else self._import(name)
         if name in reviewed.LATE or name in reviewed.LATE_ANYWAY:
-            reduce = getattr(_ours_of(name), "reduce", None)
+            reduce = getattr(_ours_of(file), "reduce", None)
             if reduce is not None:
                 reduce(self.has_files)
         asked = reviewed.LIVE.get(name, "").split()
@@ -405,7 +442,7 @@ class ModuleTable:
             if sys.version_info < reviewed.SINCE.get(f"{name}.{export}", ()):
                 self.missing.append(f"{name}.{export}")
             elif export in replace or synthetic:
-                found = _ours(name, export)
+                found = _ours(name, file, export)
                 if export in asked:
                     live[export] = found
                 else:
@@ -420,7 +457,7 @@ class ModuleTable:
             (reviewed.SUBCLASSABLE, self.subclassable),
             (reviewed.WRITABLE, self.writable),
         ):
-            for cls in table.get(name, "").split():
+            for cls in table.get(file if name in self._for_tests else name, "").split():
                 found = exports.get(cls)
                 if isinstance(found, type):
                     classes.add(found)
@@ -454,10 +491,6 @@ class ModuleTable:
     def __contains__(self, name: str) -> bool:
         return name in self._exports
 
-    def is_for_tests(self, name: str) -> bool:
-        """Whether only a program with mocks may import it."""
-        return bool(self._entries.get(name, {}).get("for_tests"))
-
     def exports(self, name: str) -> frozenset[str]:
         """The names that `from name import …` may use."""
         return self._exports[name]
@@ -480,7 +513,7 @@ class ModuleTable:
             return None
         return frozenset(
             name
-            for name in {*self.proxies, *self._exports}
+            for name in {*self.proxies, *self._exports, *self._for_tests}
             if name == "__future__"
             or name in OWN_MODULES
             or name in allowed
@@ -489,8 +522,6 @@ class ModuleTable:
 
     def profile_with(self, name: str) -> str | None:
         """The first other profile that has the module."""
-        if self.is_for_tests(name):
-            return None
         for profile, modules in self._other_profiles.items():
             if profile != self.profile_name and name in modules:
                 return profile
@@ -521,8 +552,7 @@ class ModuleTable:
         instead = alternative(name, self._exports)
         if instead:
             return f"{absent}{instead}."
-        offered = [each for each in self._exports if not self.is_for_tests(each)]
-        near = difflib.get_close_matches(name, offered, n=1, cutoff=0.8)
+        near = difflib.get_close_matches(name, self._exports, n=1, cutoff=0.8)
         if near:
             return f"Did you mean {near[0]!r}?"
         parts = sorted(each for each in self._exports if each.startswith(f"{package}."))

@@ -89,6 +89,7 @@ WRITABLE: dict[str, str] = {
     "collections": "UserDict UserList UserString ChainMap defaultdict",
     # What it was made of is read-only, and the library reads no other attribute of one.
     "functools": "partial",
+    "refusing_ssl": "SSLContext",  # the library's own is another matter
     "textwrap": "TextWrapper",
     "pprint": "PrettyPrinter",
     "reprlib": "Repr",
@@ -133,8 +134,7 @@ LATE_ANYWAY = frozenset({
     "gettext",
     "html", "importlib", "keyword", "linecache", "locale", "logging.config",
     "logging.handlers", "multiprocessing", "platform", "profile", "pstats", "quopri", "sched",
-    "shelve", "signal", "stat",
-    "subprocess", "timeit", "token", "tracemalloc", "unittest", "weakref", "zlib",
+    "shelve", "signal", "stat", "timeit", "token", "tracemalloc", "unittest", "weakref", "zlib",
 })  # fmt: skip
 
 # The same for packages of OPEN_PACKAGES (packages/late.py).

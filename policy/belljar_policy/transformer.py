@@ -21,7 +21,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from . import constructs, tables
-from .alternatives import instead_of
+from .alternatives import PUT_INTO_SYS_MODULES, instead_of
 from .findings import Finding
 from .library.streams import devnull, number_of
 from .restricted_python import RestrictingNodeTransformer
@@ -110,6 +110,8 @@ class Transformer(RestrictingNodeTransformer):
         self._waiting.append((self._scope, [tree]))
         self._annotations_are_text = _has_future_annotations(tree)
         self._aliases, self._has_mocks = _read_imports(tree)
+        if self._has_mocks:
+            self._modules.admit_for_tests()
         if self._own is not None and self._own.tops:
             self._aliases = {
                 name: module for name, module in self._aliases.items() if not self._is_own(module)
@@ -157,6 +159,8 @@ class Transformer(RestrictingNodeTransformer):
             self._refuse_withheld(tree)
         if self._imports_by_name:
             self._check_imports_by_name(tree)
+        if self._missing_packages:
+            self._explain_put_modules(tree)
         self.findings += self._missing_packages.values()
         self.findings = sorted(
             found._replace(hint=instead_of(found.hint, tree)) for found in self.findings
@@ -192,6 +196,12 @@ class Transformer(RestrictingNodeTransformer):
                 profile = self._modules.profile_with_name(module, name)
                 here = self._modules.profile_name
                 self.refuse(node, "BJ202", module, name, here, near, profile=profile)
+
+    def _explain_put_modules(self, tree: ast.Module) -> None:
+        """Of modules that the program itself puts into sys.modules."""
+        for package in _put_into_sys_modules(tree) & self._missing_packages.keys():
+            hint = PUT_INTO_SYS_MODULES.format(package)
+            self._missing_packages[package] = self._missing_packages[package]._replace(hint=hint)
 
     def _check_imports_by_name(self, tree: ast.Module) -> None:
         """`__import__("math")` calls a function of ours: the builtin, which import statements use,
@@ -642,7 +652,7 @@ class Transformer(RestrictingNodeTransformer):
     def _check_module(self, node: ast.AST, name: str) -> bool:
         if name == "__future__" or name in tables.OWN_MODULES or self._is_own(name):
             return True
-        if name not in self._modules or (self._modules.is_for_tests(name) and not self._has_mocks):
+        if name not in self._modules:
             profile = self._modules.profile_with(name)
             hint = self._modules.near_modules(name, profile)
             package = name.partition(".")[0]
@@ -696,6 +706,18 @@ def _has_future_annotations(tree: ast.Module) -> bool:
         elif statement.__class__ is not ast.Expr:
             return False
     return False
+
+
+def _put_into_sys_modules(tree: ast.Module) -> set[str]:
+    """Outermost names that are assigned: sys.modules["dyn"] = module."""
+    found = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Subscript) and node.ctx.__class__ is ast.Store:
+            owner, name = node.value, node.slice
+            called = owner.attr if isinstance(owner, ast.Attribute) else getattr(owner, "id", "")
+            if called == "modules" and isinstance(name, ast.Constant) and type(name.value) is str:
+                found.add(name.value.partition(".")[0])
+    return found
 
 
 def _opened_streams(tree: ast.Module) -> set[int]:

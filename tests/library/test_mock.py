@@ -53,7 +53,7 @@ def test_missing_modules_and_names() -> None:
     ran = assert_runs("""
     import json, unittest.mock
     from unittest.mock import patch
-    for target in ("requests.get", "glob.glob", "time.nothing", "json.nothing.dumps"):
+    for target in ("httpx.get", "glob.glob", "time.nothing", "json.nothing.dumps"):
         try:
             with patch(target): print("patched")
         except Exception as error:
@@ -61,7 +61,7 @@ def test_missing_modules_and_names() -> None:
     print(unittest.mock.patch is patch)
     """)
     assert ran.stdout.splitlines() == [
-        "ModuleNotFoundError [BJ201] module 'requests' is not available in this sandbox",
+        "ModuleNotFoundError [BJ201] module 'httpx' is not available in this sandbox",
         "ModuleNotFoundError [BJ201] module 'glob' is not available in this sandbox",
         "AttributeError <module 'time'> does not have the attribute 'nothing'",
         "AttributeError module 'json' has no attribute 'nothing'",

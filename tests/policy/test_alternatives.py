@@ -101,6 +101,21 @@ def test_an_attribute_of_the_interpreter_has_another_way(source: str, words: str
     assert words in " ".join(finding["hint"] for finding in run(source).findings)
 
 
+def test_of_what_a_program_puts_into_sys_modules_imports_know_nothing() -> None:
+    made = "import sys, types\nsys.modules['dyn'] = types.ModuleType('dyn')\n"
+    said = "What a program puts into sys.modules, imports do not find"
+    for source in ("import dyn", "from dyn.part import x"):
+        assert said in assert_refused(made + source, "BJ201", 3)["hint"]
+    assert said not in assert_refused(made + "import other", "BJ201", 3)["hint"]
+
+
+def test_facts_of_the_machine_are_withheld_for_a_reason() -> None:
+    (finding,) = run("import os\nos.getloadavg()").findings
+    assert finding["hint"] == (
+        "A program learns nothing of the load and the settings of the machine that it runs on."
+    )
+
+
 WITHHELD = "import gc, sys\n"
 
 

@@ -45,10 +45,10 @@ __all__ = [
 ]  # fmt: skip
 
 LATE_PARTS = (
-    "compression", "multiprocessing_parts", "unittest_async", "unittest_case", "unittest_result",
-    "unittest_runner",
+    "compression", "multiprocessing_parts", "refusing", "unittest_async", "unittest_case",
+    "unittest_result", "unittest_runner",
 )  # fmt: skip
-"""What only modules use that are loaded on import (reviewed.LATE)."""
+"""What only modules use that are loaded on import (reviewed.LATE, [for_tests] of a profile)."""
 TEXTS_AS_GUEST = ("logging_config", "unittest_mock")
 """Which of those run a text of as_guest/."""
 

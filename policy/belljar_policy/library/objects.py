@@ -11,6 +11,8 @@ from typing import Any
 
 import _belljar_guards as guards
 
+STAND_IN = "refusing_"
+"""How the files of modules that only refuse begin (refusing.py)."""
 mro_of = type.__dict__["__mro__"].__get__
 """The method resolution order of a class; TypeError for other objects."""
 dict_of = type.__dict__["__dict__"].__get__
@@ -71,7 +73,8 @@ def its_own_only(cls: Any) -> Any:
 
     It also sets `__module__` to the library module that the class replaces.
     """
-    cls.__module__ = cls.__module__.rpartition(".")[2].replace("_", ".")
+    file = cls.__module__.rpartition(".")[2].removeprefix(STAND_IN)
+    cls.__module__ = file.replace("_", ".")
     _check_methods(cls)
     return cls
 

@@ -1,14 +1,14 @@
 """subprocess, for guests: the names that tests patch, and the classes of results and errors.
 
-There are no other processes, so every function refuses. A program may import the module if it uses
-unittest.mock (transformer.py): its tests patch subprocess.run, and then nothing is started.
+There are no other processes, so every function refuses (refusing.py).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, NoReturn
+from functools import partial
+from typing import Any
 
+from . import refusing
 from .objects import its_own_only
 
 PIPE, STDOUT, DEVNULL = -1, -2, -3
@@ -18,6 +18,7 @@ class SubprocessError(Exception):
     """The base of the two below."""
 
 
+@its_own_only
 class CalledProcessError(SubprocessError):
     """What run(check=True) raises for a process that failed."""
 
@@ -29,6 +30,7 @@ class CalledProcessError(SubprocessError):
         return f"Command {self.cmd!r} returned non-zero exit status {self.returncode}."
 
 
+@its_own_only
 class TimeoutExpired(SubprocessError):
     """What run(timeout=…) raises for a process that takes too long."""
 
@@ -61,21 +63,16 @@ class CompletedProcess:
         return f"CompletedProcess({', '.join(f'{k}={v!r}' for k, v in named.items())})"
 
 
-def _refusing(name: str) -> Callable[..., NoReturn]:
-    def refuse(*_: Any, **__: Any) -> NoReturn:
-        raise PermissionError(
-            f"[BJ502] subprocess.{name}() would start a process, and other processes are not "
-            "available; call the code directly, or patch the function in a test"
-        )
+_WHY = (
+    "would start a process, and other processes are not available; call the code directly, or patch "
+    "it in a test"
+)
+_function = partial(refusing.function, why=_WHY)
 
-    refuse.__name__ = refuse.__qualname__ = name
-    return refuse
-
-
-Popen = _refusing("Popen")
-call = _refusing("call")
-check_call = _refusing("check_call")
-check_output = _refusing("check_output")
-getoutput = _refusing("getoutput")
-getstatusoutput = _refusing("getstatusoutput")
-run = _refusing("run")
+Popen = _function("subprocess.Popen")
+call = _function("subprocess.call")
+check_call = _function("subprocess.check_call")
+check_output = _function("subprocess.check_output")
+getoutput = _function("subprocess.getoutput")
+getstatusoutput = _function("subprocess.getstatusoutput")
+run = _function("subprocess.run")
