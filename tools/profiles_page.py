@@ -176,8 +176,8 @@ def for_tests(name: str) -> str:
     if not entries:
         return ""
     lead = paragraph(
-        "For programs that import `unittest.mock`, whose tests patch what would reach outside: modules "
-        "of our own, whose calls refuse. A profile that has one of these itself gives that."
+        "For programs that import `unittest.mock`, whose tests patch what would reach outside: "
+        "modules of our own, whose calls refuse. A profile that has one of these itself gives that."
     )
     rows = [(f"`{module}`", entry["why"]) for module, entry in sorted(entries.items())]
     return f"{lead}\n\n{table(('module', 'why'), rows)}"

@@ -29,9 +29,9 @@ constexpr int64_t kSchema = 1;
 
 // The allowed keys of each table. A table named "*" has arbitrary keys.
 using Keys = std::vector<std::string>;
-const Keys kProfileKeys = {"schema",    "name",    "extends",  "summary",   "attack_surface",
-                           "limits",    "paths",   "seccomp",  "imports",   "modules",
-                           "builtins",  "zygote",  "packages", "workspace", "door",
+const Keys kProfileKeys = {"schema",    "name",     "extends",  "summary",   "attack_surface",
+                           "limits",    "paths",    "seccomp",  "imports",   "modules",
+                           "builtins",  "zygote",   "packages", "workspace", "door",
                            "artifacts", "language", "for_tests"};
 const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kPathKeys = {"path", "optional", "device", "why"};

@@ -189,6 +189,8 @@ MODULE_READERS: dict[str, tuple[str, ...]] = {
     "importlib._bootstrap_external": ("",),
     # They change and export the modules that a program imports.
     "belljar_policy.modules": ("",),
+    # It runs the text of our own modules in them.
+    "belljar_policy.library.kept": ("belljar_policy",),
     "belljar_policy.packages.faker:_adapt_loading": ("faker",),
     "belljar_policy.packages.late": ("",),  # which asks whether a program runs
     "belljar_policy.packages.openpyxl:_adapt_sheet_writer": ("openpyxl",),

@@ -42,5 +42,3 @@ def kind(name: str, methods: str) -> Any:
     for each in methods.split():
         setattr(Refusing, each, function(f"{name}.{each}"))
     return Refusing
-
-

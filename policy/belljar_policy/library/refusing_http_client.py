@@ -77,7 +77,8 @@ class RemoteDisconnected(ConnectionResetError, BadStatusLine):
 
 
 _METHODS = (
-    "close connect endheaders getresponse putheader putrequest request send set_debuglevel set_tunnel"
+    "close connect endheaders getresponse putheader putrequest request send set_debuglevel "
+    "set_tunnel"
 )
 HTTPConnection = refusing.kind("http.client.HTTPConnection", _METHODS)
 HTTPSConnection = refusing.kind("http.client.HTTPSConnection", _METHODS)

@@ -64,8 +64,8 @@ class CompletedProcess:
 
 
 _WHY = (
-    "would start a process, and other processes are not available; call the code directly, or patch "
-    "it in a test"
+    "would start a process, and other processes are not available; call the code directly, or "
+    "patch it in a test"
 )
 _function = partial(refusing.function, why=_WHY)
 
