@@ -191,6 +191,8 @@ MODULE_READERS: dict[str, tuple[str, ...]] = {
     "belljar_policy.modules": ("",),
     # It runs the text of our own modules in them.
     "belljar_policy.library.kept": ("belljar_policy",),
+    # It changes the classes of the module that is being loaded.
+    "belljar_policy.library.objects:check_classes_of": ("",),
     "belljar_policy.packages.faker:_adapt_loading": ("faker",),
     "belljar_policy.packages.late": ("",),  # which asks whether a program runs
     "belljar_policy.packages.openpyxl:_adapt_sheet_writer": ("openpyxl",),
