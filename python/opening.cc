@@ -7,6 +7,7 @@
 #include "engine/core/text.h"
 #include "engine/profiles/loader.h"
 #include "engine/profiles/model_text.h"
+#include "engine/profiles/profile_catalogue.h"
 #include "engine/profiles/profile_facts.h"
 #include "engine/profiles/profile_names.h"
 #include "engine/profiles/unnamed_profile.h"
@@ -104,7 +105,7 @@ std::string OfferOf(const outside::SandboxOptions& sandbox) {
   const bool is_full = sandbox.language == outside::Language::kFull;
   const auto missing = sandbox.installation->Missing(profile);
   std::vector<std::string> library;
-  for (std::string& module : profiles::OfferedModules(profile)) {
+  for (std::string& module : profiles::ModuleNames(profile)) {
     const auto is_of_set = [&](const core::PackageSet& set) {
       return core::Contains(set.modules, core::TopLevelName(module));
     };

@@ -13,7 +13,6 @@
 #include "engine/core/text.h"
 #include "engine/host/limit_fields.h"
 #include "engine/host/suggest.h"
-#include "engine/profiles/model_text.h"
 #include "engine/profiles/toml_text.h"
 
 namespace belljar::profiles {
@@ -818,7 +817,8 @@ std::string ModulesByProfile(const std::vector<core::Profile>& profiles,
   for (const core::Profile& profile : profiles) {
     // For a refused import, switching the language policy off is not an alternative to suggest.
     if (profile.name == except || profile.full_language) continue;
-    modules[profile.name] = OfferedModules(profile);
+    nlohmann::json& names = modules[profile.name] = nlohmann::json::array();
+    for (const core::ModuleExports& module : profile.modules) names.push_back(module.name);
   }
   return modules.dump();
 }

@@ -54,14 +54,6 @@ bool IsOf(const std::vector<std::string>& modules, std::string_view name) {
 
 }  // namespace
 
-std::vector<std::string> OfferedModules(const core::Profile& profile) {
-  std::vector<std::string> names;
-  for (const core::ModuleExports& module : profile.modules) {
-    names.push_back(module.name);
-  }
-  return names;
-}
-
 void PutBestKnownFirst(std::vector<std::string>& packages) {
   std::ranges::stable_sort(packages, {}, &RankOf);
 }

@@ -20,9 +20,6 @@ inline constexpr char kAnswersWith[] =
     "Answers with what it printed and the value of its last expression (or of the variable named "
     "result), or with its error, the line and a hint.";
 
-// The modules that programs may import, without those that are of use to tests alone.
-std::vector<std::string> OfferedModules(const core::Profile& profile);
-
 // Those that most programs use come first; the others stay in order.
 void PutBestKnownFirst(std::vector<std::string>& packages);
 

@@ -3,7 +3,6 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <iterator>
 #include <set>
 
 #include "engine/core/text.h"
@@ -104,10 +103,17 @@ std::vector<std::string> ModuleNames(const core::Profile& profile) {
   return names;
 }
 
+std::vector<std::string> ImportNames(const core::Profile& profile) {
+  std::vector<std::string> names = ModuleNames(profile);
+  for (const std::string& name : profile.modules_for_tests) {
+    if (!core::Contains(names, name)) names.push_back(name);
+  }
+  return names;
+}
+
 core::Result<void> CheckAllowedImports(const std::vector<std::string>& modules,
                                        const core::Profile& profile, const std::string& what) {
-  std::vector<std::string> known = ModuleNames(profile);
-  std::ranges::copy(profile.modules_for_tests, std::back_inserter(known));
+  const std::vector<std::string> known = ImportNames(profile);
   for (const std::string& module : modules) {
     if (std::find(known.begin(), known.end(), module) != known.end()) continue;
     return core::MakeError(what + ": profile " + profile.name + " has no module " +

@@ -46,6 +46,9 @@ class ProfileCatalogue {
 // Names of all modules of `profile`.
 std::vector<std::string> ModuleNames(const core::Profile& profile);
 
+// What a list of imports may name: these, and modules that only programs with tests have.
+std::vector<std::string> ImportNames(const core::Profile& profile);
+
 // Checks that the profile has all of `modules`. The error is the user's and begins with `what`,
 // which says where they were given.
 core::Result<void> CheckAllowedImports(const std::vector<std::string>& modules,

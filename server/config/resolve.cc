@@ -205,7 +205,7 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
       return core::MakeError(origin.place, "restricts the language policy, which profile " +
                                                profile.name + " disables");
     }
-    for (std::string& name : profiles::ModuleNames(profile)) names.insert(std::move(name));
+    for (std::string& name : profiles::ImportNames(profile)) names.insert(std::move(name));
   }
   const Strings known(names.begin(), names.end());
   Strings allowed;

@@ -166,7 +166,7 @@ std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledP
     return std::nullopt;
   }
   const ModuleList known = profile.modules ? GivenModules(profile.profile, *profile.modules)
-                                           : profiles::ModuleNames(profile.profile);
+                                           : profiles::ImportNames(profile.profile);
   for (const std::string& module : is_complete ? *requested : ModuleList()) {
     const bool found = std::any_of(known.begin(), known.end(), [&](const std::string& name) {
       return name == module || name.starts_with(module + ".");

@@ -48,9 +48,10 @@ bool IsOfPackages(const Sets& sets, const std::string& module) {
 Json Modules(const core::Profile& profile, const std::optional<ModuleList>& chosen,
              const std::vector<installation::MissingPackages>& missing) {
   Json modules = Json::array();
-  for (const std::string& module :
-       chosen ? GivenModules(profile, *chosen) : profiles::OfferedModules(profile)) {
-    if (!IsOfPackages(missing, module)) modules.push_back(module);
+  const ModuleList given = chosen ? GivenModules(profile, *chosen) : ModuleList();
+  for (const std::string& module : profiles::ModuleNames(profile)) {
+    const bool is_given = !chosen || core::Contains(given, module);
+    if (is_given && !IsOfPackages(missing, module)) modules.push_back(module);
   }
   return modules;
 }

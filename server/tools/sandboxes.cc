@@ -83,12 +83,12 @@ core::Result<void> CheckImports(const ExecutionConfig& config,
 
 ModuleList GivenModules(const core::Profile& profile, const ModuleList& requested) {
   ModuleList given;
-  for (const core::ModuleExports& module : profile.modules) {
+  for (const std::string& module : profiles::ImportNames(profile)) {
     const bool is_given =
         std::any_of(requested.begin(), requested.end(), [&](const std::string& name) {
-          return name == module.name || IsBelow(module.name, name) || IsBelow(name, module.name);
+          return name == module || IsBelow(module, name) || IsBelow(name, module);
         });
-    if (is_given) given.push_back(module.name);
+    if (is_given) given.push_back(module);
   }
   return given;
 }

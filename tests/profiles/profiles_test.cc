@@ -96,6 +96,22 @@ TEST_F(Profiles, AnUnknownKeyIsRefusedWithLineAndSuggestion) {
   ExpectRefused(Load("[modules.math]", "[quite_another]"), {"mine.toml:20", "\"quite_another\""});
 }
 
+TEST_F(Profiles, ModulesThatOnlyRefuseAreNoModulesOfTheProfile) {
+  const std::string text =
+      std::string(kProfile) + "\n[for_tests.smtplib]\nwhy = \"w\"\nexports = [\"SMTP\"]\n";
+  folder_.Write("seccomp.toml", kSeccomp);
+  const core::Result<core::Profile> profile =
+      LoadProfile(folder_.Write("mine.toml", text), folder_.path());
+  ASSERT_TRUE(profile) << profile.error().ToString();
+  EXPECT_EQ(profile->modules.size(), 1u);
+  EXPECT_EQ(profile->modules_for_tests, std::vector<std::string>{"smtplib"});
+  const nlohmann::json document = nlohmann::json::parse(profile->document);
+  EXPECT_EQ(document["for_tests"]["smtplib"]["exports"][0], "SMTP");
+  ExpectRefused(
+      LoadProfile(folder_.Write("mine.toml", text + "since = \"3.14\"\n"), folder_.path()),
+      {"mine.toml:", "\"since\""});
+}
+
 TEST_F(Profiles, EveryEntryHasItsWhy) {
   std::string text = kProfile;
   size_t entries = 0;
