@@ -35,6 +35,7 @@ struct KernelArguments {
   std::optional<std::string> profile;
   std::optional<std::string> timeout;
   std::optional<std::string> memory;
+  StringList files;
 };
 
 // Fails in an interpreter that lacks either. -P, here and below: the working directory is not
@@ -57,6 +58,7 @@ StringList ForModule(const KernelArguments& arguments) {
   add("--profile", arguments.profile);
   add("--timeout", arguments.timeout);
   add("--memory", arguments.memory);
+  for (const std::string& pattern : arguments.files) words.push_back("--files=" + pattern);
   return words;
 }
 
@@ -148,8 +150,15 @@ Command MakeInstallCommand(CLI::App& kernel) {
           "wall-clock limit of a cell: seconds, or 500ms, 2s, 2m (default: the profile's)");
   AddText(parser, "--memory", arguments->memory, "SIZE",
           "memory limit of the session: bytes, or with k, m or g (default: the profile's)");
+  parser
+      ->add_option("--files", arguments->files,
+                   "files of the notebook's folder that sessions have, such as '*.csv'; repeatable")
+      ->type_name("PATTERN")
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
   SetExamples(parser, {"belljar kernel install --sys-prefix  # into the environment of Jupyter",
                        "belljar kernel install --profile data-science --timeout 60  # limits",
+                       "belljar kernel install --files '*.csv'  # tables beside the notebook",
                        "belljar kernel install --name short --display-name 'Python, 5 s' "
                        "--timeout 5  # another kernel"});
   return {parser, [arguments] { return ExecuteKernel(*arguments); }};

@@ -45,6 +45,10 @@ inline constexpr std::string_view kAwaitsCalls = "@await";
 inline constexpr std::string_view kAwaitsCallsUntil = "@await_until";
 inline constexpr std::string_view kCancelsCall = "@cancel";
 
+// Likewise, called for each thing that the program shows by IPython.display, with its media type,
+// its data and its text (engine/inside/runner/shown.py): for notebooks.
+inline constexpr std::string_view kShows = "@display";
+
 struct Request {
   enum class Mode { kRun, kValidate };
 

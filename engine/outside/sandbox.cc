@@ -30,7 +30,7 @@ bool IsVariable(std::string_view name) {
 
 // Checks the names of a request's variables and functions.
 core::Result<void> CheckNames(const host::Request& request) {
-  constexpr std::array kOfRunner = {host::kTakesVariables, host::kAsksInput, host::kAwaitsCalls,
+  constexpr std::array kOfRunner = {host::kTakesVariables, host::kAsksInput, host::kShows, host::kAwaitsCalls,
                                     host::kAwaitsCallsUntil, host::kCancelsCall};
   std::vector<std::string_view> names;
   for (const std::string_view name : request.functions) {

@@ -28,6 +28,7 @@ import _belljar_guards as guards
 
 from . import library, lookout, namespace, preload, reviewed, tables
 from .findings import Finding, in_characters
+from .library.builtins import display
 from .library.own_modules import ROOT, own
 from .library.types import ModuleType
 from .modules import ModuleTable, ProfileError
@@ -391,6 +392,9 @@ class Policy:
         """For library.unittest_mock."""
         return module in self.modules and name in self.modules.withheld(module)
 
+    DISPLAY = staticmethod(display)
+    """What notebooks have without an import."""
+
     def guest_globals(self, name: str = "__main__") -> dict[str, Any]:
         """Fresh globals for exec(), registered as the module `name`.
 
@@ -404,6 +408,10 @@ class Policy:
         if self.modules.open_packages:
             lookout.begin(self._builtins)
         return scope
+
+    def show_by(self, shown: Any) -> None:
+        """Takes what the program shows by IPython.display (the runner's Shown)."""
+        library.program.running.shown = shown
 
     def start_over_by(self, end: Callable[[], None]) -> None:
         """`end` ends this process, so that the program starts anew where all modules are loaded."""

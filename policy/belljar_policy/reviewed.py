@@ -172,7 +172,7 @@ SINCE: dict[str, tuple[int, int]] = {
 # Packages that create and change classes at run time. Their types are not hardened, and classes
 # created by library code are not checked: the kernel jail contains them, not the language policy.
 OPEN_PACKAGES = LATE_PACKAGES | {
-    "IPython", "PIL", "_regex", "aiohappyeyeballs", "aiohttp", "aiosignal", "anyio", "attr",
+    "PIL", "_regex", "aiohappyeyeballs", "aiohttp", "aiosignal", "anyio", "attr",
     "certifi", "charset_normalizer", "contourpy", "cycler", "dateutil", "et_xmlfile", "frozenlist",
     "h11", "httpcore", "httpx", "idna", "joblib", "kiwisolver", "matplotlib", "mpl_toolkits",
     "mpmath", "multidict", "narwhals", "numpy", "pandas", "patsy", "plotly", "propcache",

@@ -23,6 +23,8 @@ TAKES_VARIABLES = "@variable"
 # Likewise; called for each line that a program reads of its standard input.
 ASKS_INPUT = "@input"
 
+# Likewise; called for each thing that a program shows by IPython.display.
+SHOWS = "@display"
 # Likewise, for coroutine functions, which programs await.
 BEGINS_CALL = "+"
 AWAITS_CALLS = "@await"

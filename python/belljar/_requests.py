@@ -22,6 +22,7 @@ Stream = Callable[[str, str], object]
 """Called with "stdout" or "stderr", and the text."""
 
 Take = Callable[..., None]
+Show = Callable[..., None]
 """Called after a program has finished or raised: with name and value of each variable that is plain
 data, with only the name for each other variable, and finally without arguments."""
 
@@ -199,13 +200,14 @@ def run_request(
     *,
     take: Take | None = None,
     work: "Work | None" = None,
+    show: Show | None = None,
     validate: bool = False,
 ) -> "RunRequest":
     """One run or cell, checked as far as possible without the profile.
 
     `defaults`: those of the sandbox. `take` receives the program's variables, for integrations that
-    pass them to the next program. `work` runs coroutine functions (_awaited.py); None: an event
-    loop of the run's own.
+    pass them to the next program. `show` receives what it shows by IPython.display. `work` runs
+    coroutine functions (_awaited.py); None: an event loop of the run's own.
     """
     request: Any = {"source": _options.source(code)}
     if validate:
@@ -218,13 +220,15 @@ def run_request(
     ask = options.get("stdin")
     if not callable(ask):
         ask = None
-    if take is not None or ask is not None or "functions" in request:
+    if take is not None or show is not None or ask is not None or "functions" in request:
         callables = request.get("functions", {})
         if twice := callables.keys() & dict(request.get("inputs", ())).keys():
             raise ValueError(f"inputs and functions both define {min(twice)!r}")
         if ask is not None:
             request.pop("stdin")
             callables[_functions.ASKS_INPUT] = ask
+        if show is not None:
+            callables[_functions.SHOWS] = show
         if take is not None:
             callables[_functions.TAKES_VARIABLES] = take
         request["functions"] = _functions.names(callables)

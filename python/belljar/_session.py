@@ -106,11 +106,22 @@ class Session:
         return result
 
     def _cell(
-        self, code: str | bytes, options: Mapping[str, Any], work: Work | None = None
+        self,
+        code: str | bytes,
+        options: Mapping[str, Any],
+        work: Work | None = None,
+        show: _requests.Show | None = None,
     ) -> RunRequest:
         if options.get("filename") is None:
             options = {**options, "filename": f"In[{self._cells + 1}]"}
-        return _requests.run_request(code, options, self._defaults, work=work)
+        return _requests.run_request(code, options, self._defaults, work=work, show=show)
+
+    def _run_showing(
+        self, code: str, show: _requests.Show, **options: Unpack[CellOptions]
+    ) -> Result:
+        """For notebooks: `show` is called with media type, data and text of what a cell shows by
+        IPython.display. All three are the program's, and may be anything."""
+        return self._run(self._cell(code, options, show=show), None, self._turn())
 
     def _run(
         self, cell: RunRequest, cancellation: _host.Canceller | None, turn: _host.Turn

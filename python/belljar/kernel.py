@@ -10,42 +10,42 @@ the cell's clock stands still meanwhile, for at most ten minutes (`--input-timeo
 stopped by a limit costs that cell only: variables are as they were before it. A line of its own:
 `%undo [CELLS]`, `%checkpoint [LABEL]`, `%checkpoints`, `%rollback ID`.
 
-The kernel's process runs none of the notebook's code. HTML from cells is not passed on: tables are
-rendered here, from their text. The notebook's folder is not in the sandbox.
+`%time`, `%timeit`, `len?`; `display()` and IPython.display, at once.
+
+The kernel's process runs none of the notebook's code. HTML from cells is not passed on: tables and
+pages are rendered here, from their text. The notebook's folder is not in the sandbox; `--files
+'*.csv'` gives sessions its files of these names, and `%put NAME` one as it is by then.
 """
 
 from __future__ import annotations
 
 import _thread
 import argparse
-import csv
-import html
-import io
 import json
 import shlex
 import signal
 import sys
 import tempfile
 import threading
-from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
 from ipykernel.kernelbase import Kernel
 
-from belljar import _cell_magics, _host
+from belljar import _cell_display, _cell_magics, _host, _notebook_files
 from belljar._errors import BelljarError
 from belljar._escaping import bounded, escaped
 from belljar._functions import Ask, Interrupted, Prompt
-from belljar._notebook import MAX_PICTURES, PNG
+from belljar._notebook import MAX_PICTURES
 from belljar._options import seconds, size
-from belljar._result import Artifact, ErrorReport, Result
+from belljar._result import ErrorReport, Result
 from belljar._sandbox import Sandbox
 from belljar._session import Session
 
-_MAX_ROWS = 60
-_MAX_COLUMNS = 40
+_MAX_SHOWN = 500  # by one cell
+# Of a cell's value, what it is shown as besides text.
+_FORMS = ("text/csv", "text/html", "application/json")
 
 
 class BelljarKernel(Kernel):  # type: ignore[misc]
@@ -67,6 +67,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
     profile: str | None = None
     limits: dict[str, Any] = {}
     input_timeout = 600.0  # seconds
+    files: Sequence[str] = ()  # patterns: what sessions have of the notebook's folder
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -75,13 +76,18 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         self._asks = False  # in the main thread
         self._is_late = False
         self._numbers: dict[int, int] = {}  # the session's of a cell -> the notebook's
+        self._shown = 0  # things, by the cell that runs
+        self._value_forms: dict[str, Any] = {}  # of its value, besides text
         self._uncounted = 0  # cells so far that have no number in the notebook
 
     def _opened(self) -> Session:
         if self._session is None or self._session.closed:
+            files = _notebook_files.read(self.files) if self.files else {}
             self._box = self._box or Sandbox(self.profile)
             self._session = self._box.session(**self.limits)
             self._numbers.clear()
+            if files:
+                self._session.files.update(files)
         return self._session
 
     def pre_handler_hook(self) -> None:
@@ -166,11 +172,17 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             return self._ok()
 
         def show(stream: str, text: str) -> None:
-            if not silent:
-                # Progress bars return to the start of their line.
-                self._say(stream, "\r".join(map(escaped, text.split("\r"))))
+            # Progress bars return to the start of their line.
+            self._say(stream, "\r".join(map(escaped, text.split("\r"))))
 
-        result = self._opened().run(cell.code, filename=name, stream=show, stdin=ask)
+        self._shown, self._value_forms = 0, {}
+        session = self._opened()
+        if silent:
+            result = session.run(cell.code, filename=name, stdin=ask)
+        else:
+            result = session._run_showing(
+                cell.code, self._show_now, filename=name, stream=show, stdin=ask
+            )
         if result.session is not None:
             self._numbers[result.session.cell] = self.execution_count
         if not silent:
@@ -193,20 +205,41 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             self._say("stdout", bounded(text or f"{name} is not defined here").rstrip() + "\n")
         return self._ok()
 
+    def _show_now(self, kind: Any, data: Any = "", text: Any = "") -> None:
+        """Called by the cell, with what it shows by IPython.display."""
+        if not all(isinstance(each, str) for each in (kind, data, text)):
+            raise ValueError("display() shows text")
+        self._shown += 1
+        if self._shown > _MAX_SHOWN:
+            raise ValueError(f"a cell shows at most {_MAX_SHOWN} things")
+        if kind.startswith("value:"):
+            self._value_forms = _cell_display.bundle(kind.removeprefix("value:"), data, text)
+        elif kind == "clear":
+            self._send("clear_output", wait=data == "wait")
+        else:
+            self._display(_cell_display.bundle(kind, data, text))
+
+    def _display(self, data: dict[str, Any]) -> None:
+        self._send("display_data", data=data, metadata={})
+
     def _show(self, result: Result) -> None:
-        tables = [each for each in result.artifacts if _is_display(each, "text/csv")]
-        pictures = [each for each in result.artifacts if _is_display(each, "image/png")]
-        for each in pictures[:MAX_PICTURES]:
-            if (each.content or b"").startswith(PNG):
-                data = {
-                    "image/png": b64encode(each.content or b"").decode(),
-                    "text/plain": f"<{bounded(each.name)}>",
-                }
-                self._send("display_data", data=data, metadata={})
+        displayed = [each for each in result.artifacts if each.origin == "display"]
+        for each in [each for each in displayed if each.media_type == "image/png"][:MAX_PICTURES]:
+            if (png := _cell_display.picture(each.content or b"")) is not None:
+                self._display({"image/png": png, "text/plain": f"<{bounded(each.name)}>"})
+        forms = self._value_forms
+        for each in displayed:
+            kind, text = each.media_type, each.text or ""
+            if kind == _cell_display.PLOTLY or (
+                kind in _FORMS and each.name.startswith("result.") and not forms
+            ):
+                made = _cell_display.bundle(kind, text, f"<{each.name}>")
+                if each.name.startswith("result."):
+                    forms = made
+                else:
+                    self._display(made)
         if result.value_repr is not None:
-            data = {"text/plain": bounded(result.value_repr)}
-            if len(tables) == 1 and (table := _table(tables[0].text or "")):
-                data["text/html"] = table
+            data = forms | {"text/plain": bounded(result.value_repr)}
             self._send(
                 "execute_result", data=data, metadata={}, execution_count=self.execution_count
             )
@@ -228,10 +261,16 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         elif name == "rollback":
             session.rollback(argument)
             said = f"as at {argument}"
+        elif name == "put":
+            files = _notebook_files.read(self.files, shlex.split(argument))
+            if not files:
+                raise ValueError("%put: give the names of files")
+            session.files.update(files)
+            said = "\n".join(f"put {each}, {len(files[each]):,} bytes" for each in files)
         else:
             raise ValueError(
-                f"%{name}: there are %undo, %checkpoint, %checkpoints, %rollback, %time and "
-                "%timeit only"
+                f"%{name}: there are %undo, %checkpoint, %checkpoints, %rollback, %put, "
+                "%time and %timeit only"
             )
         if not silent:
             self._say("stdout", escaped(said) + "\n")
@@ -312,10 +351,6 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         self.send_response(self.iopub_socket, kind, content)
 
 
-def _is_display(artifact: Artifact, media_type: str) -> bool:
-    return artifact.origin == "display" and artifact.media_type == media_type
-
-
 def _refusal(result: Result, name: str) -> list[str]:
     """Of a cell that was not run: each finding once, where it is."""
     lines = []
@@ -331,30 +366,6 @@ def _traceback(error: ErrorReport) -> list[str]:
     shown = bounded(error.traceback or f"{error.type}: {error.message}").rstrip()
     hint = [bounded(f"hint: {error.hint}")] if error.hint else []
     return [*shown.splitlines(), *hint]
-
-
-def _table(text: str) -> str | None:
-    """Our own HTML: no tag or attribute comes from the program."""
-    try:
-        rows = list(csv.reader(io.StringIO(text), strict=True))
-    except csv.Error:
-        return None
-    if len(rows) < 2:
-        return None
-
-    def line(tag: str, row: list[str]) -> str:
-        cells = [html.escape(escaped(each)) for each in row[:_MAX_COLUMNS]]
-        if len(row) > _MAX_COLUMNS:
-            cells.append("…")
-        return "<tr>" + "".join(f"<{tag}>{each}</{tag}>" for each in cells) + "</tr>"
-
-    head, body = rows[0], rows[1:]
-    lines = [line("td", row) for row in body[:_MAX_ROWS]]
-    more = f"<p>{len(body):,} rows</p>" if len(body) > _MAX_ROWS else ""
-    return (
-        f'<table border="1"><thead>{line("th", head)}</thead>'
-        f"<tbody>{''.join(lines)}</tbody></table>{more}"
-    )
 
 
 # --- the command line -----------------------------------------------------------------------------
@@ -378,6 +389,12 @@ def _session_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--profile", help="what cells may use; default: all enabled ones")
     parser.add_argument("--timeout", help='wall-clock limit of a cell: seconds, or "5m"')
     parser.add_argument("--input-timeout", help="longest wait for an answer; default: 10m")
+    parser.add_argument(
+        "--files",
+        action="append",
+        metavar="PATTERN",
+        help="files of the notebook's folder that sessions have, such as '*.csv'; repeatable",
+    )
     parser.add_argument("--memory", help='memory limit of the session: bytes, or "2g"')
 
 
@@ -399,6 +416,7 @@ def _kernel_spec(given: argparse.Namespace) -> dict[str, Any]:
     for option in ("profile", "timeout", "input-timeout", "memory"):
         if (value := getattr(given, option.replace("-", "_"))) is not None:
             argv += [f"--{option}", value]
+    argv += [f"--files={pattern}" for pattern in given.files or ()]
     profile = f" ({given.profile})" if given.profile else ""
     return {
         "argv": argv,
@@ -427,6 +445,8 @@ def manage(arguments: Iterable[str]) -> int:
     prefix = sys.prefix if given.sys_prefix else given.prefix
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
+        for logo in (Path(__file__).parent / "logos").iterdir():
+            (Path(folder) / logo.name).write_bytes(logo.read_bytes())
         (Path(folder) / "kernel.json").write_text(json.dumps(_kernel_spec(given), indent=1))
         place = specs.install_kernel_spec(folder, given.name, user=prefix is None, prefix=prefix)
     print(f"installed {shlex.quote(place)}")
@@ -449,6 +469,7 @@ def main(arguments: list[str]) -> int:
     BelljarKernel.limits = _limits(given)
     if given.input_timeout is not None:
         BelljarKernel.input_timeout = _input_timeout(given)
+    BelljarKernel.files = tuple(given.files or ())
     IPKernelApp.launch_instance(argv=others, kernel_class=BelljarKernel)
     return 0
 

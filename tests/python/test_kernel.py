@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import subprocess
 from pathlib import Path
 
@@ -44,10 +45,10 @@ import nbformat
 from nbclient import NotebookClient
 from nbclient.exceptions import CellExecutionError
 
-def executed(*cells, **options):
+def executed(*cells, kernel="belljar-test", **options):
     global notebook
     notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, cells)))
-    client = NotebookClient(notebook, kernel_name="belljar-test", timeout=60, **options)
+    client = NotebookClient(notebook, kernel_name=kernel, timeout=60, **options)
     client.execute()
     nbformat.validate(notebook)
     return [cell.outputs for cell in notebook.cells]
@@ -144,6 +145,80 @@ assert [line[:14] for line in refused if "BJ201" in line] == ["<cell 18>:1:1:", 
 print("good")
 """
 
+DISPLAY = r"""
+import json
+
+PNG = "b'\\x89PNG\\r\\n\\x1a\\n'"
+outputs = executed(
+    "print('above')\ndisplay([1], 'a')\nprint('below')",
+    "from IPython.display import *\ndisplay(HTML('<p onclick=x>a<script>b</script></p>'))\n"
+    "HTML('<b>c</b>')",
+    "display(Markdown('# <b>'), JSON({'a': [1]}), Math('x'), SVG('<svg/>'))\nJSON('[2]')",
+    f"display(Image({PNG}))\nImage({PNG})",
+    "print('gone')\nclear_output()\nprint('here')",
+    "for i in range(1000): display(i)",
+    "display(HTML('x' * 900_000))",
+    "x = HTML('<b>')\nx.data = 5",
+    allow_errors=True,
+)
+kinds = [[each.output_type for each in output] for output in outputs]
+assert kinds[0] == ["stream", "display_data", "display_data", "stream"], outputs[0]
+assert text(0) == "above\n[1]'a'below\n"
+page, value = (each.data["text/html"] for each in outputs[1])
+assert (page, value) == ("<p>a</p>", "<b>c</b>")
+assert not [each for each in outputs[2] if "text/html" in each.data], outputs[2]
+assert text(2).startswith("# <b>") and "text/markdown" not in outputs[2][0].data
+assert not any("image/svg+xml" in each.data for each in outputs[2])
+assert outputs[2][1].data["application/json"] == {"a": [1]}
+assert outputs[2][-1].data["application/json"] == [2]
+assert [each.data["image/png"].strip() for each in outputs[3]] == ["iVBORw0KGgo="] * 2, outputs[3]
+assert text(4) == "here\n"
+assert kinds[5].count("display_data") == 500 and "at most 500" in text(5)
+assert set(outputs[6][0].data) == {"text/plain"}
+assert kinds[7] == ["error"], outputs[7]
+print("good")
+"""
+
+FILES = """
+import os
+from pathlib import Path
+
+Path("data.csv").write_text("a\\n1\\n")
+Path(".hidden.csv").write_text("hidden")
+Path("notes.txt").write_text("private")
+Path("link.csv").symlink_to("notes.txt")
+Path("folder.csv").mkdir()
+os.mkfifo("pipe.csv")
+outputs = executed(
+    "import os\\nsorted(os.listdir())",
+    "open('data.csv').read()",
+    "%put notes.txt",
+    "%put link.csv",
+    "%put ../data.csv",
+    "%put pipe.csv",
+    "%put folder.csv",
+    "%put .hidden.csv",
+    "%put none.csv",
+    "%put",
+    "%put data.csv",
+    kernel="belljar-files",
+    allow_errors=True,
+)
+assert text(0) == "['data.csv']" and text(1) == repr("a\\n1\\n"), (text(0), text(1))
+assert "this kernel gives *.csv" in text(2) and "--files" in text(2), text(2)
+assert "it is a link" in text(3) and "own folder" in text(4)
+assert "not a file" in text(5) and "Is a directory" in text(6), (text(5), text(6))
+assert "this kernel gives" in text(7) and "No such file" in text(8) and "names of files" in text(9)
+assert text(10) == "put data.csv, 4 bytes\\n"
+with open("large.csv", "wb") as file:
+    file.truncate((64 << 20) + 1)
+outputs = executed("1", kernel="belljar-files", allow_errors=True)
+assert "'large.csv': the files have more than 64 MiB" in text(0), text(0)
+outputs = executed("%put data.csv", allow_errors=True)
+assert "this kernel gives no files" in text(0), text(0)
+print("good")
+"""
+
 INTERRUPT = """
 from jupyter_client.manager import start_new_kernel
 
@@ -215,15 +290,25 @@ import nbformat
 from nbclient import NotebookClient
 notebook = nbformat.v4.new_notebook(cells=list(map(nbformat.v4.new_code_cell, [
     "import matplotlib.pyplot as plt\\nplt.plot([1, 2])",
-    "import pandas as pd\\npd.DataFrame({'a': [1, 2], '<b>': ['<script>', 'y']})",
+    "import pandas as pd\\ndf = pd.DataFrame({'a': [1, 2], '<b>': ['<script>', 'y']})\\ndf",
+    "display(df)\\ndf.loc[0, 'a'] = 7\\ndisplay(df.a)\\nprint('below')",
+    "import plotly.express as px\\npx.bar(x=['a'], y=[3]).show()\\npx.line(x=[1], y=[2])",
+    "px.bar(x=['//a.org'], y=[3])",
 ])))
 NotebookClient(notebook, kernel_name="belljar-science", timeout=100).execute()
 nbformat.validate(notebook)
-first, second = (cell.outputs for cell in notebook.cells)
+first, second, third, fourth, fifth = (cell.outputs for cell in notebook.cells)
 assert any("image/png" in each.get("data", {}) for each in first), first
 (table,) = second
 assert "&lt;script&gt;" in table.data["text/html"] and "<script>" not in table.data["text/html"]
 assert "<script>" in table.data["text/plain"]
+before, after, below = third
+assert "<td>1</td>" in before.data["text/html"] and "<td>7</td>" in after.data["text/html"]
+assert below.text == "below\\n"
+plotly = "application/vnd.plotly.v1+json"
+shown = [each.data[plotly]["data"][0]["type"] for each in fourth]
+assert shown == ["bar", "scatter"], fourth
+assert plotly not in fifth[0].data, "it names an address"
 print("good")
 """
 
@@ -240,6 +325,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for options in (
         ["--name", "belljar-test", "--profile", "basic", "--timeout", "2s"]
         + ["--input-timeout", "5s"],
+        ["--name", "belljar-files", "--profile", "filesystem", "--files", "*.csv"],
         ["--name", "belljar-science", "--profile", "data-science", "--timeout", "60"],
     ):
         done = subprocess.run(
@@ -256,13 +342,16 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "code",
-    [KERNEL_TEST, EXECUTED + NOTEBOOK, EXECUTED + MAGICS, INTERRUPT, INPUT, DATA_SCIENCE],
-    ids=["jupyter_kernel_test", "notebooks", "magics", "interrupt", "input", "figures and tables"],
+    [KERNEL_TEST, EXECUTED + NOTEBOOK, EXECUTED + MAGICS, EXECUTED + DISPLAY,
+     EXECUTED + FILES, INTERRUPT, INPUT, DATA_SCIENCE],
+    ids=["jupyter_kernel_test", "notebooks", "magics", "display", "files", "interrupt", "input",
+         "figures and tables"],
 )
-def test_kernel(jupyter: dict[str, str], code: str) -> None:
+def test_kernel(jupyter: dict[str, str], code: str, tmp_path: Path) -> None:
     done = subprocess.run(
         [PYTHON, "-W", "ignore", "-c", code],
         env=jupyter,
+        cwd=tmp_path,
         capture_output=True,
         text=True,
         timeout=110,
@@ -304,10 +393,14 @@ def test_the_command_installs_and_removes_it(jupyter: dict[str, str], tmp_path: 
         return done.stdout
 
     place = tmp_path / "share/jupyter/kernels/mine"
-    options = ("--name", "mine", "--profile", "basic", "--timeout", "5")
+    options = ("--name", "mine", "--profile", "basic", "--timeout", "5", "--files=*.csv")
     assert belljar("install", "--prefix", tmp_path, *options) == f"installed {place}\n"
     spec = json.loads((place / "kernel.json").read_text())
     assert Path(spec["argv"][0]).parent == PYTHON.parent
     assert spec["argv"][-4:] == [*options[2:]]
+    assert (place / "logo-svg.svg").read_text().startswith("<svg ")
+    for size in (32, 64):
+        png = (place / f"logo-{size}x{size}.png").read_bytes()
+        assert (png[:4], png[16:24]) == (b"\x89PNG", struct.pack(">II", size, size))
     assert belljar("uninstall", "--name", "mine") == f"removed {place}\n"
     assert not place.exists()

@@ -7,6 +7,7 @@ not do is break the report. Methods are taken from the packages' own classes, as
 zygote, and only objects of exactly these classes are shown.
 """
 
+import base64
 import io
 import os
 import sys
@@ -26,6 +27,16 @@ _MAX_NOTE = 220  # characters: within the host's limit in bytes of UTF-8
 _MAX_TEXT = 4 << 20  # bytes of one artifact that is text
 
 _WORKSPACE = "/workspace/"  # whose files are a part of the result
+
+_SUFFIXES = {
+    "application/json": "json",
+    "image/png": "png",
+    "image/svg+xml": "svg",
+    "text/html": "html",
+    "text/latex": "tex",
+    "text/markdown": "md",
+    "text/plain": "txt",
+}
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _mro_of = type.__dict__["__mro__"].__get__
@@ -83,6 +94,35 @@ def prepare() -> None:
             _shown[id(getattr(loaded[module], name))] = show
 
 
+def shows_at_the_end(value: object) -> bool:
+    """Whether it is a figure, which is drawn as it is when the run ends."""
+    for shown, module in ((_known.shown_figures, _known.figure), (_known.shown_plotly, _graphs())):
+        if module is not None and type(value) is module.Figure:
+            shown.append(value)
+            return True
+    return False
+
+
+def _graphs() -> Any:
+    return sys.modules.get("plotly.graph_objects") if _known.plotly is not None else None
+
+
+def table_of(value: object) -> tuple[str, str] | None:
+    """Media type and content of a table, as it is now."""
+    pandas = _known.pandas
+    if pandas is None:
+        return None
+    try:
+        if type(value) is pandas.Series:
+            value = pandas.Series.to_frame(value)
+        if type(value) is pandas.DataFrame:
+            rows, columns = pandas.DataFrame.shape.fget(value)
+            return "text/csv", _csv_of(value, rows, columns)[0]
+    except Exception:  # its parts are the program's
+        pass
+    return None
+
+
 def forget_shown() -> None:
     """After a cell: its figures are closed, as in a notebook, so that the next shows its own."""
     _known.shown_figures.clear()
@@ -129,6 +169,12 @@ class Display:
         except BaseException:
             self.left_out += 1
 
+    def show_kept(self, kept: list[tuple[str, str, bytes]], left_out: int) -> None:
+        """What the program has shown by IPython.display."""
+        for artifact in kept:
+            self._try(self._add, *artifact)
+        self.left_out += left_out
+
     def show_figures(self, value: object = None) -> None:
         """Those that the program left open or showed, and `value`."""
         for number, figure in enumerate(self._figures(value), 1):
@@ -166,10 +212,20 @@ class Display:
     def show_value(self, value: object) -> None:
         """The result, if it is a table, a figure of plotly's or a formula."""
         # By identity: the classes that are shown live as long as the interpreter.
+        if (form := form_of(value)) is not None:
+            self._try(self._show_form, *form)
+            return
         for base in _mro_of(type(value)):
             if id(base) in _shown:
                 self._try(_shown[id(base)], self, value)
                 return
+
+    def _show_form(self, kind: str, data: str, _: str) -> None:
+        suffix = _SUFFIXES[kind]
+        if kind == "image/png":
+            self._add(f"result.{suffix}", kind, base64.b64decode(data))
+        else:
+            self._add_text(f"result.{suffix}", kind, data)
 
     def _show_series(self, value: Any) -> None:
         self._show_frame(_known.pandas.Series.to_frame(value))
@@ -209,6 +265,14 @@ class Display:
 
     def _show_formula(self, value: Any) -> None:
         self._add_text("result.tex", "text/x-tex", _known.sympy.latex(value))
+
+
+def form_of(value: object) -> tuple[str, str, str] | None:
+    """Of an object of IPython.display's."""
+    try:
+        return sys.modules["belljar_policy.library.IPython_display"].form_of(value)
+    except BaseException:  # not imported, or no longer ours
+        return None
 
 
 def _is_in_a_file(figure: Any) -> bool:

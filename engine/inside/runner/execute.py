@@ -23,6 +23,7 @@ from . import (
     interrupts,
     live_input,
     locality,
+    shown,
     tracebacks,
 )
 from . import report as reports
@@ -409,6 +410,7 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
     namespace.update(variables)
     given = frozenset(namespace)
     _arrange_surroundings(filename, request)
+    _prepared.policy.show_by(kept := shown.begin(request))
     failure = _run_code(code, namespace, request["language"], request.get("package", ""))
     failure = _finish_threads(request["language"], failure)
     _prepared.kept = failure
@@ -428,7 +430,7 @@ def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any
             value = None
         else:
             _add_result(report, value, request)
-    _add_artifacts(report, value, request)
+    _add_artifacts(report, value, request, kept)
     return report
 
 
@@ -441,6 +443,8 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
     _connect_stdin(request)
     if _session.namespace is None:
         _session.namespace = _new_namespace(request["language"], filename)
+        if request["language"] != "full":
+            _session.namespace["display"] = _prepared.policy.DISPLAY
         _session.given = frozenset(_session.namespace)
         _session.beginning = dict(_session.namespace)
     namespace = _session.namespace
@@ -449,6 +453,7 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
     _session.sources.remember(filename, text)
     _session.given |= variables.keys()
     _arrange_surroundings(filename, request)
+    _prepared.policy.show_by(kept := shown.begin(request))
     _enter_guest()
     failure = _run_code(code, namespace, request["language"])
     _prepared.kept = failure
@@ -465,7 +470,8 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
         if value is not None:
             namespace["_"] = value
             _add_result(report, value, request)
-    _add_artifacts(report, value, request)
+            kept.show_value(value)
+    _add_artifacts(report, value, request, kept)
     forget_shown()
     del failure  # its frames reach this one by f_back: a cycle, which only a collection would end
     return report
@@ -515,10 +521,13 @@ def _ended(
     return report
 
 
-def _add_artifacts(report: Report, value: object, request: dict[str, Any]) -> None:
+def _add_artifacts(
+    report: Report, value: object, request: dict[str, Any], kept: shown.Shown
+) -> None:
     if request.get("keep_artifact") is None:
         return
     display = Display(request["keep_artifact"])
+    display.show_kept(kept.kept, kept.left_out)
     display.show_figures(value)
     display.show_plotly()
     display.show_value(value)

@@ -8,6 +8,7 @@ from typing import Any
 
 from . import streams
 from .objects import is_a
+from .program import running
 
 
 def exit(code: Any = None, /) -> None:
@@ -20,6 +21,17 @@ def help(*request: Any) -> None:
     from .help import describe  # it needs the library's inspect
 
     describe(request)
+
+
+def display(*objs: Any, **options: Any) -> None:
+    """IPython.display.display(), as notebooks have it without an import."""
+    running.load_late("IPython.display")
+    from .IPython_display import display as show
+
+    show(*objs, **options)
+
+
+display.__module__, display.__annotations__ = "IPython.display", {}
 
 
 def input(prompt: Any = "", /) -> str:

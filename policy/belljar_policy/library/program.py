@@ -40,6 +40,8 @@ class _Program:
     """Whether this call may import the module."""
     is_withheld: Callable[[str, str], bool] = staticmethod(lambda module, name: False)
     """Whether the library's module has a name that the profile withholds."""
+    shown: Any = None
+    """Takes what the program shows (IPython_display.py); None: it is only printed."""
     has_end = False
     """Whether something runs after the program: threads, functions of atexit, __del__() of what its
     globals name. Most programs have nothing, and the code for it stays untouched."""
