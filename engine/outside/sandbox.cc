@@ -30,8 +30,9 @@ bool IsVariable(std::string_view name) {
 
 // Checks the names of a request's variables and functions.
 core::Result<void> CheckNames(const host::Request& request) {
-  constexpr std::array kOfRunner = {host::kTakesVariables, host::kAsksInput, host::kShows, host::kAwaitsCalls,
-                                    host::kAwaitsCallsUntil, host::kCancelsCall};
+  constexpr std::array kOfRunner = {
+      host::kTakesVariables, host::kAsksInput,        host::kShows,
+      host::kAwaitsCalls,    host::kAwaitsCallsUntil, host::kCancelsCall};
   std::vector<std::string_view> names;
   for (const std::string_view name : request.functions) {
     if (std::ranges::find(kOfRunner, name) != kOfRunner.end()) continue;

@@ -392,7 +392,7 @@ SAID = {
     "another library of learning": ("import torch", "Use sklearn"),
     "another library of tables": ("import polars as pl", "Use pandas"),
     "another library of images": ("import cv2", "PIL"),
-    "a notebook's display": ("from IPython.display import display", "the last line"),
+    "a notebook's shell": ("from IPython.core import magic", "IPython.display"),
     "columns as files": ("import pyarrow.parquet as pq", "Use CSV"),
     "columns as files of pandas": (
         "import pandas as pd\npd.DataFrame({'a': [1]}).to_parquet('a.parquet')",

@@ -342,10 +342,26 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "code",
-    [KERNEL_TEST, EXECUTED + NOTEBOOK, EXECUTED + MAGICS, EXECUTED + DISPLAY,
-     EXECUTED + FILES, INTERRUPT, INPUT, DATA_SCIENCE],
-    ids=["jupyter_kernel_test", "notebooks", "magics", "display", "files", "interrupt", "input",
-         "figures and tables"],
+    [
+        KERNEL_TEST,
+        EXECUTED + NOTEBOOK,
+        EXECUTED + MAGICS,
+        EXECUTED + DISPLAY,
+        EXECUTED + FILES,
+        INTERRUPT,
+        INPUT,
+        DATA_SCIENCE,
+    ],
+    ids=[
+        "jupyter_kernel_test",
+        "notebooks",
+        "magics",
+        "display",
+        "files",
+        "interrupt",
+        "input",
+        "figures and tables",
+    ],
 )
 def test_kernel(jupyter: dict[str, str], code: str, tmp_path: Path) -> None:
     done = subprocess.run(

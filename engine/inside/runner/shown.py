@@ -58,7 +58,9 @@ class Shown:
         assert self._call_host is not None
         call = json.dumps({"args": [kind, data, text], "kwargs": {}})
         if len(call) > self._max_bytes:
-            call = json.dumps({"args": ["text/plain", "", text[: self._max_bytes // 8]], "kwargs": {}})
+            call = json.dumps(
+                {"args": ["text/plain", "", text[: self._max_bytes // 8]], "kwargs": {}}
+            )
         answered(self._call_host(SHOWS, call))
 
     def _keep(self, kind: str, data: str) -> None:
