@@ -109,7 +109,6 @@ ALTERNATIVES: dict[str, str] = {
     "nltk": "Use re.findall for words and collections.Counter to count them",
     "lxml": "Use xml.etree.ElementTree",
     "bs4": "Use html.parser",
-    "IPython": "Of IPython there is IPython.display, with display() and clear_output()",
     "pdb": "Use print() or assert",
     "rich": "Use pprint or textwrap",
     "sortedcontainers": "Use bisect.insort on a list, or heapq",
@@ -143,8 +142,6 @@ WITH_PACKAGES: dict[str, tuple[str, str]] = {
     "numba": ("numpy", "Use numpy operations on whole arrays, which are as fast"),
     "cupy": ("numpy", "Use numpy"),
     "networkx": ("scipy", "Use scipy.sparse.csgraph for graphs"),
-    "IPython": ("matplotlib", "Of IPython there is IPython.display. The value of the last line is "
-                "shown, and open figures are shown"),
 }  # fmt: skip
 
 # The same for submodules and names of packages, and for modules that not every profile has.

@@ -101,7 +101,7 @@ async def main():
     loop = asyncio.get_running_loop()
     woken = loop.create_future()
     def later():
-        time.sleep(0.01)
+        time.sleep(0.01)  # sleeps: the loop waits by then
         loop.call_soon_threadsafe(woken.set_result, 1)
     threading.Thread(target=later).start()
     return sum(await asyncio.gather(double(4), woken))
@@ -233,7 +233,7 @@ import asyncio
 ticks = []
 async def tick():
     for n in range(3):
-        await asyncio.sleep(0.01)
+        await asyncio.sleep(0.01)  # sleeps: a timer, beside calls
         ticks.append(n)
     await go_on()
 await asyncio.gather(wait(), tick())
@@ -302,6 +302,7 @@ def test_what_has_not_ended_is_cancelled_with_the_run(box: Sandbox) -> None:
         finally:
             ended.append("cancelled")
 
+    # sleeps: for the task to begin
     code = "import asyncio\ntask = asyncio.create_task(forever())\nawait asyncio.sleep(0.01)\n1"
 
     async def step(shared: AsyncSandbox) -> Result:
@@ -402,6 +403,7 @@ def test_a_cells_clock_stands_still_while_it_can_only_wait(box: Sandbox) -> None
         waits = session.run("await slowly()", functions=functions)
         assert (waits.status, waits.value) == ("ok", "done")
         assert waits.usage.wall_time < 0.5
+        # sleeps: longer than its clock
         timers = "import asyncio\nawait asyncio.gather(slowly(), asyncio.sleep(60))"
         assert session.run(timers, functions=functions).status == "timeout"
         works = "import asyncio\ntask = asyncio.create_task(slowly())\nwhile True: await asyncio.sleep(0)"

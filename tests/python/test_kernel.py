@@ -413,7 +413,7 @@ def test_the_command_installs_and_removes_it(jupyter: dict[str, str], tmp_path: 
     assert belljar("install", "--prefix", tmp_path, *options) == f"installed {place}\n"
     spec = json.loads((place / "kernel.json").read_text())
     assert Path(spec["argv"][0]).parent == PYTHON.parent
-    assert spec["argv"][-4:] == [*options[2:]]
+    assert spec["argv"][-5:] == [*options[2:]]
     assert (place / "logo-svg.svg").read_text().startswith("<svg ")
     for size in (32, 64):
         png = (place / f"logo-{size}x{size}.png").read_bytes()
