@@ -6,7 +6,8 @@ import pytest
 
 from tests.policy.harness import ENTRIES, EXPORTING, assert_runs, run, run_plain
 
-MODULES = [each for each in EXPORTING if each[1] != "subprocess"]  # for mocks only
+# CPython has no IPython to compare with.
+MODULES = [each for each in EXPORTING if each[1].partition(".")[0] != "IPython"]
 
 # Deprecated names of `ast` since Python 3.12, which its __getattr__ puts into the module.
 _ON_REQUEST = {"Bytes", "Ellipsis", "NameConstant", "Num", "Str"}
