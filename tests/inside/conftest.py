@@ -41,6 +41,7 @@ class FakePolicy:
     """Refuses `import os`, line by line; compiles all else as it is."""
 
     RESULT_NAME = "@result"
+    DISPLAY = staticmethod(print)
     missing_packages = ("absent",)
 
     def __init__(self, profile, other_profiles, missing_modules, named, tracebacks, decode):
@@ -49,6 +50,12 @@ class FakePolicy:
         self.fails_with = None
 
     def finish_threads(self):
+        pass
+
+    def show_by(self, shown):
+        pass
+
+    def await_host_by(self, calls):
         pass
 
     def begin_files(self, given, **_):

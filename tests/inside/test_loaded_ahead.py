@@ -23,7 +23,8 @@ POLICY = set(
 )
 LIBRARY = set(
     """
-    alone asyncio asyncio.event_loop asyncio.executors asyncio.lean asyncio.log asyncio.sealing
+    IPython IPython_display alone asyncio asyncio.event_loop asyncio.executors asyncio.host_calls
+    asyncio.lean asyncio.log asyncio.sealing
     builtins collections concurrent_futures configparser contextlib copy dataclasses descriptors
     difflib enum functools hashlib help importlib inspect interruptible ipaddress kept linecache
     logging objects operator os os_path own_modules pprint program queue resource scheduler
