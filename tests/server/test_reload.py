@@ -55,6 +55,14 @@ class Reloadable(HttpServer):
         return ask(self, "GET", "/v1/limits", token=token).status
 
 
+@pytest.fixture(autouse=True)
+def not_ignored():
+    """A server leaves the signal ignored that it finds so, as when these tests run under nohup."""
+    before = signal.signal(signal.SIGHUP, signal.SIG_DFL)
+    yield
+    signal.signal(signal.SIGHUP, before)
+
+
 @pytest.fixture
 def server(tmp_path):
     server = Reloadable(tmp_path, tokens(ANNA_, BERT_))
