@@ -199,6 +199,7 @@ bool LineEditor::Terminal::Start() {
 }
 
 void LineEditor::Terminal::BindPaste() {
+  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
   const char* const kind = getenv("TERM");
   const char* keys = nullptr;
   el_get(editor_, EL_EDITOR, &keys);
