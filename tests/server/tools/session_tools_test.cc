@@ -576,7 +576,7 @@ TEST(NoSessions, AServerWithoutThemHasNoneOfIt) {
   SessionsConfig off;
   off.enabled = false;
   tests::Tools tools(ExecutionConfig{}, {}, {}, {}, off);
-  EXPECT_EQ(tools.all().size(), 3u);
+  EXPECT_EQ(tools.all().size(), 4u);
   const json schema = tools.Get("execute_code").description().input_schema;
   EXPECT_FALSE(schema["properties"].contains("session"));
   EXPECT_FALSE(schema["properties"].contains("wait"));
