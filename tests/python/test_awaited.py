@@ -14,6 +14,7 @@ from belljar import AsyncSandbox, Result, Sandbox
 from belljar._async import around
 
 from tests.clocks import HANG
+from tests.python.conftest import CALL_HOST
 
 MOST = 16
 
@@ -329,27 +330,6 @@ def test_the_timeout_ends_a_program_that_waits(box: Sandbox) -> None:
             assert result.status == "timeout"
 
 
-def test_cancelling_ends_a_program_that_waits(box: Sandbox) -> None:
-    async def step(shared: AsyncSandbox) -> None:
-        begun, ended = asyncio.Event(), asyncio.Event()
-
-        async def forever() -> None:
-            begun.set()
-            try:
-                await asyncio.Event().wait()
-            finally:
-                ended.set()
-
-        task = asyncio.create_task(shared.run("await forever()", functions={"forever": forever}))
-        await begun.wait()
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        await ended.wait()
-
-    in_loop(box, step)
-
-
 def test_what_is_no_exception_ends_the_run(box: Sandbox) -> None:
     async def leave() -> None:
         raise SystemExit(3)
@@ -459,17 +439,15 @@ def test_an_interrupted_cell_that_waits(box: Sandbox) -> None:
 
 # --- attacks --------------------------------------------------------------------------------------
 
-HOSTILE = """
-import gc, json
-def call_host():
-    for value in gc.get_objects():
-        if type(value) is dict and "call_host" in value and "max_result" in value:
-            return value["call_host"]
-    raise LookupError("call_host")
+HOSTILE = (
+    CALL_HOST
+    + """
+import json
 ask = call_host()
 def say(name, *args):
     return json.loads(ask(name, json.dumps({"args": args, "kwargs": {}})))
 """
+)
 
 # What a worker does that an attacker has taken over: each does what a runner does first.
 FORGED = {

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from tests.python.conftest import CALL_HOST
+
 if TYPE_CHECKING:
     from belljar import Sandbox
 
@@ -161,18 +163,15 @@ input()
     assert not {"\u202e", "\u2066"} & set(hostile)
 
 
-FORGED = """
-import gc
-def call_host():
-    for value in gc.get_objects():
-        if type(value) is dict and "call_host" in value and "max_result" in value:
-            return value["call_host"]
-    raise LookupError("call_host")
+FORGED = (
+    CALL_HOST
+    + """
 answers = []
 for question in QUESTIONS:
     answers.append(call_host()("@input", question))
 answers
 """
+)
 
 
 @pytest.mark.parametrize(

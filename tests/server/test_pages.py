@@ -7,7 +7,7 @@ from html.parser import HTMLParser
 import pytest
 
 from tests.clients.server import TOKEN, HttpServer
-from tests.server.test_rest import ask, write_config
+from tests.server.test_rest import ask, serving
 
 CONFIG = """
 [execution]
@@ -53,11 +53,7 @@ class Page(HTMLParser):
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("pages")
-    config = write_config(folder, CONFIG)
-    server = HttpServer(folder / "log.txt", arguments=["--config", str(config)])
-    yield server
-    server.stop()
+    yield from serving(tmp_path_factory.mktemp("pages"), CONFIG)
 
 
 def page(server, path: str) -> Page:

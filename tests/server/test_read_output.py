@@ -5,8 +5,7 @@ import re
 
 import pytest
 
-from tests.clients.server import HttpServer
-from tests.server.test_rest import ANNA, BERT, TOKENS, ask, write_config
+from tests.server.test_rest import ANNA, BERT, TOKENS, ask, serving
 
 CONFIG = f"""
 [execution]
@@ -19,11 +18,7 @@ PRINTS_ROWS = "for i in range(5000): print('row', i)"
 
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("server")
-    config = write_config(folder, CONFIG)
-    server = HttpServer(folder / "log.txt", arguments=["--config", str(config)])
-    yield server
-    server.stop()
+    yield from serving(tmp_path_factory.mktemp("server"), CONFIG)
 
 
 def send(server, method, params, token=ANNA):

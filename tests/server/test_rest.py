@@ -7,6 +7,7 @@ import json
 import socket
 import struct
 import tarfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -43,13 +44,17 @@ def write_config(folder: Path, text: str) -> Path:
     return config
 
 
-@pytest.fixture(scope="module")
-def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("server")
-    config = write_config(folder, CONFIG)
+def serving(folder: Path, text: str) -> Iterator[HttpServer]:
+    """A server with the configuration in `text`, for a fixture."""
+    config = write_config(folder, text)
     server = HttpServer(folder / "log.txt", arguments=["--config", str(config)])
     yield server
     server.stop()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory):
+    yield from serving(tmp_path_factory.mktemp("server"), CONFIG)
 
 
 class Answer:
