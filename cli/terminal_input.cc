@@ -16,18 +16,18 @@ namespace belljar::cli {
 namespace {
 
 // Shows nothing of what is typed while it exists.
-class Hiding {
+class EchoOff {
  public:
-  explicit Hiding(bool is_hidden) {
+  explicit EchoOff(bool is_hidden) {
     if (!is_hidden || tcgetattr(STDIN_FILENO, &before_) != 0) return;
     termios mode = before_;
     mode.c_lflag &= ~static_cast<tcflag_t>(ECHO);
     is_changed_ = tcsetattr(STDIN_FILENO, TCSADRAIN, &mode) == 0;
   }
-  ~Hiding() {
+  ~EchoOff() {
     if (is_changed_) (void)tcsetattr(STDIN_FILENO, TCSADRAIN, &before_);
   }
-  Hiding(const Hiding&) = delete;
+  EchoOff(const EchoOff&) = delete;
 
  private:
   termios before_{};
@@ -48,7 +48,7 @@ LineEnd ReadLine(int cancel_fd, core::Deadline deadline, std::string& rest, std:
     const int ready = poll(polled, 2, core::PollTimeout(deadline));
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return LineEnd::kEnd;
-    if (ready == 0) return LineEnd::kLate;
+    if (ready == 0) return LineEnd::kTimedOut;
     if (polled[1].revents) return LineEnd::kInterrupted;
     char bytes[4096];  // the longest line of a terminal: termios(3)
     const ssize_t count = read(STDIN_FILENO, bytes, sizeof bytes);
@@ -66,7 +66,7 @@ LineEnd ReadLine(int cancel_fd, core::Deadline deadline, std::string& rest, std:
 TerminalInput::LineReader LinesOfTerminal(int cancel_fd) {
   return [cancel_fd, rest = std::make_shared<std::string>()](
              bool is_hidden, core::Deadline deadline, std::string& line) {
-    const Hiding hiding(is_hidden);
+    const EchoOff echo_off(is_hidden);
     return ReadLine(cancel_fd, deadline, *rest, line);
   };
 }
@@ -80,7 +80,7 @@ run::InputAnswer TerminalInput::Ask(const run::InputQuestion& question) {
   if (question.is_hidden || end == LineEnd::kInterrupted || end == LineEnd::kEnd) Say("\n");
   switch (end) {
     case LineEnd::kInterrupted: return {run::InputAnswer::Kind::kNone, ""};
-    case LineEnd::kLate:
+    case LineEnd::kTimedOut:
       Say("\nbelljar: nothing was entered for " + core::FormatDuration(timeout_) +
           " (--input-timeout): the program's input has ended\n");
       return {run::InputAnswer::Kind::kEnd, ""};

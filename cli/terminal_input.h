@@ -16,7 +16,7 @@ namespace belljar::cli {
 
 class TerminalInput {
  public:
-  enum class LineEnd { kLine, kEnd, kInterrupted, kLate };
+  enum class LineEnd { kLine, kEnd, kInterrupted, kTimedOut };
   // Reads a line, with its end, and shows what is typed unless it is hidden. kInterrupted: whoever
   // is to answer ends the run.
   using LineReader =

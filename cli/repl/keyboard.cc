@@ -64,7 +64,7 @@ int Keyboard::Next(core::Deadline deadline) {
     const int ready = poll(polled, 3, timeout);
     if (ready < 0 && errno == EINTR) continue;
     if (ready < 0) return kEnd;
-    if (ready == 0) return kLate;
+    if (ready == 0) return kTimedOut;
     if (polled[1].revents) return kInterrupted;
     if (polled[2].revents && TakeEvent(changes_.get())) return kChanged;
     if (!polled[0].revents) continue;

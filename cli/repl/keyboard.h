@@ -30,7 +30,7 @@ class Keyboard {
   static constexpr int kEnd = -2;          // the terminal is gone
   // the terminal was resized, or we were stopped in between
   static constexpr int kChanged = -3;
-  static constexpr int kLate = -4;  // nothing was typed before the deadline
+  static constexpr int kTimedOut = -4;  // nothing was typed before the deadline
 
   // At most one per process at a time. `interruption` must outlive it.
   explicit Keyboard(Interruption& interruption);

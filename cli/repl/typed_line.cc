@@ -85,7 +85,7 @@ LineEnd ReadTypedLine(Keyboard& keyboard, bool is_hidden, core::Deadline deadlin
     const int key = keyboard.Next(deadline);
     if (key == Keyboard::kInterrupted) return LineEnd::kInterrupted;
     if (key == Keyboard::kEnd || (key == kCtrlD && text.empty())) return LineEnd::kEnd;
-    if (key == Keyboard::kLate) return LineEnd::kLate;
+    if (key == Keyboard::kTimedOut) return LineEnd::kTimedOut;
     if (key == '\r' || key == '\n') {
       line.Add('\n');
       return LineEnd::kLine;

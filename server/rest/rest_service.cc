@@ -327,6 +327,11 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
     const auto found = sessions_->Find(request.caller.name, request.parameters[0]);
     if (!found) return pending->reply->Finish(Problem(404, found.error().ToString()));
   }
+  const bool is_streamed = operation.is_streamed && HasItem(request.headers.accept, kStreamType);
+  if (is_streamed && request.headers.idempotency_key) {
+    return pending->reply->Finish(
+        Problem(400, "a stream cannot be repeated: omit Idempotency-Key, or accept JSON"));
+  }
   if (operation.is_repeatable && request.headers.idempotency_key) {
     const std::string& key = *request.headers.idempotency_key;
     if (std::optional<WebAnswer> problem = KeyProblem(request.headers)) {
@@ -349,12 +354,7 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
     }
   }
   ToolCall call;
-  if (operation.is_streamed && HasItem(request.headers.accept, kStreamType)) {
-    if (!pending->key.empty()) {
-      idempotency_.Forget(request.caller.name, pending->key);
-      return pending->reply->Finish(
-          Problem(400, "a stream cannot be repeated: omit Idempotency-Key, or accept JSON"));
-    }
+  if (is_streamed) {
     pending->stream.emplace(pending->reply);
     call.streams_all = true;
     call.on_output = [pending](std::string_view text) { pending->stream->Output(text); };
