@@ -13,6 +13,7 @@
 #include "cli/exit_code.h"
 #include "cli/guest_output.h"
 #include "cli/interruption.h"
+#include "cli/language_choice.h"
 #include "cli/limit_options.h"
 #include "cli/network_options.h"
 #include "cli/outcome_text.h"
@@ -58,6 +59,7 @@ struct RunArguments {
   LimitOptions limits;
   std::optional<std::string> input_timeout;
   std::string language = "restricted";
+  std::optional<std::string> named_language;
   bool show_result = false;
   bool json = false;
   bool lean = false;
@@ -153,6 +155,7 @@ core::Result<void> TakeStandardInput(const RunArguments& arguments, Job& job) {
   core::Result<std::chrono::milliseconds> timeout = ResolveInputTimeout(arguments.input_timeout);
   if (!timeout) return timeout.error();
   job.input_timeout = *timeout;
+  if (!arguments.standard_input && job.sandbox.profile.program) return {};
   if (!arguments.standard_input) {
     // Without its output on the terminal a program's questions could not be seen.
     job.asks = arguments.is_live() && arguments.file != "-" && TerminalInput::IsThere();
@@ -282,13 +285,38 @@ core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
   return ChooseUnnamed(arguments.sandbox, needs, catalogue, job.sandbox);
 }
 
+// Another language has its own profile, which stands in the place of one of Python's.
+core::Result<void> TakeLanguage(const RunArguments& arguments,
+                                const profiles::ProfileCatalogue& catalogue, Job& job) {
+  const std::string file = arguments.file.value_or("");
+  if (!arguments.named_language) {
+    if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
+  }
+  core::Result<std::optional<core::Profile>> language =
+      ChooseLanguage(arguments.named_language, file, job.request.source, catalogue.installation());
+  if (!language) return language.error();
+  if (!*language) return {};
+  if (arguments.sandbox.profile) {
+    return UsersError("--profile " + *arguments.sandbox.profile + " is for Python, and " +
+                      core::Quoted((*language)->name) + " has a profile of its own");
+  }
+  if (arguments.container.container || arguments.allowed_imports) {
+    return UsersError(std::string(arguments.allowed_imports ? "--allow-import" : "--container") +
+                      " is for Python only, not for " + (*language)->program->title);
+  }
+  job.sandbox.profile = std::move(**language);
+  return {};
+}
+
 // Errors are the user's.
 core::Result<Job> Prepare(const RunArguments& arguments, profiles::ProfileCatalogue& catalogue) {
   Job job;
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
   job.sandbox = std::move(*sandbox);
-  if (!arguments.sandbox.profile) {
+  if (core::Result<void> taken = TakeLanguage(arguments, catalogue, job); !taken)
+    return taken.error();
+  if (!arguments.sandbox.profile && !job.sandbox.profile.program) {
     if (core::Result<void> taken = TakeUnnamedProfile(arguments, catalogue, job); !taken)
       return taken.error();
   }
@@ -491,6 +519,7 @@ Command MakeRunCommand(CLI::App& app) {
   AddNetworkOptions(parser, arguments->network);
   AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
             "language policy; full: disabled, the kernel layers alone contain the program");
+  AddText(parser, "--in", arguments->named_language, "NAME", "language of the program");
   AddList(parser, "--without", arguments->without, JoinChoices(kLayers),
           "disable one layer, to test that the others hold; the result reports this");
   parser->add_flag("--show-result", arguments->show_result,

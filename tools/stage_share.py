@@ -37,6 +37,8 @@ def wanted_files(source: Path) -> dict[Path, Path]:
         wanted[Path("runner/belljar_runner.py")] = runner
     for path in sorted((source / "profiles").glob("*.toml")):
         wanted[Path("profiles") / path.name] = path
+    for path in sorted((source / "languages").glob("*.toml")):
+        wanted[Path("languages") / path.name] = path
     for path in sorted((source / "profiles" / "exports").glob("*.txt")):
         wanted[Path("profiles/exports") / path.name] = path
     for path in sorted((source / "container" / "packages").glob("install*")):
@@ -84,7 +86,7 @@ def remove_leftovers(share: Path, wanted: dict[Path, Path]) -> None:
     keep = {share / name for name in wanted}
     keep |= {byte_code_of(path) for path in keep if path.suffix == ".py"}
     keep |= {path.with_suffix(".pins") for path in keep if path.parent.name == "requirements"}
-    for room in ("policy", "runner", "profiles", "installer", "requirements"):
+    for room in ("policy", "runner", "profiles", "languages", "installer", "requirements"):
         for path in sorted((share / room).rglob("*"), reverse=True):
             if path.is_dir():
                 if not any(path.iterdir()):

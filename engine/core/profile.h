@@ -66,6 +66,32 @@ struct PackageSet {
   std::vector<std::string> modules;  // all preloaded; if one is missing, the set is unusable
 };
 
+// How the errors that an interpreter or a compiler writes are read: an extended regular expression
+// (regex(7)) for one line, and what each of its groups is: "file", "line", "column", "type",
+// "message", or "" for nothing.
+struct ErrorPattern {
+  std::string pattern;
+  std::vector<std::string> groups;
+};
+
+// A language other than the embedded Python (languages/*.toml): its programs are run by a program
+// of this machine. "{file}" in a command stands for the source, and "{binary}" for what is
+// compiled.
+struct ProgramRule {
+  std::string title;                    // "JavaScript (Node.js)"
+  std::vector<std::string> aliases;     // other names of the language
+  std::vector<std::string> extensions;  // of its files: ".js"
+  std::vector<std::string>
+      interpreters;                  // in the first line of its files: "node" of "#!…/env node"
+  std::string package;               // of Debian, which installs it
+  std::vector<std::string> version;  // a command that prints it
+  std::string file;                  // the source's name in the workspace
+  std::vector<std::string> compile;  // before the command; empty: nothing is compiled
+  std::vector<std::string> command;
+  std::vector<std::string> environment;  // "NAME=value"
+  std::vector<ErrorPattern> errors;
+};
+
 struct Profile {
   std::string name;                // "basic", or the tiers joined by "+"
   std::vector<std::string> tiers;  // in order: the profiles added to the one they extend
@@ -90,6 +116,7 @@ struct Profile {
   std::vector<SyscallRule> thread_syscalls;    // in addition, for programs in the full language
   std::vector<std::string> spawning_syscalls;  // for the zygote, never for a guest
   std::vector<std::string> hostile_syscalls;   // kill the worker
+  std::optional<ProgramRule> program;          // of a language; nullopt: the embedded Python
   std::string document;  // the whole TOML as JSON, for the policy inside the worker
 };
 

@@ -1,21 +1,18 @@
 #include "engine/inside/zygote.h"
 
-#include <linux/sched.h>
 #include <pthread.h>
-#include <sys/prctl.h>
-#include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
 
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <vector>
 
 #include "engine/core/capture_layout.h"
-#include "engine/core/process.h"
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/inside/denials.h"
@@ -25,14 +22,13 @@
 #include "engine/inside/huge_pages.h"
 #include "engine/inside/interpreter.h"
 #include "engine/inside/session_init.h"
+#include "engine/inside/spawning.h"
 #include "engine/inside/worker.h"
-#include "engine/seal/namespaces.h"
 #include "engine/seal/seal.h"
 
 namespace belljar::inside {
 namespace {
 
-constexpr size_t kMaxStartMessage = 64 << 20;
 constexpr size_t kThreadStack = 8 << 20;
 
 struct Start {
@@ -42,19 +38,12 @@ struct Start {
 };
 
 core::Result<Start> ReceiveStart(int control) {
-  core::Result<core::Message> message = core::ReceiveMessage(control, 64);
-  if (!message) return message.error();
+  core::Result<std::vector<std::string>> texts = ReceiveStartTexts(control, 3);
+  if (!texts) return texts.error();
   Start start;
-  std::string text;
-  std::string* const texts[] = {&text, &start.interpreter.profile,
-                                &start.interpreter.other_profiles};
-  if (message->descriptors.size() != std::size(texts))
-    return core::MakeError("receive start", "wrong number of memory files");
-  for (size_t i = 0; i < std::size(texts); ++i) {
-    core::Result<std::string> read = core::ReadAll(message->descriptors[i].get(), kMaxStartMessage);
-    if (!read) return read.error();
-    *texts[i] = std::move(*read);
-  }
+  const std::string& text = (*texts)[0];
+  start.interpreter.profile = std::move((*texts)[1]);
+  start.interpreter.other_profiles = std::move((*texts)[2]);
   try {
     const nlohmann::json json = nlohmann::json::parse(text);
     json.at("interpreter").get_to(start.interpreter.program);
@@ -147,26 +136,11 @@ core::Result<Prepared> Prepare(const Start& start) {
   return prepared;
 }
 
-// Returns the child's pid, 0 in the child, or -1 with errno.
-pid_t CloneWorker(const seal::SealPlan& plan, int* pidfd) {
-  clone_args arguments{};
-  arguments.flags = CLONE_PARENT | CLONE_PIDFD;
-  if (!plan.without_namespaces) {
-    arguments.flags |=
-        seal::WorkerNamespaceFlags(plan.workspace.has_value(), plan.egress.has_value());
-  }
-  arguments.pidfd = reinterpret_cast<uint64_t>(pidfd);
-  // With CLONE_PARENT the exit signal must be 0: the kernel uses the zygote's own.
-  return core::CloneProcess(arguments);
-}
-
 // Does not return in the worker.
-core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared, int control,
-                         core::SpawnMessage::Kind kind, core::Message message) {
-  int pidfd = -1;
+core::Result<void> SpawnWorker(const Start& start, const seal::PreparedSeal& prepared, int control,
+                               core::SpawnMessage::Kind kind, core::Message message) {
   BeforeClone();
-  const pid_t pid = CloneWorker(start.plan, &pidfd);
-  if (pid == 0) {
+  const auto become_worker = [&] {
     core::Descriptors& given = message.descriptors;
     const WorkerStart worker{.plan = start.plan,
                              .prepared = prepared,
@@ -177,26 +151,8 @@ core::Result<void> Spawn(const Start& start, const seal::PreparedSeal& prepared,
       RunSessionInit(worker, std::move(given[2]), std::move(given[0]), std::move(given[1]));
     }
     RunWorker(worker, std::move(given[0]), std::move(given[1]));
-  }
-  const int error_number = errno;
-  AfterCloneInZygote();
-  if (pid < 0) return core::SendMessage(control, core::AsBytes(core::SpawnReply{error_number, 0}));
-  const core::UniqueFd owned(pidfd);
-  const int descriptors[] = {pidfd};
-  return core::SendMessage(control, core::AsBytes(core::SpawnReply{0, pid}), descriptors);
-}
-
-// nullopt: not a spawn message.
-std::optional<core::SpawnMessage::Kind> KindOf(const core::Message& message) {
-  for (const auto kind : {core::SpawnMessage::kRun, core::SpawnMessage::kSession}) {
-    core::SpawnMessage expected;
-    expected.kind = kind;
-    const size_t descriptors = kind == core::SpawnMessage::kSession ? 3 : 2;
-    if (message.bytes == core::AsBytes(expected) && message.descriptors.size() == descriptors) {
-      return kind;
-    }
-  }
-  return std::nullopt;
+  };
+  return Spawn(start.plan, control, std::ref(become_worker), AfterCloneInZygote);
 }
 
 core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared, int control) {
@@ -204,7 +160,7 @@ core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared,
     core::Result<core::Message> message = core::ReceiveMessage(control, sizeof(core::SpawnMessage));
     if (!message) return message.error();
     if (message->bytes.empty()) return {};
-    const std::optional<core::SpawnMessage::Kind> kind = KindOf(*message);
+    const std::optional<core::SpawnMessage::Kind> kind = SpawnKindOf(*message);
     if (!kind) return core::MakeError("serve", "not a spawn message");
     if (start.interpreter.single_run) {
       RunWorker({.plan = start.plan,
@@ -214,7 +170,7 @@ core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared,
                  .has_all_modules = start.interpreter.loads_all_modules()},
                 std::move(message->descriptors[0]), std::move(message->descriptors[1]));
     }
-    if (core::Result<void> done = Spawn(start, prepared, control, *kind, std::move(*message));
+    if (core::Result<void> done = SpawnWorker(start, prepared, control, *kind, std::move(*message));
         !done) {
       return done;
     }
@@ -238,18 +194,10 @@ int RunZygote(core::UniqueFd control) {
   unsetenv("LD_BIND_NOW");  // core/wire.h. NOLINT(concurrency-mt-unsafe): of one thread
   UseOrdinaryThreadStacks();
   core::Result<Start> start = ReceiveStart(control.get());
-  if (!start) {
-    (void)core::SendMessage(control.get(), start.error().ToString()).ok();
-    return 1;
-  }
+  if (!start) return AnswerStart(control.get(), start.error()) ? 0 : 1;
   core::Result<Prepared> prepared = Prepare(*start);
-  if (!prepared) {
-    const std::string why = prepared.error().ToString();
-    (void)core::SendMessage(control.get(), std::string_view(why).substr(0, core::kMaxZygoteAnswer))
-        .ok();
-    return 1;
-  }
-  if (!core::SendMessage(control.get(), core::kZygoteReady)) return 1;
+  const core::Result<void> is_ready = prepared ? core::Result<void>() : prepared.error();
+  if (!AnswerStart(control.get(), is_ready)) return 1;
   return Serve(*start, prepared->seal, control.get()) ? 0 : 1;
 }
 

@@ -145,6 +145,8 @@ std::optional<Installation> InstallationAt(const Place& place) {
                       .packages = place.share / "packages",
                       .environment = place.environment,
                       .profiles = place.share / "profiles",
+                      .languages = place.share / "languages",
+                      .launcher = place.programs / "belljar-launcher",
                       .rules = place.share / "rules.json"};
 }
 

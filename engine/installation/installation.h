@@ -50,8 +50,10 @@ struct Installation {
   std::string packages;       // folder of the package sets that profiles name
   // alternatively: the site-packages folder that contains them among others
   std::string environment;
-  std::string profiles;  // folder of *.toml
-  std::string rules;     // rules.json of the policy
+  std::string profiles;   // folder of *.toml
+  std::string languages;  // folder of *.toml
+  std::string launcher;   // the program that is to other languages what the zygote is to Python
+  std::string rules;      // rules.json of the policy
 
   static core::Result<Installation> Find(const InstallationPlace& place = {});
 

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "engine/outside/pool_options.h"
+#include "engine/profiles/languages.h"
 #include "engine/run/execution.h"
 #include "engine/sessions/kept_session.h"
 #include "engine/sessions/kept_worker.h"
@@ -13,6 +14,15 @@ namespace belljar::outside {
 namespace {
 
 constexpr char kOpen[] = "open a session";
+
+// A program's source is the file that its interpreter is given.
+host::Request WithSourceAsFile(host::Request request, const core::ProgramRule& program) {
+  request.filename = profiles::SourceFileName(request.filename, program);
+  std::erase_if(request.files,
+                [&](const host::InputFile& file) { return file.path == request.filename; });
+  request.files.push_back({request.filename, std::exchange(request.source, {})});
+  return request;
+}
 
 }  // namespace
 
@@ -84,6 +94,10 @@ core::Result<std::shared_ptr<const sessions::SessionHost>> LocalBackend::HostSes
 core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
     const sessions::SessionOptions& options, const run::RunOptions& run) {
   const workers::ZygoteOptions& zygote = pool_->options().zygote;
+  if (zygote.program) {
+    return core::MakeError(
+        kOpen, "a session runs Python; " + zygote.program->title + " programs run one at a time");
+  }
   if (egress_handler_) return core::MakeError(kOpen, "not supported with a passed-on egress proxy");
   // Layers needed to limit the copies of a session.
   const bool can_copy = !zygote.plan.without_namespaces && !zygote.plan.without_rlimits &&
@@ -157,7 +171,9 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
       return kept.error();
     }
   }
-  run::Execution execution(std::move(*worker), request, options, language_);
+  const std::optional<core::ProgramRule>& program = pool_->options().zygote.program;
+  const host::Request of_program = program ? WithSourceAsFile(request, *program) : host::Request();
+  run::Execution execution(std::move(*worker), program ? of_program : request, options, language_);
   if (egress_service_ && runs) {
     execution.ServeEgress(*egress_service_, execution.TakeListener(), std::move(narrower));
   }

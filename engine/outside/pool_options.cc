@@ -39,6 +39,15 @@ std::vector<core::SyscallRule> InitCalls() {
 // again. The zygote of a single run spawns nothing and has only one filter, once it is the worker.
 core::Result<void> CompileFilters(const core::Profile& profile, Language language, bool single_run,
                                   seal::SealPlan& plan) {
+  if (profile.program) {
+    // The launcher never sees a byte of a program, and its workers need what a second filter would
+    // take away.
+    core::Result<std::vector<sock_filter>> filter = seal::CompileFilter(
+        profile.allowed_syscalls, profile.hostile_syscalls, {.processes = true});
+    if (!filter) return filter.error();
+    plan.filter = std::move(*filter);
+    return {};
+  }
   const bool threads = language == Language::kFull;
   const seal::Clones clones{.threads = threads};
   std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
@@ -78,6 +87,11 @@ core::Result<void> CompileFilters(const core::Profile& profile, Language languag
 core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
   const bool needs_network = profile.egress && !options.egress_handler;
+  if (profile.program) {
+    return core::MakeError("run " + profile.program->title,
+                           "programs of other languages than Python are held by namespaces, and "
+                           "there are none; \"belljar doctor\" shows why");
+  }
   if (needs_network || (profile.workspace && !options.has_workspace)) {
     return core::MakeError("use profile " + profile.name,
                            "it gives each worker its own file system or network, which requires "
@@ -130,7 +144,11 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options, bool single_run
   plan.paths = options.profile.paths;
   plan.ceiling = options.profile.maximum_limits;
   const Language language = LanguageOf(options);
-  if (language == Language::kFull) {
+  if (options.profile.program) {
+    plan.runs_programs = true;
+    plan.runs_workspace = !options.profile.program->compile.empty();
+    plan.own_user = !plan.without_namespaces && !single_run;
+  } else if (language == Language::kFull) {
     plan.ceiling.processes = std::max(plan.ceiling.processes, core::kMaxThreads);
     // The zygote of a single run has been cloned into a user namespace for it alone.
     plan.own_user = !plan.without_namespaces && !single_run;
@@ -186,6 +204,7 @@ core::Result<pool::SparePoolOptions> PoolOptionsFor(const SandboxOptions& option
     pool.zygote.packages.push_back(std::move(folder));
     pool.zygote.package_sets.push_back(set.name);
   }
+  pool.zygote.program = options.profile.program;
   pool.zygote.environment = options.profile.environment;
   pool.zygote.huge_pages = options.profile.huge_pages;
   pool.zygote.installation = std::move(installation);

@@ -75,8 +75,28 @@ core::Result<void> CheckLimits(const core::Profile& profile, const core::Limits&
   return checked;
 }
 
+// What a program of another language cannot have, and what its interpreter does not check.
+core::Result<void> CheckProgram(const core::Profile& profile, const host::Request& request) {
+  const std::string operation = "run " + profile.program->title;
+  if (request.mode == host::Request::Mode::kValidate)
+    return core::MakeError(operation, "only Python is validated");
+  if (!request.inputs.empty() || !request.functions.empty())
+    return core::MakeError(operation,
+                           "inputs and functions are for Python; use files, arguments, "
+                           "environment variables and standard input");
+  if (request.allowed_imports)
+    return core::MakeError(operation, "only imports of Python can be restricted");
+  if (core::Bytes{request.source.size()} > request.limits.source)
+    return core::MakeError(
+        operation, "the source is larger than the limit of " + request.limits.source.ToString());
+  return {};
+}
+
 core::Result<void> Check(const core::Profile& profile, const host::Request& request,
                          const run::RunOptions& run) {
+  if (profile.program) {
+    if (core::Result<void> checked = CheckProgram(profile, request); !checked) return checked;
+  }
   if (core::Result<void> limited = CheckLimits(profile, request.limits); !limited) return limited;
   if (core::Result<void> named = CheckNames(request); !named) return named;
   if (core::Result<void> given = host::CheckArguments(request); !given) return given;
@@ -173,7 +193,7 @@ core::Result<host::Outcome> RunOnce(SandboxOptions given, const host::Request& r
   const core::Profile& profile = (*options)->profile;
   if (core::Result<void> checked = Check(profile, request, run); !checked) return checked.error();
   const StartPlan plan = PlanStart(request, {.whole = WorkerSource::kOwn,
-                                             .own_named = !exactly_once,
+                                             .own_named = !exactly_once && !profile.program,
                                              .has_network = profile.egress.has_value()});
   const PlannedBackend::Start start = StartWith(*options);
   core::Result<host::Outcome> outcome =

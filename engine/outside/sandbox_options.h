@@ -70,9 +70,9 @@ struct SandboxOptions {
   uint64_t rotate_after_workers = 10'000;
 };
 
-// Full if the operator's option or the profile says so.
+// Full if the operator's option or the profile says so, and for other languages than Python.
 inline Language LanguageOf(const core::Profile& profile, Language chosen) {
-  return profile.full_language ? Language::kFull : chosen;
+  return profile.full_language || profile.program ? Language::kFull : chosen;
 }
 inline Language LanguageOf(const SandboxOptions& options) {
   return LanguageOf(options.profile, options.language);

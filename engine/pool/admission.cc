@@ -58,6 +58,7 @@ core::Result<void> Admission::Admit(workers::Worker& worker, core::Deadline dead
   worker.status_fd = std::move(*status);
   if (core::Result<void> observed = Observe(worker); !observed) return observed;
   if (options_.zygote.kind.single_run) worker.cpu_before = worker.process.CpuTime();
+  worker.runs_programs = options_.zygote.program.has_value();
   worker.may_start_over = options_.zygote.kind.modules.has_value();
   return {};
 }

@@ -28,10 +28,10 @@ constexpr int64_t kSchema = 1;
 
 // The allowed keys of each table. A table named "*" has arbitrary keys.
 using Keys = std::vector<std::string>;
-const Keys kProfileKeys = {"schema",    "name",     "extends",  "summary",   "attack_surface",
-                           "limits",    "paths",    "seccomp",  "imports",   "modules",
-                           "builtins",  "zygote",   "packages", "workspace", "door",
-                           "artifacts", "language", "for_tests"};
+const Keys kProfileKeys = {"schema",    "name",     "extends",   "summary",   "attack_surface",
+                           "limits",    "paths",    "seccomp",   "imports",   "modules",
+                           "builtins",  "zygote",   "packages",  "workspace", "door",
+                           "artifacts", "language", "for_tests", "program"};
 const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kPathKeys = {"path", "optional", "device", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
@@ -43,6 +43,11 @@ const Keys kZygoteKeys = {"why", "environment", "huge_pages", "light"};
 const Keys kPackageKeys = {"why", "modules", "rehearsal"};
 const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
+const Keys kProgramKeys = {"why",          "title",   "aliases", "extensions",
+                           "interpreters", "package", "version", "file",
+                           "command",      "compile", "errors",  "environment"};
+const Keys kErrorKeys = {"pattern", "groups"};
+const Keys kErrorGroups = {"file", "line", "column", "type", "message", ""};
 const Keys kEgressKeys = {"why", "port"};
 const Keys kSeccompFileKeys = {"schema", "group", "spawning", "hostile"};
 const Keys kSyscallKeys = {"calls", "when", "why"};
@@ -349,7 +354,9 @@ void ReadPaths(const toml::table& root, core::Profile& profile) {
     CheckWhy(*entry);
     core::PathRule rule{Get<std::string>(*entry, "path"), false};
     if (entry->contains("optional")) rule.optional = Get<bool>(*entry, "optional");
-    if (rule.path != "{stdlib}" && !rule.path.starts_with('/')) {
+    const bool is_placeholder = rule.path == "{stdlib}" || rule.path == "{program}" ||
+                                rule.path == "{home}";  // the last two: languages.h
+    if (!is_placeholder && !rule.path.starts_with('/')) {
       throw Malformed(*entry, "\"path\" must be absolute or {stdlib}");
     }
     if (entry->contains("device")) rule.device = Get<bool>(*entry, "device");
@@ -470,6 +477,27 @@ void ReadArtifacts(const toml::table& root, core::Profile& profile) {
   profile.artifacts = std::max(profile.artifacts, size);
 }
 
+// "NAME=value" for each entry.
+std::vector<std::string> ReadEnvironment(const toml::table& parent) {
+  std::vector<std::string> environment;
+  if (!parent.contains("environment")) return environment;
+  for (const auto& [key, value] : GetTable(parent, "environment")) {
+    const std::optional<std::string> text = value.value_exact<std::string>();
+    if (!text) throw Malformed(value, "an environment variable must be a string");
+    environment.push_back(std::string(key.str()) + "=" + *text);
+  }
+  return environment;
+}
+
+// Later variables replace earlier ones of the same name.
+void AddEnvironment(const toml::table& parent, std::vector<std::string>& environment) {
+  for (std::string& variable : ReadEnvironment(parent)) {
+    const std::string name = variable.substr(0, variable.find('=') + 1);
+    std::erase_if(environment, [&](const std::string& known) { return known.starts_with(name); });
+    environment.push_back(std::move(variable));
+  }
+}
+
 void ReadZygote(const toml::table& root, core::Profile& profile) {
   if (!root.contains("zygote")) return;
   const toml::table& zygote = GetTable(root, "zygote");
@@ -489,14 +517,46 @@ void ReadZygote(const toml::table& root, core::Profile& profile) {
       profile.light_packages.push_back(std::move(name));
     }
   }
-  if (!zygote.contains("environment")) return;
-  for (const auto& [key, value] : GetTable(zygote, "environment")) {
-    const std::optional<std::string> text = value.value_exact<std::string>();
-    if (!text) throw Malformed(value, "an environment variable must be a string");
-    const std::string name(key.str());
-    std::erase_if(profile.environment,
-                  [&](const std::string& known) { return known.starts_with(name + "="); });
-    profile.environment.push_back(name + "=" + *text);
+  AddEnvironment(zygote, profile.environment);
+}
+
+std::vector<std::string> GetStringsIfAny(const toml::table& table, const char* key) {
+  return table.contains(key) ? GetStrings(table, key) : std::vector<std::string>();
+}
+
+core::ErrorPattern ReadErrorPattern(const toml::table& entry) {
+  CheckKeys(entry, kErrorKeys);
+  core::ErrorPattern errors{Get<std::string>(entry, "pattern"), GetStrings(entry, "groups")};
+  for (const std::string& group : errors.groups) {
+    if (core::Contains(kErrorGroups, group)) continue;
+    throw Malformed(entry,
+                    "unknown group " + core::Quoted(group) + host::Suggestion(group, kErrorGroups));
+  }
+  return errors;
+}
+
+// The file that all languages extend has only the environment.
+void ReadProgram(const toml::table& root, core::Profile& profile) {
+  if (!root.contains("program")) return;
+  const toml::table& table = GetTable(root, "program");
+  CheckKeys(table, kProgramKeys);
+  CheckWhy(table);
+  core::ProgramRule& program = profile.program ? *profile.program : profile.program.emplace();
+  AddEnvironment(table, program.environment);
+  if (!root.contains("extends")) return;
+  program.title = Get<std::string>(table, "title");
+  program.package = Get<std::string>(table, "package");
+  program.file = Get<std::string>(table, "file");
+  program.command = GetStrings(table, "command");
+  program.version = GetStrings(table, "version");
+  if (program.command.empty() || program.version.empty())
+    throw Malformed(table, "a command is empty");
+  program.aliases = GetStringsIfAny(table, "aliases");
+  program.extensions = GetStringsIfAny(table, "extensions");
+  program.interpreters = GetStringsIfAny(table, "interpreters");
+  program.compile = GetStringsIfAny(table, "compile");
+  for (const toml::table* entry : GetTables(table, "errors")) {
+    program.errors.push_back(ReadErrorPattern(*entry));
   }
 }
 
@@ -689,7 +749,8 @@ class ProfileReader {
     if (first || root.contains("limits")) ReadLimits(GetTable(root, "limits"), profile_, first);
     ReadPaths(root, profile_);
     ReadSeccomp(root, syscalls_, profile_, first);
-    ReadModules(root, content.spelled_out, profile_);
+    ReadProgram(root, profile_);
+    if (!profile_.program) ReadModules(root, content.spelled_out, profile_);
     ReadModulesForTests(root, profile_);
     ReadLanguage(root, profile_);
     ReadWorkerResources(root, profile_);
@@ -781,6 +842,28 @@ core::Result<std::vector<core::Profile>> ProfileFolder::LoadAll() {
     std::sort(profiles.begin(), profiles.end(),
               [](const core::Profile& a, const core::Profile& b) { return a.name < b.name; });
     return profiles;
+  });
+}
+
+core::Result<std::vector<core::Profile>> LoadLanguages(const std::string& folder,
+                                                       const std::string& profiles) {
+  return Translate("load languages", [&] {
+    const SyscallGroups syscalls = ReadSyscalls(profiles + "/" + kSeccompFile);
+    ProfileFiles files;
+    std::vector<core::Profile> languages;
+    for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
+      if (entry.path().extension() != ".toml") continue;
+      if (!files.Read(entry.path()).root.contains("extends")) continue;
+      ProfileReader reader(folder, syscalls, files, false);
+      reader.AddFile(entry.path());
+      core::Profile language = reader.Finish({});
+      if (!language.program || !language.workspace) {
+        throw std::runtime_error(entry.path().string() + ": [program] or [workspace] is missing");
+      }
+      languages.push_back(std::move(language));
+    }
+    std::ranges::sort(languages, {}, &core::Profile::name);
+    return languages;
   });
 }
 

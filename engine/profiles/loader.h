@@ -31,6 +31,11 @@ class ProfileFolder {
   std::unique_ptr<Content> content_;
 };
 
+// The languages besides Python that a folder describes, by name: profiles with a `program`. A file
+// that extends no other is what the others extend. `profiles` has the system call groups.
+core::Result<std::vector<core::Profile>> LoadLanguages(const std::string& folder,
+                                                       const std::string& profiles);
+
 // ProfileFolder::LoadAll() of `folder`.
 core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder);
 

@@ -13,12 +13,15 @@
 #include "engine/run/report.h"
 #include "engine/workers/child_reaper.h"
 #include "engine/workers/observe.h"
+#include "engine/workers/process_tree.h"
 #include "engine/workspace/workspace.h"
 
 namespace belljar::run {
 namespace {
 
 constexpr std::chrono::milliseconds kStreamInterval{20};
+// A process cannot fill much memory in that time, and looking takes a few microseconds for each.
+constexpr std::chrono::milliseconds kMemoryInterval{20};
 constexpr std::chrono::milliseconds kInterruptInterval{100};
 // For a worker to say where its program is. It takes microseconds of a processor, for which it may
 // have to wait.
@@ -107,6 +110,7 @@ void Execution::StartClock() {
   start_ = core::Clock::now();
   deadline_ = start_ + request_.limits.timeout;
   cpu_check_ = start_ + SoonestUse(request_.limits.cpu);
+  if (worker_.runs_programs) memory_check_ = start_ + kMemoryInterval;
   next_stream_ = start_ + kStreamInterval;
 }
 
@@ -170,7 +174,7 @@ core::Result<void> Execution::SendRequest() {
 
 core::Deadline Execution::NextCheck() const {
   const core::Deadline next =
-      std::min({deadline_, cpu_check_, kill_at_, interrupt_at_, interrupts_.next()});
+      std::min({deadline_, cpu_check_, memory_check_, kill_at_, interrupt_at_, interrupts_.next()});
   return options_.sink ? std::min(next, next_stream_) : next;
 }
 
@@ -242,16 +246,31 @@ core::Result<Execution::End> Execution::Watch() {
     }
     if (now >= deadline_) return End::kTimeout;
     if (now >= kill_at_ || (interrupts_.Interrupted() && Cancel())) return End::kCancelled;
-    if (now >= cpu_check_) {
-      const auto left = request_.limits.cpu - OfRun(worker_.process.CpuTime());
-      if (left <= left.zero()) return End::kCpuLimit;
-      cpu_check_ = now + SoonestUse(left);
-    }
+    if (const std::optional<End> end = CheckUsage(now)) return *end;
     if (options_.sink && now >= next_stream_) {
       Stream();
       next_stream_ = now + kStreamInterval;
     }
   }
+}
+
+std::optional<Execution::End> Execution::CheckUsage(core::Deadline now) {
+  if (now >= memory_check_) {
+    const workers::TreeUsage usage = workers::UsageOfTree(worker_.process.pid());
+    peak_memory_ = std::max(peak_memory_, usage.memory);
+    if (usage.memory > request_.limits.memory.count) return End::kMemoryLimit;
+    memory_check_ = now + kMemoryInterval;
+  }
+  if (now < cpu_check_) return std::nullopt;
+  const auto left = request_.limits.cpu - CpuTime();
+  if (left <= left.zero()) return End::kCpuLimit;
+  cpu_check_ = now + SoonestUse(left);
+  return std::nullopt;
+}
+
+std::chrono::microseconds Execution::CpuTime() const {
+  return OfRun(worker_.runs_programs ? workers::UsageOfTree(worker_.process.pid()).cpu_time
+                                     : worker_.process.CpuTime());
 }
 
 // The CPU time of the run itself.
@@ -292,27 +311,32 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   reported_ = reported;
   if (reported) {
     // The guest no longer runs: what the kernel has counted so far is final.
-    outcome.usage.cpu_time = OfRun(worker_.process.CpuTime());
-    outcome.usage.max_rss_bytes = workers::MaxRss(worker_.status_fd.get());
+    outcome.usage.cpu_time = std::max(CpuTime(), ReportedByPrograms(outcome.usage.cpu_time));
+    outcome.usage.max_rss_bytes = std::max(
+        {peak_memory_, workers::MaxRss(worker_.status_fd.get()),
+         std::min(ReportedByPrograms(outcome.usage.max_rss_bytes), request_.limits.memory.count)});
     // The worker is killed when it is retired, off the caller's path.
     CollectOutput(outcome);
     CollectFiles(outcome);
     return outcome;
   }
   const bool stopped = end == End::kTimeout || end == End::kCpuLimit || end == End::kCancelled;
-  if (stopped) AskForPlaces();
+  const bool has_places = stopped && !worker_.runs_programs;
+  if (has_places) AskForPlaces();
+  // The kernel adds up what has been waited for, and nobody will wait for what is killed now.
+  const auto of_programs = ReportedByPrograms(CpuTime());
   worker_.process.Kill();
   core::ExitReport exit = worker_.process.Wait();
   // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
   // of the guest. A decision that the host made before (a timeout, a cancellation) stands.
   if (end == End::kDied && exit.reaper_ended) return workers::ParentEnded("run a program");
-  exit.cpu_time = OfRun(exit.cpu_time);
+  exit.cpu_time = std::max(OfRun(exit.cpu_time), of_programs);
   outcome.usage.cpu_time = exit.cpu_time;
-  outcome.usage.max_rss_bytes = exit.max_rss_bytes;
+  outcome.usage.max_rss_bytes = std::max(peak_memory_, exit.max_rss_bytes);
   CollectOutput(outcome);
   CollectFiles(outcome);
   Explain(end, exit, outcome);
-  if (stopped) AddPlaces(worker_.capture.Places(), request_, outcome);
+  if (has_places) AddPlaces(worker_.capture.Places(), request_, outcome);
   return outcome;
 }
 
@@ -373,7 +397,7 @@ void Execution::Explain(End end, const core::ExitReport& exit, host::Outcome& ou
   }
   if (end == End::kCancelled)
     return host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled");
-  if (worker_.capture.OutOfMemory()) {
+  if (end == End::kMemoryLimit || worker_.capture.OutOfMemory()) {
     return stopped(host::Status::kMemoryLimit, "MemoryLimit",
                    "at " + limits.memory.ToString() + " of memory",
                    "use less memory at a time, or raise the memory limit");

@@ -60,7 +60,16 @@ class Execution {
   bool reported() const { return reported_; }
 
  private:
-  enum class End { kReported, kStartOver, kDied, kMalformed, kTimeout, kCpuLimit, kCancelled };
+  enum class End {
+    kReported,
+    kStartOver,
+    kDied,
+    kMalformed,
+    kTimeout,
+    kCpuLimit,
+    kMemoryLimit,
+    kCancelled
+  };
 
   bool is_cell() const { return worker_.use == workers::WorkerUse::kSession; }
   void StartClock();
@@ -68,6 +77,13 @@ class Execution {
   core::Result<void> SendRequest();
   core::Result<End> Watch();
   std::optional<End> ReceiveEvent();
+  std::optional<End> CheckUsage(core::Deadline now);
+  std::chrono::microseconds CpuTime() const;
+  // A value that only a worker that runs programs has; otherwise zero.
+  template <typename T>
+  T ReportedByPrograms(T value) const {
+    return worker_.runs_programs ? value : T{};
+  }
   core::Deadline NextCheck() const;
   std::chrono::microseconds OfRun(std::chrono::microseconds cpu_time) const;
   void Stream();
@@ -90,6 +106,8 @@ class Execution {
   core::Deadline start_;
   core::Deadline deadline_;
   core::Deadline cpu_check_;
+  core::Deadline memory_check_ = core::Deadline::max();  // of a worker that runs programs
+  uint64_t peak_memory_ = 0;                             // likewise
   core::Deadline kill_at_ = core::Deadline::max();       // for a cell that has been interrupted
   core::Deadline interrupt_at_ = core::Deadline::max();  // likewise, once more
   bool reported_ = false;

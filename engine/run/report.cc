@@ -190,6 +190,12 @@ bool ReadReportObject(const json& object, ReportBy by, host::Outcome& outcome,
     if (comments != object.end()) {
       ReadValue<0>(*comments, {.max_items = kMaxComments}, read.comments);
     }
+    // Of programs of other languages. The host, which looks from outside, corrects it upwards.
+    if (const auto usage = object.find("usage"); usage != object.end() && by == ReportBy::kWorker) {
+      read.usage.cpu_time = std::chrono::microseconds(std::min<uint64_t>(
+          usage->at("cpu_microseconds").get<uint64_t>(), host::kMaxMicroseconds));
+      read.usage.max_rss_bytes = usage->at("max_rss_bytes").get<uint64_t>();
+    }
     read.truncated = ReadTruncated(object.at("truncated"));
     ReadArtifacts(object, artifacts, read);
     outcome = std::move(read);

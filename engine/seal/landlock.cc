@@ -30,6 +30,7 @@ struct [[gnu::packed]] NetPortAttributes {
   uint64_t port;
 };
 
+constexpr uint64_t kExecute = 1 << 0;
 constexpr uint64_t kWriteFile = 1 << 1;
 constexpr uint64_t kReadFile = 1 << 2;
 constexpr uint64_t kReadDirectory = 1 << 3;
@@ -37,6 +38,7 @@ constexpr uint64_t kRemoveDirectory = 1 << 4;
 constexpr uint64_t kRemoveFile = 1 << 5;
 constexpr uint64_t kMakeDirectory = 1 << 7;
 constexpr uint64_t kMakeRegular = 1 << 8;
+constexpr uint64_t kMakePipe = 1 << 10;
 constexpr uint64_t kMakeSymbolicLink = 1 << 12;
 constexpr uint64_t kFileRightsOfAbi1 = (1 << 13) - 1;
 constexpr uint64_t kRefer = 1 << 13;     // ABI 2
@@ -69,9 +71,14 @@ bool AllowBeneath(int ruleset, int path, uint64_t access) {
   return syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &allowed, 0) == 0;
 }
 
-bool AllowWriting(int ruleset, const char* path, uint64_t handled) {
+bool AllowWriting(int ruleset, const char* path, uint64_t access) {
   const core::UniqueFd tree(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
-  return tree && AllowBeneath(ruleset, tree.get(), kUseOfWorkspace & handled);
+  return tree && AllowBeneath(ruleset, tree.get(), access);
+}
+
+bool AllowReadingProc(int ruleset) {
+  const core::UniqueFd proc(open("/proc", O_PATH | O_DIRECTORY | O_CLOEXEC));
+  return !proc || AllowBeneath(ruleset, proc.get(), kReadFile | kReadDirectory);
 }
 
 bool AllowConnecting(int ruleset, uint16_t port) {
@@ -119,11 +126,16 @@ core::UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi
   if (!ruleset) return {};
   for (const ReadableTree& tree : allowance.readable) {
     const uint64_t access = kReadFile | (tree.is_directory ? kReadDirectory : 0) |
-                            (tree.is_null_device ? kWriteFile : 0);
+                            (tree.is_null_device ? kWriteFile : 0) |
+                            (allowance.executes ? kExecute : 0);
     if (!AllowBeneath(ruleset.get(), tree.path.get(), access)) return {};
   }
+  if (allowance.executes && !AllowReadingProc(ruleset.get())) return {};
+  const uint64_t use = (kUseOfWorkspace & all.handled_access_fs) |
+                       (allowance.executes ? kMakePipe : 0) |
+                       (allowance.executes_writable ? kExecute : 0);
   for (const char* path : allowance.writable) {
-    if (!AllowWriting(ruleset.get(), path, all.handled_access_fs)) return {};
+    if (!AllowWriting(ruleset.get(), path, use)) return {};
   }
   if (allowance.connect_port != 0 && all.handled_access_net != 0 &&
       !AllowConnecting(ruleset.get(), allowance.connect_port)) {

@@ -32,9 +32,13 @@ core::Result<std::vector<ReadableTree>> OpenReadableTrees(const std::vector<core
 struct LandlockAllowance {
   const std::vector<ReadableTree>& readable;
   // Directories below which files, directories and symbolic links may be created, written and
-  // removed; never devices, sockets or pipes, and nothing may be executed.
+  // removed; never devices or sockets, nor pipes, and nothing may be executed, but see below.
   std::vector<const char*> writable = {};
   uint16_t connect_port = 0;  // TCP, ABI 4; 0: none
+  // Programs below the readable trees may be run. They may also read /proc, if there is one, and
+  // make named pipes in the writable directories, whose programs may be run with the second one.
+  bool executes = false;
+  bool executes_writable = false;
 };
 
 // Denies everything else that ABI `abi` can deny. Zygote or worker; async-signal-safe except for

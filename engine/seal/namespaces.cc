@@ -11,6 +11,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <cerrno>
 #include <filesystem>
 #include <string>
 
@@ -165,8 +166,31 @@ bool KeepCapabilitiesAcrossExec() {
 
 bool EnterOwnUser() { return unshare(CLONE_NEWUSER) == 0 && DropBoundingSet(); }
 
+core::PathRule ProcOfMachine() { return {.path = "/proc", .optional = true}; }
+
+SymbolicLinks LinksForPrograms() {
+  SymbolicLinks links = {{"/dev/fd", "/proc/self/fd"},
+                         {"/dev/stdin", "/proc/self/fd/0"},
+                         {"/dev/stdout", "/proc/self/fd/1"},
+                         {"/dev/stderr", "/proc/self/fd/2"}};
+  for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64"}) {
+    std::error_code code;
+    const std::filesystem::path target = std::filesystem::read_symlink(path, code);
+    if (!code) links.emplace_back(path, target.string());
+  }
+  return links;
+}
+
+bool MountOwnProc() {
+  const bool has_own =
+      mount("proc", kOwnProc, "proc", MS_NOSUID | MS_NODEV | MS_NOEXEC, "subset=pid") == 0;
+  if (umount2("/proc", MNT_DETACH) != 0 && errno != EINVAL && errno != ENOENT) return false;
+  return !has_own || mount(kOwnProc, "/proc", nullptr, MS_MOVE, nullptr) == 0;
+}
+
 core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
-                                    const std::vector<std::string>& empty) {
+                                    const std::vector<std::string>& empty,
+                                    const SymbolicLinks& links) {
   if (sethostname(kHostName, sizeof kHostName - 1) != 0) return core::SystemError("set host name");
   // No later mount may propagate to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
@@ -196,6 +220,11 @@ core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
     // It exists if a tree is mounted below it.
     if (mkdir((kStage + directory).c_str(), 0555) != 0 && errno != EEXIST) {
       return core::SystemError("create " + directory);
+    }
+  }
+  for (const auto& [path, target] : links) {
+    if (symlink(target.c_str(), (kStage + path).c_str()) != 0 && errno != EEXIST) {
+      return core::SystemError("create " + path);
     }
   }
   if (chdir(kStage) != 0) return core::SystemError("enter private root");

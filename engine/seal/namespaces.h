@@ -11,6 +11,7 @@
 
 #include <cstdint>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/core/profile.h"
@@ -44,9 +45,26 @@ bool EnterOwnUser();
 // Zygote: takes the mapped uid and gid, replaces the root by a tmpfs with only `paths`, read-only,
 // nosuid, nodev, and detaches the old root. A missing path that is not optional is an error that
 // names it. Folders excluded from a path are hidden; paths below them are still mounted if they
-// come later in the list. `empty` are directories for a worker to mount on.
+// come later in the list. `empty` are directories for a worker to mount on. `links`: symbolic
+// links, path and target.
+using SymbolicLinks = std::vector<std::pair<std::string, std::string>>;
 core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
-                                    const std::vector<std::string>& empty);
+                                    const std::vector<std::string>& empty,
+                                    const SymbolicLinks& links = {});
+
+// For a worker that runs programs. Its zygote shows this machine's /proc, because the kernel allows
+// a new one only to who sees one in full (mount_too_revealing in fs/namespace.c); no program runs
+// there.
+core::PathRule ProcOfMachine();
+// Where the links of a machine's root lead (/bin to usr/bin), and those of /dev to /proc.
+SymbolicLinks LinksForPrograms();
+inline constexpr char kOwnProc[] = "/.proc";
+
+// Worker, in a mount and a PID namespace of its own: replaces the machine's /proc by one that shows
+// only the processes of this namespace (subset=pid, Linux 5.8), at kOwnProc before. If the kernel
+// refuses one, as where a container masks parts of its own, there is none. Async-signal-safe; false
+// sets errno.
+bool MountOwnProc();
 
 }  // namespace belljar::seal
 

@@ -49,8 +49,14 @@ core::Result<void> EnterPlannedRoot(const SealPlan& plan, const std::vector<core
                                     PreparedSeal& prepared) {
   std::vector<std::string> empty;
   if (plan.workspace) empty = {core::kWorkspacePath, core::kTemporaryPath};
-  const std::vector<core::PathRule> shown = ShownParts(paths);
-  if (core::Result<void> done = EnterPrivateRoot(shown, empty); !done) return done.error();
+  std::vector<core::PathRule> shown = ShownParts(paths);
+  SymbolicLinks links;
+  if (plan.runs_programs) {
+    shown.push_back(ProcOfMachine());
+    empty.emplace_back(kOwnProc);
+    links = LinksForPrograms();
+  }
+  if (core::Result<void> done = EnterPrivateRoot(shown, empty, links); !done) return done.error();
   if (plan.workspace) prepared.covered = CoveredByWorkspace(shown);
   return {};
 }
@@ -90,7 +96,8 @@ bool DieWithParent() { return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0; }
 bool EnterPlannedWorkspace(const SealPlan& plan, const PreparedSeal& prepared,
                            WorkerResources& resources) {
   resources.workspace = plan.without_namespaces ? EnterContainerWorkspace()
-                                                : MountWorkspace(*plan.workspace, prepared.covered);
+                                                : MountWorkspace(*plan.workspace, prepared.covered,
+                                                                 plan.runs_workspace);
   return static_cast<bool>(resources.workspace);
 }
 
@@ -100,6 +107,7 @@ bool ListenForEgress(const SealPlan& plan, WorkerResources& resources) {
 }
 
 bool LimitWorker(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prepared) {
+  if (plan.runs_programs) return ApplyProgramRlimits(plan.ceiling);
   return kind == WorkerKind::kSession
              ? ApplySessionRlimits(plan.ceiling, prepared.base_address_space)
              : ApplyWaitingRlimits(plan.ceiling, prepared.base_address_space, prepared.base_cpu);
@@ -109,7 +117,9 @@ bool ApplyPlannedLandlock(const SealPlan& plan, const PreparedSeal& prepared) {
   if (!MountsWorkspace(plan)) return RestrictByLandlock(prepared.landlock_ruleset.get());
   const core::UniqueFd own = CreateLandlockRuleset({.readable = prepared.landlock_readable,
                                                     .writable = Writable(plan),
-                                                    .connect_port = EgressPort(plan)},
+                                                    .connect_port = EgressPort(plan),
+                                                    .executes = plan.runs_programs,
+                                                    .executes_writable = plan.runs_workspace},
                                                    prepared.landlock_abi);
   return own && RestrictByLandlock(own.get());
 }

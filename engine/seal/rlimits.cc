@@ -26,6 +26,9 @@ bool Set(__rlimit_resource resource, Limit limit) {
   return setrlimit(resource, &both) == 0 || (errno == EPERM && MayBeMissing(resource));
 }
 
+// What each thread of a program gets by default, too (pthread_create(3)).
+constexpr rlim_t kProgramStack = rlim_t{8} << 20;
+
 // CPU time in whole seconds. Longer than any session lives.
 constexpr rlim_t kMaxSessionCpu = rlim_t{1} << 30;
 
@@ -88,6 +91,11 @@ bool AllowCpu(std::chrono::seconds more) {
   limit.rlim_cur =
       std::min(CpuSeconds(more, std::chrono::seconds(used.tv_sec + 1)), limit.rlim_max);
   return setrlimit(RLIMIT_CPU, &limit) == 0;
+}
+
+bool ApplyProgramRlimits(const core::Limits& limits) {
+  return Apply(limits, kReservations, Both(CpuSeconds(limits.cpu, {})), Both(limits.processes)) &&
+         Set(RLIMIT_DATA, Both(limits.memory.count)) && Set(RLIMIT_STACK, Both(kProgramStack));
 }
 
 bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space) {

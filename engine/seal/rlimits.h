@@ -31,6 +31,13 @@ bool AllowCpu(std::chrono::seconds more);
 // with prlimit for a cell or a copy. The worker's filter denies that to the worker itself.
 bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space);
 
+// For a worker that runs programs, each of which gets these limits. Runtimes such as V8 and the JVM
+// reserve far more addresses than they use, so `limits.memory` bounds what a process may write to
+// (RLIMIT_DATA, setrlimit(2)), and its addresses have kReservations more. The host bounds the
+// memory of all processes together.
+bool ApplyProgramRlimits(const core::Limits& limits);
+inline constexpr uint64_t kReservations = uint64_t{256} << 30;
+
 // Maximum number of processes in one session, including its checkpoints and branches.
 inline constexpr uint64_t kMaxSessionProcesses = 4096;
 

@@ -23,6 +23,8 @@ SealFailure Seal(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prep
   if (!DieWithParent()) return FailedAt(SealStep::kDeathSignal);
   if (plan.workspace && !EnterPlannedWorkspace(plan, prepared, resources))
     return FailedAt(SealStep::kWorkspace);
+  if (plan.runs_programs && !plan.without_namespaces && !MountOwnProc())
+    return FailedAt(SealStep::kProcesses);
   // Without a network namespace of its own, something else already listens as the egress proxy.
   if (plan.egress && !plan.without_namespaces && !ListenForEgress(plan, resources))
     return FailedAt(SealStep::kEgress);

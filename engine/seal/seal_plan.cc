@@ -32,6 +32,8 @@ std::string SealPlanToJson(const SealPlan& plan) {
                          {"without_landlock", plan.without_landlock},
                          {"without_seccomp", plan.without_seccomp},
                          {"own_user", plan.own_user},
+                         {"runs_programs", plan.runs_programs},
+                         {"runs_workspace", plan.runs_workspace},
                          {"paths", nlohmann::json::array()},
                          {"memory", plan.ceiling.memory.count},
                          {"cpu_ms", plan.ceiling.cpu.count()},
@@ -67,6 +69,8 @@ core::Result<SealPlan> SealPlanFromJson(std::string_view text) {
     json.at("without_landlock").get_to(plan.without_landlock);
     json.at("without_seccomp").get_to(plan.without_seccomp);
     json.at("own_user").get_to(plan.own_user);
+    json.at("runs_programs").get_to(plan.runs_programs);
+    json.at("runs_workspace").get_to(plan.runs_workspace);
     json.at("memory").get_to(plan.ceiling.memory.count);
     plan.ceiling.cpu = std::chrono::milliseconds(json.at("cpu_ms").get<int64_t>());
     json.at("output").get_to(plan.ceiling.output.count);

@@ -31,6 +31,12 @@ struct SealPlan {
   // (RLIMIT_NPROC). Requires the namespaces; without them, all programs of a user share the number.
   bool own_user = false;
 
+  // The worker runs other programs of this machine (a language besides Python), and, with the
+  // second one, what they have written into its workspace. They get a /proc with nothing but
+  // themselves.
+  bool runs_programs = false;
+  bool runs_workspace = false;
+
   std::vector<core::PathRule> paths;  // readable trees; nothing else is visible
   core::Limits ceiling;               // the maximum that any request of this zygote may ask for
   // Resources of each worker, which require the namespaces. Without them, a workspace is what a

@@ -11,6 +11,7 @@ enum class SealStep : uint32_t {
   kNone = 0,
   kDeathSignal,
   kWorkspace,
+  kProcesses,
   kEgress,
   kUser,
   kPrivileges,

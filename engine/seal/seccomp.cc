@@ -148,6 +148,18 @@ core::Result<void> RefuseLimits(scmp_filter_ctx filter) {
                "refuse prlimit64");
 }
 
+// clone(2), except into other namespaces. A filter cannot read the flags of clone3.
+core::Result<void> AllowProcesses(scmp_filter_ctx filter) {
+  constexpr uint64_t kOtherNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                                        CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
+  scmp_arg_cmp stays{0, SCMP_CMP_MASKED_EQ, kOtherNamespaces, 0};
+  core::Result<void> done = Check(
+      seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &stays), "allow clone");
+  if (!done) return done;
+  return Check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0),
+               "refuse clone3");
+}
+
 // libseccomp asks the kernel which actions it supports. gVisor does not implement that query, but
 // does kill whole processes.
 void AssumeKillingProcesses() {
@@ -189,7 +201,7 @@ core::Result<std::vector<sock_filter>> Export(scmp_filter_ctx filter) {
 core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::SyscallRule>& allowed,
                                                      const std::vector<std::string>& hostile,
                                                      Clones clones) {
-  core::Result<Filter> filter = Open(SCMP_ACT_TRAP);
+  core::Result<Filter> filter = Open(clones.processes ? SCMP_ACT_ERRNO(EPERM) : SCMP_ACT_TRAP);
   if (!filter) return filter.error();
   for (const core::SyscallRule& rule : allowed) {
     if (core::Result<void> done = Allow(filter->get(), rule); !done) return done.error();
@@ -197,7 +209,9 @@ core::Result<std::vector<sock_filter>> CompileFilter(const std::vector<core::Sys
   const bool may_clone =
       std::any_of(allowed.begin(), allowed.end(),
                   [](const core::SyscallRule& rule) { return IsClone(rule.name); });
-  if (!may_clone && !AllowsAny(clones)) {
+  if (clones.processes) {
+    if (core::Result<void> done = AllowProcesses(filter->get()); !done) return done.error();
+  } else if (!may_clone && !AllowsAny(clones)) {
     if (core::Result<void> done = RefuseClone(filter->get(), SCMP_ACT_TRAP); !done)
       return done.error();
   }

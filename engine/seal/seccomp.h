@@ -27,9 +27,15 @@
 
 namespace belljar::seal {
 
+//
+// With Clones::processes, for programs of other languages:
+//   clone      in the caller's namespaces: runs, and RLIMIT_NPROC bounds it
+//   clone3     ENOSYS, as above
+//   the rest   EPERM without a signal or a record: a handler does not survive execve
 struct Clones {
   bool threads = false;
   bool copies = false;
+  bool processes = false;  // the only one then
 };
 
 // clone(2) by a session's worker (session_init.h): a process with a copy of its memory, whose

@@ -22,11 +22,12 @@
 namespace belljar::seal {
 namespace {
 
-bool MountPrivate(const char* path, const core::WorkspaceRule& rule) {
+bool MountPrivate(const char* path, const core::WorkspaceRule& rule, bool executable) {
   char options[96];
   snprintf(options, sizeof options, "size=%llu,nr_inodes=%u,mode=0700",
            static_cast<unsigned long long>(rule.size.count), rule.inodes);
-  return mount("belljar", path, "tmpfs", MS_NOSUID | MS_NODEV | MS_NOEXEC, options) == 0;
+  const unsigned long flags = MS_NOSUID | MS_NODEV | (executable ? 0 : MS_NOEXEC);
+  return mount("belljar", path, "tmpfs", flags, options) == 0;
 }
 
 // A tree as a detached mount, taken before its path is covered.
@@ -106,14 +107,16 @@ constexpr int kBacklog = 64;
 }  // namespace
 
 core::UniqueFd MountWorkspace(const core::WorkspaceRule& rule,
-                              const std::vector<std::string>& covered) {
+                              const std::vector<std::string>& covered, bool executable) {
   std::vector<core::UniqueFd> kept;
   for (const std::string& path : covered) {
     kept.push_back(Keep(path));
     if (!kept.back()) return {};
   }
-  if (!MountPrivate(core::kWorkspacePath, rule) || !MountPrivate(core::kTemporaryPath, rule))
+  if (!MountPrivate(core::kWorkspacePath, rule, executable) ||
+      !MountPrivate(core::kTemporaryPath, rule, executable)) {
     return {};
+  }
   for (size_t i = 0; i < covered.size(); ++i) {
     if (!ShowAgain(kept[i], covered[i])) return {};
   }

@@ -27,10 +27,10 @@ struct WorkerResources {
 };
 
 // Worker; an empty descriptor sets errno. The workspace becomes the working directory. It is
-// mounted noexec, nodev and nosuid. `covered` are readable trees at paths below the two mount
-// points, such as an installation in /tmp: they are mounted there again.
+// mounted nodev and nosuid, and noexec unless `executable`. `covered` are readable trees at paths
+// below the two mount points, such as an installation in /tmp: they are mounted there again.
 core::UniqueFd MountWorkspace(const core::WorkspaceRule& rule,
-                              const std::vector<std::string>& covered);
+                              const std::vector<std::string>& covered, bool executable = false);
 core::UniqueFd OpenEgress(const core::EgressListener& rule);
 
 // Host, in a container: checks that /workspace and /tmp meet the requirements of a workspace

@@ -30,6 +30,7 @@ struct Worker {
   core::Process process;
   // kSession: it survives a request.
   WorkerUse use = WorkerUse::kRun;
+  bool runs_programs = false;   // it starts other processes, which belong to the run
   bool may_start_over = false;  // its zygote has omitted modules
   // Used before this run: by a single run's process to start up, or in a session by earlier cells.
   std::chrono::microseconds cpu_before{0};

@@ -141,6 +141,10 @@ std::vector<const char*> Environment(const ZygoteOptions& options) {
 // Points into `options`.
 core::Result<ZygoteProgram> ProgramOf(const ZygoteOptions& options) {
   const installation::Installation& from = options.installation;
+  if (options.program) {
+    return ZygoteProgram{
+        from.launcher.c_str(), {"belljar-launcher", nullptr}, {"LC_ALL=C.UTF-8", nullptr}, {}};
+  }
   ZygoteProgram program{from.zygote.c_str(), {"belljar-zygote"}, Environment(options), {}};
   if (!from.interpreter.empty()) {
     const std::string preload =
@@ -179,8 +183,24 @@ std::string NamedModules(const ZygoteOptions& options) {
   return options.kind.modules ? nlohmann::json(*options.kind.modules).dump() : "null";
 }
 
+nlohmann::json LauncherStart(const ZygoteOptions& options) {
+  nlohmann::json errors = nlohmann::json::array();
+  for (const core::ErrorPattern& each : options.program->errors) {
+    errors.push_back({{"pattern", each.pattern}, {"groups", each.groups}});
+  }
+  return {{"single_run", options.kind.single_run},
+          {"command", options.program->command},
+          {"compile", options.program->compile},
+          {"environment", options.program->environment},
+          {"errors", std::move(errors)},
+          {"capture_output", options.layout.output.count},
+          {"capture_report", options.layout.report.count},
+          {"seal", seal::SealPlanToJson(options.plan)}};
+}
+
 core::Result<std::string> StartMessage(const ZygoteOptions& options) {
   try {
+    if (options.program) return LauncherStart(options).dump();
     return nlohmann::json{{"interpreter", options.installation.interpreter},
                           {"package_paths",
                            {options.installation.runner, options.installation.policy,
@@ -207,11 +227,13 @@ core::Result<std::string> StartMessage(const ZygoteOptions& options) {
 core::Result<void> SendStart(const ZygoteOptions& options, int control) {
   const core::Result<std::string> message = StartMessage(options);
   if (!message) return message.error();
-  const std::string* const texts[] = {&*message, &options.profile_document,
-                                      &options.other_profiles};
+  std::vector<const std::string*> texts = {&*message};
+  if (!options.program) {
+    texts.insert(texts.end(), {&options.profile_document, &options.other_profiles});
+  }
   std::vector<core::UniqueFd> files;
   std::vector<int> descriptors;
-  for (const std::string* text : texts) {
+  for (const std::string* const text : texts) {
     core::Result<core::UniqueFd> file = core::CreateMemoryFile("belljar-start", *text);
     if (!file) return file.error();
     descriptors.push_back(file->get());

@@ -3,6 +3,7 @@
 #   share/belljar/policy/belljar_policy/   the language policy
 #   share/belljar/runner/                  the code inside a worker: belljar_runner(.py)
 #   share/belljar/profiles/*.toml
+#   share/belljar/languages/*.toml
 #   share/belljar/installer/               installs packages in a container
 #   share/belljar/rules.json               the policy's rules, for the command
 #   share/belljar/patterns                 the standard library's regular expressions, compiled
@@ -22,6 +23,7 @@ file(GLOB_RECURSE share_sources CONFIGURE_DEPENDS
      "${CMAKE_SOURCE_DIR}/engine/inside/runner.py"
      "${CMAKE_SOURCE_DIR}/engine/inside/runner/*.py"
      "${CMAKE_SOURCE_DIR}/profiles/*.toml"
+     "${CMAKE_SOURCE_DIR}/languages/*.toml"
      "${CMAKE_SOURCE_DIR}/container/packages/*.py"
      "${CMAKE_SOURCE_DIR}/container/packages/*.toml"
      "${CMAKE_SOURCE_DIR}/profiles/exports/*.txt")

@@ -1,0 +1,34 @@
+#include "cli/language_choice.h"
+
+#include "engine/profiles/languages.h"
+
+namespace belljar::cli {
+namespace {
+
+// Whether a program that no option describes can be in another language: by far most are Python.
+bool MayBeOther(std::string_view file, std::string_view source) {
+  return source.starts_with("#!") || (file.find('.') != file.npos && !file.ends_with(".py"));
+}
+
+}  // namespace
+
+core::Result<std::optional<core::Profile>> ChooseLanguage(
+    const std::optional<std::string>& name, std::string_view file, std::string_view source,
+    const installation::Installation& installation) {
+  if (!name && !MayBeOther(file, source)) return std::optional<core::Profile>();
+  core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(installation);
+  if (!catalogue) return catalogue.error();
+  const core::Profile* language = catalogue->OfFile(file, source);
+  if (name) {
+    core::Result<const core::Profile*> found = catalogue->Find(*name);
+    if (!found) return found.error();
+    language = *found;
+  }
+  if (!language) return std::optional<core::Profile>();
+  core::Result<core::Profile> installed = profiles::Installed(*language);
+  if (!installed) return installed.error();
+  return std::optional<core::Profile>(std::move(*installed));
+}
+
+}  // namespace belljar::cli

@@ -1,0 +1,143 @@
+#include "engine/profiles/languages.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <optional>
+
+#include "engine/core/text.h"
+#include "engine/host/suggest.h"
+#include "engine/profiles/loader.h"
+
+namespace belljar::profiles {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Where a program is looked for: never the caller's PATH, which may lead to files of others.
+constexpr std::array kProgramFolders = {"/usr/local/bin", "/usr/bin", "/bin"};
+constexpr std::array kSystemFolders = {"/", "/usr", "/usr/local"};
+constexpr std::array<std::string_view, 3> kPythonNames = {kPython, "py", "python3"};
+
+struct Program {
+  std::string path;  // as it is found
+  std::string real;  // without links
+};
+
+std::optional<Program> FindProgram(const std::string& name) {
+  for (const char* folder : kProgramFolders) {
+    const std::string path = std::string(folder) + "/" + name;
+    if (access(path.c_str(), X_OK) != 0) continue;
+    std::error_code code;
+    const fs::path real = fs::canonical(path, code);
+    if (!code) return Program{path, real.string()};
+  }
+  return std::nullopt;
+}
+
+std::string Missing(const core::ProgramRule& program) {
+  return program.title + " is not installed here; install Debian's package " + program.package;
+}
+
+// The interpreter that the first line of a script names: "node" of "#!/usr/bin/env node".
+std::string_view InterpreterOf(std::string_view source) {
+  if (!source.starts_with("#!")) return {};
+  source.remove_prefix(2);
+  std::string_view line = source.substr(0, source.find_first_of("\r\n"));
+  std::string_view program;
+  for (const std::string_view word : core::SplitAt(line, ' ')) {
+    if (word.empty() || word.starts_with('-')) continue;
+    program = word.substr(word.rfind('/') + 1);
+    if (program != "env") return program;
+  }
+  return {};
+}
+
+bool Has(const std::vector<std::string>& names, std::string_view name) {
+  return std::ranges::find(names, name) != names.end();
+}
+
+}  // namespace
+
+core::Result<LanguageCatalogue> LanguageCatalogue::Open(
+    const installation::Installation& installation) {
+  core::Result<std::vector<core::Profile>> languages =
+      LoadLanguages(installation.languages, installation.profiles);
+  if (!languages) return languages.error();
+  return LanguageCatalogue(std::move(*languages));
+}
+
+std::vector<std::string> LanguageCatalogue::Names() const {
+  std::vector<std::string> names = {kPython};
+  for (const core::Profile& language : languages_) names.push_back(language.name);
+  return names;
+}
+
+core::Result<const core::Profile*> LanguageCatalogue::Find(std::string_view name) const {
+  if (std::ranges::find(kPythonNames, name) != kPythonNames.end()) return nullptr;
+  for (const core::Profile& language : languages_) {
+    if (language.name == name || Has(language.program->aliases, name)) return &language;
+  }
+  std::string known;
+  for (const std::string& each : Names()) known += (known.empty() ? "" : ", ") + each;
+  const std::string suggestion = host::Suggestion(std::string(name), Names());
+  return core::MakeError("unknown language " + core::Quoted(name) +
+                             (suggestion.empty() ? "; the" : suggestion + " The") +
+                             " languages are " + known,
+                         "");
+}
+
+const core::Profile* LanguageCatalogue::OfFile(std::string_view path,
+                                               std::string_view source) const {
+  const std::string extension = fs::path(path).extension().string();
+  if (extension == ".py") return nullptr;
+  const std::string_view interpreter = InterpreterOf(source);
+  for (const core::Profile& language : languages_) {
+    if (Has(language.program->extensions, extension)) return &language;
+  }
+  for (const core::Profile& language : languages_) {
+    if (Has(language.program->interpreters, interpreter)) return &language;
+  }
+  return nullptr;
+}
+
+core::Result<core::Profile> Installed(const core::Profile& language) {
+  core::Profile installed = language;
+  core::ProgramRule& program = *installed.program;
+  std::vector<core::PathRule> paths;
+  std::string home;
+  std::string real;
+  for (std::vector<std::string>* command : {&program.compile, &program.command, &program.version}) {
+    if (command->empty() || command->front().starts_with('{')) continue;
+    const std::optional<Program> found = FindProgram(command->front());
+    if (!found) return core::MakeError(Missing(program), "");
+    command->front() = found->real;
+    real = found->real;
+    home = fs::path(real).parent_path().parent_path().string();
+  }
+  for (core::PathRule& rule : installed.paths) {
+    if (rule.path == "{program}") rule.path = real;
+    if (rule.path == "{home}") rule.path = home;
+    const bool is_system =
+        std::ranges::find(kSystemFolders, std::string_view(rule.path)) != kSystemFolders.end();
+    if (!is_system) paths.push_back(std::move(rule));
+  }
+  installed.paths = std::move(paths);
+  return installed;
+}
+
+std::string SourceFileName(std::string_view given, const core::ProgramRule& program) {
+  const std::string name = fs::path(given).filename().string();
+  const auto is_plain = [](unsigned char c) {
+    return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+  };
+  const bool fits = name.size() <= 100 && std::ranges::all_of(name, is_plain) &&
+                    !name.starts_with('-') && !name.starts_with('.') &&
+                    Has(program.extensions, fs::path(name).extension().string());
+  return fits ? name : program.file;
+}
+
+}  // namespace belljar::profiles

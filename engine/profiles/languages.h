@@ -1,0 +1,56 @@
+// The languages besides Python: languages/*.toml, and what this machine has of them.
+//
+//   Result<LanguageCatalogue> languages = LanguageCatalogue::Open(installation);
+//   const core::Profile* bash = languages->Find("sh");
+//   Result<core::Profile> installed = Installed(*bash);     an error names the package that is
+//   missing options.profile = std::move(*installed);                runs programs of the language
+#ifndef BELLJAR_ENGINE_PROFILES_LANGUAGES_H_
+#define BELLJAR_ENGINE_PROFILES_LANGUAGES_H_
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/profile.h"
+#include "engine/core/result.h"
+#include "engine/installation/installation.h"
+
+namespace belljar::profiles {
+
+inline constexpr char kPython[] = "python";
+
+class LanguageCatalogue {
+ public:
+  static core::Result<LanguageCatalogue> Open(const installation::Installation& installation);
+
+  const std::vector<core::Profile>& languages() const { return languages_; }
+  // "python" first.
+  std::vector<std::string> Names() const;
+
+  // By a name or an alias; null: Python, by any of its names. An error is the user's, and names the
+  // nearest.
+  core::Result<const core::Profile*> Find(std::string_view name) const;
+
+  // By the extension of a file, or else by the interpreter in its first line (#!); null: Python, or
+  // unknown.
+  const core::Profile* OfFile(std::string_view path, std::string_view source) const;
+
+ private:
+  explicit LanguageCatalogue(std::vector<core::Profile> languages)
+      : languages_(std::move(languages)) {}
+
+  std::vector<core::Profile> languages_;
+};
+
+// The language with its commands as absolute paths, and with the paths that "{program}" and
+// "{home}" stand for: the program's file, and the folder that it is installed in (the JDK of
+// …/jdk/bin/java), unless that is one of the system's. An error names the package that installs it.
+core::Result<core::Profile> Installed(const core::Profile& language);
+
+// The name of a program's source in the workspace: that of the given file, if it is plain and has
+// an extension of the language (Java wants it), or the language's own.
+std::string SourceFileName(std::string_view given, const core::ProgramRule& program);
+
+}  // namespace belljar::profiles
+
+#endif  // BELLJAR_ENGINE_PROFILES_LANGUAGES_H_

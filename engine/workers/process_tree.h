@@ -1,0 +1,31 @@
+// What a worker and all processes that it has started use together, for languages whose programs
+// start others. Reads /proc; a hostile program cannot leave the tree: the worker is the first
+// process of their PID namespace, so it becomes the parent of those whose own has ended
+// (pid_namespaces(7)).
+#ifndef BELLJAR_ENGINE_WORKERS_PROCESS_TREE_H_
+#define BELLJAR_ENGINE_WORKERS_PROCESS_TREE_H_
+
+#include <sys/types.h>
+
+#include <chrono>
+#include <cstdint>
+
+namespace belljar::workers {
+
+struct TreeUsage {
+  // Of the living and of those that have been waited for. A program may ignore its children's ends
+  // (SIGCHLD, wait(2)): theirs is then lost, and only the wall clock bounds it.
+  std::chrono::microseconds cpu_time{0};
+  // What is in memory for them alone: private and shared memory without files. Memory that two of
+  // them share counts twice.
+  uint64_t memory = 0;
+  size_t processes = 0;
+};
+
+// Zeros once it is gone. Without CONFIG_PROC_CHILDREN, whose file shows a process's children, only
+// of the process itself.
+TreeUsage UsageOfTree(pid_t root);
+
+}  // namespace belljar::workers
+
+#endif  // BELLJAR_ENGINE_WORKERS_PROCESS_TREE_H_
