@@ -276,17 +276,17 @@ nlohmann::json UsageOfChildren() {
 }
 
 std::string ReportText(const End& end, nlohmann::json error) {
-  const nlohmann::json report = {
-    {"usage", UsageOfChildren()}, {{"status", end.ok() ? "ok" : "exception"},
-                                   {"has_result", false},
-                                   {"result", nullptr},
-                                   {"result_repr", nullptr},
-                                   {"exit_code", end.exit_code},
-                                   {"variables", nlohmann::json::array()},
-                                   {"error", end.ok() ? nullptr : std::move(error)},
-                                   {"findings", nlohmann::json::array()},
-                                   {"analysis", nullptr},
-                                   {"truncated", nlohmann::json::object()}};
+  const nlohmann::json report = {{"usage", UsageOfChildren()},
+                                 {"status", end.ok() ? "ok" : "exception"},
+                                 {"has_result", false},
+                                 {"result", nullptr},
+                                 {"result_repr", nullptr},
+                                 {"exit_code", end.exit_code},
+                                 {"variables", nlohmann::json::array()},
+                                 {"error", end.ok() ? nullptr : std::move(error)},
+                                 {"findings", nlohmann::json::array()},
+                                 {"analysis", nullptr},
+                                 {"truncated", nlohmann::json::object()}};
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
