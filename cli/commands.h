@@ -31,6 +31,8 @@ Command MakeInfoCommand(CLI::App& app);
 // `belljar kernel`: adds the Jupyter kernel of the Python package to Jupyter, and removes it. The
 // work is done by `python -m belljar.kernel`, which this process becomes.
 std::vector<Command> MakeKernelCommands(CLI::App& app);
+// `belljar languages`: lists the languages that programs may be in, and tries each.
+Command MakeLanguagesCommand(CLI::App& app);
 // `belljar receipt verify`.
 std::vector<Command> MakeReceiptCommands(CLI::App& app);
 // `belljar rules`: lists the rules of the language policy and what to write instead.

@@ -19,13 +19,15 @@ core::Result<std::optional<core::Profile>> ChooseLanguage(
   core::Result<profiles::LanguageCatalogue> catalogue =
       profiles::LanguageCatalogue::Open(installation);
   if (!catalogue) return catalogue.error();
-  const core::Profile* language = catalogue->OfFile(file, source);
+  std::optional<core::Profile> language;
   if (name) {
-    core::Result<const core::Profile*> found = catalogue->Find(*name);
+    core::Result<std::optional<core::Profile>> found = catalogue->Find(*name);
     if (!found) return found.error();
-    language = *found;
+    language = std::move(*found);
+  } else if (const core::Profile* const of_file = catalogue->OfFile(file, source)) {
+    language = *of_file;
   }
-  if (!language) return std::optional<core::Profile>();
+  if (!language) return language;
   core::Result<core::Profile> installed = profiles::Installed(*language);
   if (!installed) return installed.error();
   return std::optional<core::Profile>(std::move(*installed));

@@ -49,6 +49,7 @@ constexpr Group kGroups[] = {
     {"receipt", MakeReceiptCommands},
     {"image", [](CLI::App& app) { return MakeImageCommands(app, DefaultImageLoaders()); }},
     {"kernel", MakeKernelCommands},
+    {"languages", One<MakeLanguagesCommand>},
     {"info", One<MakeInfoCommand>},
     {"doctor", One<MakeDoctorCommand>},
     {"completion", One<MakeCompletionCommand>, true},

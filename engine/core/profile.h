@@ -88,8 +88,13 @@ struct ProgramRule {
   std::string file;                  // the source's name in the workspace
   std::vector<std::string> compile;  // before the command; empty: nothing is compiled
   std::vector<std::string> command;
+  // Instead of the command, started ahead in a waiting worker: it writes a byte to descriptor 4 and
+  // reads from descriptor 3, until its end, a JSON object with "file" and "arguments", which it
+  // then runs as the command would. Empty: there is no such start.
+  std::vector<std::string> warm;
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<ErrorPattern> errors;
+  std::string example;  // a program that prints "hello"; for people, and to try whether it runs
 };
 
 struct Profile {

@@ -32,6 +32,8 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("single_run").get_to(start.single_run);
     json.at("command").get_to(start.runner.command);
     json.at("compile").get_to(start.runner.compile);
+    // Nothing is ahead of a single run.
+    if (!start.single_run) json.at("warm").get_to(start.runner.warm);
     json.at("environment").get_to(start.runner.environment);
     for (const nlohmann::json& entry : json.at("errors")) {
       core::Result<ErrorLine> line =

@@ -7,8 +7,10 @@
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <nlohmann/json.hpp>
@@ -61,9 +63,12 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
-// posix_spawn(3) of one command with three descriptors. 0: started.
+// What becomes the descriptors of a program, from 0; from 3 on none of them among those numbers.
+using Passed = std::vector<int>;
+
+// posix_spawn(3). 0: started.
 int SpawnProgram(const std::vector<std::string>& command,
-                 const std::vector<std::string>& environment, const std::array<int, 3>& descriptors,
+                 const std::vector<std::string>& environment, const Passed& descriptors,
                  pid_t* pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -72,8 +77,8 @@ int SpawnProgram(const std::vector<std::string>& command,
     posix_spawn_file_actions_destroy(&actions);
     return ENOMEM;
   }
-  for (int i = 0; i < 3; ++i) {
-    (void)posix_spawn_file_actions_adddup2(&actions, descriptors[static_cast<size_t>(i)], i);
+  for (size_t i = 0; i < descriptors.size(); ++i) {
+    (void)posix_spawn_file_actions_adddup2(&actions, descriptors[i], static_cast<int>(i));
   }
   sigset_t none, ignored;
   sigemptyset(&none);
@@ -106,25 +111,30 @@ class Init {
 
   End Run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
           std::string_view input) {
+    const int failed = Start(command, environment, {});
+    return failed == 0 ? Finish(input) : End{.not_started = failed};
+  }
+
+  // The parts of Run. `more`: descriptors of the program after its standard ones. Returns an errno.
+  int Start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+            const Passed& more) {
     std::optional<Pipe> out = Pipe::Open(), err = Pipe::Open(), in = Pipe::Open();
-    if (!out || !err || !in) return {.not_started = errno};
-    const std::array<int, 3> descriptors = {input.empty() ? STDIN_FILENO : in->read.get(),
-                                            out->write.get(), err->write.get()};
+    if (!out || !err || !in) return errno;
+    Passed descriptors = {in->read.get(), out->write.get(), err->write.get()};
+    descriptors.insert(descriptors.end(), more.begin(), more.end());
+    const int failed = SpawnProgram(command, environment, descriptors, &program_);
+    if (failed != 0) return failed;
     tail_.clear();
-    input_ = input;
-    input_to_ = input.empty() ? core::UniqueFd() : std::move(in->write);
-    in->write.Reset();
+    input_to_ = std::move(in->write);
     output_ = {std::move(out->read), std::move(err->read)};
-    for (const core::UniqueFd* fd : {&output_[0], &output_[1], &input_to_}) {
-      if (*fd) DoNotBlock(*fd);
-    }
-    pid_t program = -1;
-    if (const int failed = SpawnProgram(command, environment, descriptors, &program); failed != 0)
-      return {.not_started = failed};
-    in->read.Reset();
-    out->write.Reset();
-    err->write.Reset();
-    const int status = Watch(program);
+    for (const core::UniqueFd* fd : {&output_[0], &output_[1], &input_to_}) DoNotBlock(*fd);
+    return 0;
+  }
+
+  End Finish(std::string_view input) {
+    input_ = input;
+    if (input.empty()) input_to_.Reset();
+    const int status = Watch();
     EndAll();
     for (const size_t stream : {0, 1}) Drain(stream);
     if (WIFSIGNALED(status))
@@ -132,12 +142,30 @@ class Init {
     return {.exit_code = WEXITSTATUS(status)};
   }
 
+  // Instead of Finish: ends what has been started, as if it had not been.
+  void Abandon() {
+    (void)kill(program_, SIGKILL);
+    EndAll();
+  }
+
+  // Used by the program that has been started and not finished.
+  uint64_t CpuMicroseconds() const {
+    clockid_t clock{};
+    timespec used{};
+    if (program_ < 0 || clock_getcpuclockid(program_, &clock) != 0 ||
+        clock_gettime(clock, &used) != 0) {
+      return 0;
+    }
+    return static_cast<uint64_t>(used.tv_sec) * 1'000'000 +
+           static_cast<uint64_t>(used.tv_nsec) / 1000;
+  }
+
   // The end of what the last command wrote to standard error.
   const std::string& tail() const { return tail_; }
 
  private:
   // Until the program itself ends. What it has started may still run.
-  int Watch(pid_t program) {
+  int Watch() {
     for (;;) {
       std::array<pollfd, 4> watched = {{{children_.get(), POLLIN, 0},
                                         {output_[0].get(), POLLIN, 0},
@@ -149,19 +177,19 @@ class Init {
       }
       if (watched[3].revents != 0) PassInputOn();
       if (watched[0].revents == 0) continue;
-      if (const std::optional<int> status = ReapUntil(program)) return *status;
+      if (const std::optional<int> status = ReapProgram()) return *status;
     }
   }
 
   // Reaps whatever has ended; the status of the program once it is among them.
-  std::optional<int> ReapUntil(pid_t program) {
+  std::optional<int> ReapProgram() {
     signalfd_siginfo ignored;
     while (read(children_.get(), &ignored, sizeof ignored) > 0) {
     }
     std::optional<int> ended;
     int status = 0;
     for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (pid == program) ended = status;
+      if (pid == program_) ended = status;
     }
     return ended;
   }
@@ -201,6 +229,7 @@ class Init {
   }
 
   core::UniqueFd children_;
+  pid_t program_ = -1;
   std::array<core::UniqueFd, 2> output_;
   core::UniqueFd input_to_;
   std::string_view input_;
@@ -264,19 +293,21 @@ nlohmann::json ErrorOf(const End& end, const char* type, const ProgramError& rea
                              : nullptr}};
 }
 
-// Of all processes that have ended, which is more exact than what the host sees from outside.
-nlohmann::json UsageOfChildren() {
+// Of all processes that have ended, which is more exact than what the host sees from outside;
+// without what was used before the request.
+nlohmann::json UsageOfChildren(uint64_t cpu_before) {
   rusage usage{};
   (void)getrusage(RUSAGE_CHILDREN, &usage);
   const auto microseconds = [](const timeval& time) {
     return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
   };
-  return {{"cpu_microseconds", microseconds(usage.ru_utime) + microseconds(usage.ru_stime)},
+  const uint64_t cpu = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+  return {{"cpu_microseconds", cpu - std::min(cpu, cpu_before)},
           {"max_rss_bytes", static_cast<uint64_t>(usage.ru_maxrss) * 1024}};
 }
 
-std::string ReportText(const End& end, nlohmann::json error) {
-  const nlohmann::json report = {{"usage", UsageOfChildren()},
+std::string ReportText(const End& end, nlohmann::json error, uint64_t cpu_before) {
+  const nlohmann::json report = {{"usage", UsageOfChildren(cpu_before)},
                                  {"status", end.ok() ? "ok" : "exception"},
                                  {"has_result", false},
                                  {"result", nullptr},
@@ -290,28 +321,95 @@ std::string ReportText(const End& end, nlohmann::json error) {
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
-std::string Execute(const ProgramRunner& runner, const ReceivedRequest& request) {
-  const Program program = ReadMetadata(request.metadata);
-  std::vector<std::string> environment = runner.environment;
-  environment.insert(environment.end(), program.environment.begin(), program.environment.end());
-  Init init;
-  if (!init.Begin()) {
-    const End end{.not_started = errno};
-    return ReportText(end, ErrorOf(end, kExitStatus, {}));
+// The program that is started ahead of its request, if the language has one.
+class WarmStart {
+ public:
+  // Blocks until it waits for its request, or has ended.
+  void Begin(const ProgramRunner& runner, Init& init) {
+    std::optional<Pipe> request = Pipe::Open(), ready = Pipe::Open();
+    if (runner.warm.empty() || !request || !ready) return;
+    // Above the numbers that they are about to get.
+    const core::UniqueFd request_read = Above(request->read);
+    core::UniqueFd ready_write = Above(ready->write);
+    request->read.Reset();
+    ready->write.Reset();
+    if (init.Start(runner.warm, runner.environment, {request_read.get(), ready_write.get()}) != 0)
+      return;
+    ready_write.Reset();
+    char waits = 0;
+    if (read(ready->read.get(), &waits, 1) == 1) {
+      request_ = std::move(request->write);
+    } else {
+      init.Abandon();
+    }
   }
-  const auto error_of = [&](const End& end, const char* type) {
-    return ErrorOf(end, type, ReadErrorLines(runner.errors, init.tail(), program.file));
-  };
-  if (!runner.compile.empty()) {
-    const End compiled = init.Run(Filled(runner.compile, program.file), environment, {});
-    if (!compiled.ok()) return ReportText(compiled, error_of(compiled, kCompileError));
+
+  // Whether the program is now running in it, for Init::Finish.
+  bool Take(const Program& program, Init& init) {
+    if (!request_) return false;
+    // What its environment says has been read already.
+    if (!program.environment.empty()) {
+      init.Abandon();
+      return false;
+    }
+    const nlohmann::json json = {{"file", program.file}, {"arguments", program.arguments}};
+    const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+    for (std::string_view left = text; !left.empty();) {
+      const ssize_t size = write(request_.get(), left.data(), left.size());
+      if (size <= 0) break;  // it has ended: Finish will say so
+      left.remove_prefix(static_cast<size_t>(size));
+    }
+    request_.Reset();
+    return true;
   }
-  std::vector<std::string> command = Filled(runner.command, program.file);
-  command.insert(command.end(), program.arguments.begin(), program.arguments.end());
-  const End end = init.Run(command, environment,
-                           request.standard_input ? *request.standard_input : std::string_view());
-  return ReportText(end, error_of(end, kExitStatus));
-}
+
+ private:
+  static core::UniqueFd Above(const core::UniqueFd& fd) {
+    return core::UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, 10));
+  }
+
+  core::UniqueFd request_;
+};
+
+// One request, with what is started ahead of it.
+class Runner {
+ public:
+  explicit Runner(const ProgramRunner& runner) : runner_(runner) {}
+
+  bool Begin() {
+    if (!init_.Begin()) return false;
+    warm_.Begin(runner_, init_);
+    return true;
+  }
+
+  std::string Execute(const ReceivedRequest& request) {
+    const Program program = ReadMetadata(request.metadata);
+    const std::string_view input =
+        request.standard_input ? *request.standard_input : std::string_view();
+    cpu_before_ = init_.CpuMicroseconds();
+    if (warm_.Take(program, init_)) return ReportOn(init_.Finish(input), kExitStatus, program);
+    std::vector<std::string> environment = runner_.environment;
+    environment.insert(environment.end(), program.environment.begin(), program.environment.end());
+    if (!runner_.compile.empty()) {
+      const End compiled = init_.Run(Filled(runner_.compile, program.file), environment, {});
+      if (!compiled.ok()) return ReportOn(compiled, kCompileError, program);
+    }
+    std::vector<std::string> command = Filled(runner_.command, program.file);
+    command.insert(command.end(), program.arguments.begin(), program.arguments.end());
+    return ReportOn(init_.Run(command, environment, input), kExitStatus, program);
+  }
+
+ private:
+  std::string ReportOn(const End& end, const char* type, const Program& program) const {
+    const ProgramError error = ReadErrorLines(runner_.errors, init_.tail(), program.file);
+    return ReportText(end, ErrorOf(end, type, error), cpu_before_);
+  }
+
+  const ProgramRunner& runner_;
+  Init init_;
+  WarmStart warm_;
+  uint64_t cpu_before_ = 0;
+};
 
 bool LowerLimits(const ProgramStart& start, const core::RequestHeader& header) {
   if (start.plan.without_rlimits) return true;
@@ -337,11 +435,13 @@ void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
   if (failure.step != seal::SealStep::kNone)
     FailSeal(socket.get(), failure.step, failure.error_number);
   (void)capture_memory.Release();  // closed by the seal
+  Runner runner(start.runner);
+  if (!runner.Begin()) FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
   SignalSealed(socket.get(), self_report, std::move(resources));
   const ReceivedRequest request = ReceiveRequest(socket.get());
   if (!LowerLimits(start, request.header)) FailSeal(socket.get(), seal::SealStep::kRlimits, errno);
   SetOutputLimit(request.header.output_limit);
-  Report(socket.get(), Execute(start.runner, request));
+  Report(socket.get(), runner.Execute(request));
   AwaitEnd(socket.get());
 }
 

@@ -24,6 +24,7 @@ namespace belljar::inside {
 struct ProgramRunner {
   std::vector<std::string> command;  // the first is an absolute path
   std::vector<std::string> compile;
+  std::vector<std::string> warm;  // started ahead
   std::vector<std::string> environment;
   std::vector<ErrorLine> errors;
 };

@@ -8,6 +8,7 @@
 
 #include "engine/core/wire.h"
 #include "engine/seal/seal_step.h"
+#include "engine/workers/process_tree.h"
 
 namespace belljar::pool {
 
@@ -59,6 +60,9 @@ core::Result<void> Admission::Admit(workers::Worker& worker, core::Deadline dead
   if (core::Result<void> observed = Observe(worker); !observed) return observed;
   if (options_.zygote.kind.single_run) worker.cpu_before = worker.process.CpuTime();
   worker.runs_programs = options_.zygote.program.has_value();
+  if (worker.runs_programs) {
+    worker.cpu_before = workers::UsageOfTree(worker.process.pid()).cpu_time;
+  }
   worker.may_start_over = options_.zygote.kind.modules.has_value();
   return {};
 }

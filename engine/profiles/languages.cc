@@ -11,6 +11,7 @@
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/profile_names.h"
 
 namespace belljar::profiles {
 namespace {
@@ -67,7 +68,7 @@ core::Result<LanguageCatalogue> LanguageCatalogue::Open(
   core::Result<std::vector<core::Profile>> languages =
       LoadLanguages(installation.languages, installation.profiles);
   if (!languages) return languages.error();
-  return LanguageCatalogue(std::move(*languages));
+  return LanguageCatalogue(installation, std::move(*languages));
 }
 
 std::vector<std::string> LanguageCatalogue::Names() const {
@@ -76,14 +77,19 @@ std::vector<std::string> LanguageCatalogue::Names() const {
   return names;
 }
 
-core::Result<const core::Profile*> LanguageCatalogue::Find(std::string_view name) const {
-  if (std::ranges::find(kPythonNames, name) != kPythonNames.end()) return nullptr;
+core::Result<std::optional<core::Profile>> LanguageCatalogue::Find(const std::string& name) const {
+  using Found = std::optional<core::Profile>;
+  if (IsProfileFile(name)) {
+    core::Result<core::Profile> own = LoadLanguage(name, folder_, profiles_);
+    return own ? core::Result<Found>(std::move(*own)) : own.error();
+  }
+  if (std::ranges::find(kPythonNames, name) != kPythonNames.end()) return Found();
   for (const core::Profile& language : languages_) {
-    if (language.name == name || Has(language.program->aliases, name)) return &language;
+    if (language.name == name || Has(language.program->aliases, name)) return Found(language);
   }
   std::string known;
   for (const std::string& each : Names()) known += (known.empty() ? "" : ", ") + each;
-  const std::string suggestion = host::Suggestion(std::string(name), Names());
+  const std::string suggestion = host::Suggestion(name, Names());
   return core::MakeError("unknown language " + core::Quoted(name) +
                              (suggestion.empty() ? "; the" : suggestion + " The") +
                              " languages are " + known,
@@ -110,7 +116,8 @@ core::Result<core::Profile> Installed(const core::Profile& language) {
   std::vector<core::PathRule> paths;
   std::string home;
   std::string real;
-  for (std::vector<std::string>* command : {&program.compile, &program.command, &program.version}) {
+  for (std::vector<std::string>* command :
+       {&program.compile, &program.warm, &program.command, &program.version}) {
     if (command->empty() || command->front().starts_with('{')) continue;
     const std::optional<Program> found = FindProgram(command->front());
     if (!found) return core::MakeError(Missing(program), "");

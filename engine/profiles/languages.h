@@ -1,12 +1,13 @@
 // The languages besides Python: languages/*.toml, and what this machine has of them.
 //
 //   Result<LanguageCatalogue> languages = LanguageCatalogue::Open(installation);
-//   const core::Profile* bash = languages->Find("sh");
-//   Result<core::Profile> installed = Installed(*bash);     an error names the package that is
+//   Result<optional<core::Profile>> bash = languages->Find("sh");
+//   Result<core::Profile> installed = Installed(**bash);    an error names the package that is
 //   missing options.profile = std::move(*installed);                runs programs of the language
 #ifndef BELLJAR_ENGINE_PROFILES_LANGUAGES_H_
 #define BELLJAR_ENGINE_PROFILES_LANGUAGES_H_
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,18 +28,24 @@ class LanguageCatalogue {
   // "python" first.
   std::vector<std::string> Names() const;
 
-  // By a name or an alias; null: Python, by any of its names. An error is the user's, and names the
-  // nearest.
-  core::Result<const core::Profile*> Find(std::string_view name) const;
+  // By a name or an alias, or from a file of the operator's own, whose path contains a slash or
+  // ends in
+  // ".toml". nullopt: Python, by any of its names. An error is the user's, and names the nearest.
+  core::Result<std::optional<core::Profile>> Find(const std::string& name) const;
 
   // By the extension of a file, or else by the interpreter in its first line (#!); null: Python, or
   // unknown.
   const core::Profile* OfFile(std::string_view path, std::string_view source) const;
 
  private:
-  explicit LanguageCatalogue(std::vector<core::Profile> languages)
-      : languages_(std::move(languages)) {}
+  LanguageCatalogue(const installation::Installation& installation,
+                    std::vector<core::Profile> languages)
+      : folder_(installation.languages),
+        profiles_(installation.profiles),
+        languages_(std::move(languages)) {}
 
+  std::string folder_;
+  std::string profiles_;
   std::vector<core::Profile> languages_;
 };
 

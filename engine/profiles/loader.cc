@@ -43,9 +43,9 @@ const Keys kZygoteKeys = {"why", "environment", "huge_pages", "light"};
 const Keys kPackageKeys = {"why", "modules", "rehearsal"};
 const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
-const Keys kProgramKeys = {"why",          "title",   "aliases", "extensions",
-                           "interpreters", "package", "version", "file",
-                           "command",      "compile", "errors",  "environment"};
+const Keys kProgramKeys = {"why",     "title",       "aliases", "extensions", "interpreters",
+                           "package", "version",     "file",    "command",    "compile",
+                           "errors",  "environment", "example", "warm"};
 const Keys kErrorKeys = {"pattern", "groups"};
 const Keys kErrorGroups = {"file", "line", "column", "type", "message", ""};
 const Keys kEgressKeys = {"why", "port"};
@@ -551,10 +551,12 @@ void ReadProgram(const toml::table& root, core::Profile& profile) {
   program.version = GetStrings(table, "version");
   if (program.command.empty() || program.version.empty())
     throw Malformed(table, "a command is empty");
+  program.example = Get<std::string>(table, "example");
   program.aliases = GetStringsIfAny(table, "aliases");
   program.extensions = GetStringsIfAny(table, "extensions");
   program.interpreters = GetStringsIfAny(table, "interpreters");
   program.compile = GetStringsIfAny(table, "compile");
+  program.warm = GetStringsIfAny(table, "warm");
   for (const toml::table* entry : GetTables(table, "errors")) {
     program.errors.push_back(ReadErrorPattern(*entry));
   }
@@ -845,6 +847,31 @@ core::Result<std::vector<core::Profile>> ProfileFolder::LoadAll() {
   });
 }
 
+namespace {
+
+core::Profile ReadLanguage(const std::string& file, const std::string& folder,
+                           const SyscallGroups& syscalls, ProfileFiles& files) {
+  ProfileReader reader(folder, syscalls, files, false);
+  reader.AddFile(file);
+  core::Profile language = reader.Finish({});
+  if (!language.program || !language.workspace || language.tiers.empty()) {
+    throw std::runtime_error(file +
+                             ": no language: it must have [program], and extends = \"base\"");
+  }
+  return language;
+}
+
+}  // namespace
+
+core::Result<core::Profile> LoadLanguage(const std::string& file, const std::string& folder,
+                                         const std::string& profiles) {
+  return Translate("load language", [&] {
+    const SyscallGroups syscalls = ReadSyscalls(profiles + "/" + kSeccompFile);
+    ProfileFiles files;
+    return ReadLanguage(file, folder, syscalls, files);
+  });
+}
+
 core::Result<std::vector<core::Profile>> LoadLanguages(const std::string& folder,
                                                        const std::string& profiles) {
   return Translate("load languages", [&] {
@@ -854,13 +881,7 @@ core::Result<std::vector<core::Profile>> LoadLanguages(const std::string& folder
     for (const fs::directory_entry& entry : fs::directory_iterator(folder)) {
       if (entry.path().extension() != ".toml") continue;
       if (!files.Read(entry.path()).root.contains("extends")) continue;
-      ProfileReader reader(folder, syscalls, files, false);
-      reader.AddFile(entry.path());
-      core::Profile language = reader.Finish({});
-      if (!language.program || !language.workspace) {
-        throw std::runtime_error(entry.path().string() + ": [program] or [workspace] is missing");
-      }
-      languages.push_back(std::move(language));
+      languages.push_back(ReadLanguage(entry.path(), folder, syscalls, files));
     }
     std::ranges::sort(languages, {}, &core::Profile::name);
     return languages;

@@ -36,6 +36,10 @@ class ProfileFolder {
 core::Result<std::vector<core::Profile>> LoadLanguages(const std::string& folder,
                                                        const std::string& profiles);
 
+// A language of the operator's own, which extends one of `folder`.
+core::Result<core::Profile> LoadLanguage(const std::string& file, const std::string& folder,
+                                         const std::string& profiles);
+
 // ProfileFolder::LoadAll() of `folder`.
 core::Result<std::vector<core::Profile>> LoadProfiles(const std::string& folder);
 

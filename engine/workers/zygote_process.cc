@@ -191,6 +191,7 @@ nlohmann::json LauncherStart(const ZygoteOptions& options) {
   return {{"single_run", options.kind.single_run},
           {"command", options.program->command},
           {"compile", options.program->compile},
+          {"warm", options.program->warm},
           {"environment", options.program->environment},
           {"errors", std::move(errors)},
           {"capture_output", options.layout.output.count},

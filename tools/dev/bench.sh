@@ -71,7 +71,7 @@ word_bench() {
       shift
       exec "$BUILD/venv-integrations/bin/python" "$ROOT/bench/ray_pool.py" "$BUILD/release" "$@"
       ;;
-    containers | language | data-science | jobs | network | service | sessions)
+    containers | language | languages | data-science | jobs | network | service | sessions)
       shift
       exec "$BUILD/release/bin/belljar-bench-$what" "$@"
       ;;

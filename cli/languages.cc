@@ -1,0 +1,183 @@
+#include <CLI/CLI.hpp>
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <vector>
+
+#include "cli/commands.h"
+#include "cli/console.h"
+#include "cli/exit_code.h"
+#include "engine/core/text.h"
+#include "engine/host/version.h"
+#include "engine/outside/sandbox.h"
+#include "engine/profiles/languages.h"
+
+namespace belljar::cli {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+constexpr int kTries = 3;
+
+struct LanguagesArguments {
+  bool json = false;
+};
+
+// What this machine has of a language.
+struct Found {
+  const core::Profile* language = nullptr;
+  std::string problem;  // empty: it runs
+  std::string version;
+  double milliseconds = 0;  // median of its example, compiling included
+};
+
+outside::SandboxOptions OptionsFor(core::Profile profile,
+                                   const installation::Installation& installation) {
+  outside::SandboxOptions options;
+  options.profile = std::move(profile);
+  options.installation = installation;
+  options.spares = 1;
+  return options;
+}
+
+host::Request RequestOf(const core::Profile& profile, std::string source) {
+  host::Request request;
+  request.source = std::move(source);
+  request.limits = profile.default_limits;
+  return request;
+}
+
+// The first number with a dot of what the version command prints, in the sandbox.
+std::string VersionOf(core::Profile profile, const installation::Installation& installation) {
+  profile.program->command = profile.program->version;
+  profile.program->compile.clear();
+  const host::Request request = RequestOf(profile, "");
+  const core::Result<host::Outcome> outcome =
+      outside::RunOnce(OptionsFor(std::move(profile), installation), request);
+  if (!outcome) return "";
+  const std::string text = outcome->stdout_stream.text + " " + outcome->stderr_stream.text;
+  for (const std::string_view line : core::SplitAt(text, '\n')) {
+    for (std::string_view word : core::SplitAt(line, ' ')) {
+      const size_t digit = word.find_first_of("0123456789");
+      if (digit == word.npos || word.find('.', digit) == word.npos) continue;
+      word.remove_prefix(digit);
+      return core::Printable(word.substr(0, word.find_first_not_of("0123456789.")));
+    }
+  }
+  return "";
+}
+
+Found LookFor(const core::Profile& language, const installation::Installation& installation) {
+  Found found{.language = &language, .problem = {}, .version = {}};
+  core::Result<core::Profile> installed = profiles::Installed(language);
+  if (!installed) {
+    found.problem = "not installed: apt install " + language.program->package;
+    return found;
+  }
+  found.version = VersionOf(*installed, installation);
+  const core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
+      outside::Sandbox::Open(OptionsFor(*installed, installation));
+  if (!sandbox) {
+    found.problem = sandbox.error().ToString();
+    return found;
+  }
+  const host::Request request = RequestOf(*installed, language.program->example);
+  std::vector<double> times;
+  for (int i = 0; i < kTries; ++i) {
+    const core::Result<host::Outcome> outcome = (*sandbox)->Run(request);
+    if (!outcome || outcome->stdout_stream.text != "hello\n") {
+      found.problem = !outcome         ? outcome.error().ToString()
+                      : outcome->error ? "its example failed: " + outcome->error->message
+                                       : "its example does not print hello";
+      return found;
+    }
+    times.push_back(static_cast<double>(outcome->usage.wall_time.count()) / 1000);
+  }
+  std::ranges::nth_element(times, times.begin() + kTries / 2);
+  found.milliseconds = times[kTries / 2];
+  return found;
+}
+
+std::string TimeText(double milliseconds) {
+  char text[32];
+  snprintf(text, sizeof text, milliseconds < 10 ? "%.1f ms" : "%.0f ms", milliseconds);
+  return text;
+}
+
+std::string Cell(std::string text, size_t width) {
+  text.resize(std::max(width, text.size()) + 2, ' ');
+  return text;
+}
+
+std::string Row(const std::string& name, const std::string& title, const std::string& version,
+                const std::string& time, const std::string& rest) {
+  return "  " + Cell(name, 10) + Cell(title, 20) + Cell(version, 9) + Cell(time, 7) + rest + "\n";
+}
+
+std::string TextOf(const std::vector<Found>& all) {
+  std::string text = Row("python", "Python (embedded)", host::kPythonVersion, "", ".py");
+  for (const Found& each : all) {
+    const core::ProgramRule& program = *each.language->program;
+    const std::string extensions = core::Joined(program.extensions);
+    text += Row(each.language->name, program.title, each.version,
+                each.problem.empty() ? TimeText(each.milliseconds) : "",
+                each.problem.empty() ? extensions : each.problem);
+  }
+  return text +
+         "\nPython is held by the language policy and the kernel layers; the others by the kernel "
+         "layers\nalone. The time is that of a program that prints hello, with a waiting worker.\n";
+}
+
+Json JsonOf(const std::vector<Found>& all) {
+  Json list = Json::array();
+  list.push_back({{"name", profiles::kPython},
+                  {"title", "Python"},
+                  {"installed", true},
+                  {"version", host::kPythonVersion},
+                  {"policy", "on"}});
+  for (const Found& each : all) {
+    const core::ProgramRule& program = *each.language->program;
+    list.push_back({{"name", each.language->name},
+                    {"title", program.title},
+                    {"installed", each.problem.empty()},
+                    {"problem", each.problem.empty() ? Json() : Json(each.problem)},
+                    {"version", each.version.empty() ? Json() : Json(each.version)},
+                    {"milliseconds", each.problem.empty() ? Json(each.milliseconds) : Json()},
+                    {"policy", "off"},
+                    {"aliases", program.aliases},
+                    {"extensions", program.extensions},
+                    {"package", program.package},
+                    {"summary", each.language->summary},
+                    {"attack_surface", each.language->attack_surface}});
+  }
+  return {{"languages", std::move(list)}};
+}
+
+int ExecuteLanguages(const LanguagesArguments& arguments) {
+  const core::Result<installation::Installation> installation = installation::Installation::Find();
+  if (!installation) return OwnFailure(installation.error());
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(*installation);
+  if (!catalogue) return OwnFailure(catalogue.error());
+  std::vector<Found> all;
+  for (const core::Profile& language : catalogue->languages()) {
+    all.push_back(LookFor(language, *installation));
+  }
+  if (arguments.json) return Answer(JsonText(JsonOf(all)), kExitOk);
+  return Answer(TextOf(all), kExitOk);
+}
+
+}  // namespace
+
+Command MakeLanguagesCommand(CLI::App& app) {
+  auto arguments = std::make_shared<LanguagesArguments>();
+  CLI::App* parser = app.add_subcommand(
+      "languages", "List the languages that programs may be in, and which this machine has");
+  parser->add_flag("--json", arguments->json, "print one JSON object");
+  SetExamples(parser, {"belljar languages  # each with its version, and the time of a run",
+                       "belljar run script.sh  # the language is that of the file's name",
+                       "belljar run --language javascript -c 'console.log(1)'  # or named"});
+  return {parser, [arguments] { return ExecuteLanguages(*arguments); }};
+}
+
+}  // namespace belljar::cli
