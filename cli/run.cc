@@ -57,7 +57,7 @@ struct RunArguments {
   NetworkArguments network;
   LimitOptions limits;
   std::optional<std::string> input_timeout;
-  std::string language = "restricted";
+  PolicyChoice policy;
   bool show_result = false;
   bool json = false;
   bool lean = false;
@@ -205,12 +205,8 @@ core::Result<void> TakeReceiptKey(const RunArguments& arguments, Job& job) {
 
 core::Result<void> TakeImports(const RunArguments& arguments, Job& job) {
   if (!arguments.allowed_imports) return {};
-  if (job.sandbox.language == outside::Language::kFull) {
-    return UsersError("--allow-import has no effect with " +
-                      std::string(arguments.language == "full"
-                                      ? "--language full"
-                                      : "--profile " + job.sandbox.profile.name) +
-                      ", which disables the language policy");
+  if (job.sandbox.policy == outside::Policy::kOff) {
+    return NoImportsToRestrict(job.sandbox.profile);
   }
   job.request.allowed_imports = arguments.allowed_imports;
   // The modules of packages are known only after installation.
@@ -292,8 +288,9 @@ core::Result<Job> Prepare(const RunArguments& arguments, profiles::ProfileCatalo
     if (core::Result<void> taken = TakeUnnamedProfile(arguments, catalogue, job); !taken)
       return taken.error();
   }
-  if (arguments.language == "full") job.sandbox.language = outside::Language::kFull;
-  job.sandbox.language = outside::LanguageOf(job.sandbox);
+  const core::Result<outside::Policy> policy = ResolvePolicy(arguments.policy, job.sandbox.profile);
+  if (!policy) return policy.error();
+  job.sandbox.policy = *policy;
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
@@ -327,7 +324,7 @@ host::Outcome Refusal(const Job& job) {
                                    .hint = job.refused->hint};
   outcome.limits = job.request.limits;
   outcome.isolation.mode = outside::ModeName(job.sandbox.isolation);
-  outcome.isolation.language = outside::LanguageName(job.sandbox.language);
+  outcome.isolation.policy = outside::PolicyName(job.sandbox.policy);
   return outcome;
 }
 
@@ -489,8 +486,7 @@ Command MakeRunCommand(CLI::App& app) {
   AddInputTimeout(parser, arguments->input_timeout);
   AddImportsOption(parser, arguments->allowed_imports);
   AddNetworkOptions(parser, arguments->network);
-  AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
-            "language policy; full: disabled, the kernel layers alone contain the program");
+  AddPolicyOption(parser, arguments->policy, "the program");
   AddList(parser, "--without", arguments->without, JoinChoices(kLayers),
           "disable one layer, to test that the others hold; the result reports this");
   parser->add_flag("--show-result", arguments->show_result,

@@ -102,7 +102,7 @@ core::Result<void> InstallPackages(Choice& choice, int cancel_fd, Opened& opened
 
 std::string OfferOf(const outside::SandboxOptions& sandbox) {
   const core::Profile& profile = sandbox.profile;
-  const bool is_full = sandbox.language == outside::Language::kFull;
+  const bool is_full = sandbox.policy == outside::Policy::kOff;
   const auto missing = sandbox.installation->Missing(profile);
   std::vector<std::string> library;
   for (std::string& module : profiles::ModuleNames(profile)) {
@@ -145,8 +145,8 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
       profiles::ModulesByProfile(catalogue.profiles(), choice.sandbox.profile.name);
   choice.sandbox.isolation = open_request.allows_missing_layers ? outside::IsolationMode::kStandard
                                                                 : outside::IsolationMode::kStrict;
-  if (open_request.without_language_policy) choice.sandbox.language = outside::Language::kFull;
-  choice.sandbox.language = outside::LanguageOf(choice.sandbox);
+  if (open_request.without_policy) choice.sandbox.policy = outside::Policy::kOff;
+  choice.sandbox.policy = outside::PolicyOf(choice.sandbox);
   choice.offer = OfferOf(choice.sandbox);
   if (open_request.spares) choice.sandbox.spares = *open_request.spares;
   for (const auto take : {ChooseNetwork, ChooseContainer}) {
@@ -160,7 +160,7 @@ core::Result<Opened> Open(Choice choice, int cancel_fd) {
   if (core::Result<void> had = InstallPackages(choice, cancel_fd, opened); !had) return had.error();
   opened.profile = choice.sandbox.profile;
   opened.isolation = choice.sandbox.isolation;
-  opened.language = choice.sandbox.language;
+  opened.policy = choice.sandbox.policy;
   opened.facts = std::move(choice.facts);
   opened.offer = std::move(choice.offer);
   opened.enabled = std::move(choice.enabled);

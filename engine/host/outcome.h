@@ -107,9 +107,12 @@ struct LayerState {
 };
 
 struct Isolation {
-  std::string mode;      // "strict", "standard"
-  std::string language;  // "restricted", "full"
+  std::string mode;    // "strict", "standard"
+  std::string policy;  // "on", "off"
   std::vector<LayerState> layers;
+
+  // `policy` under its name of 0.1, which clients still read: "restricted", "full".
+  std::string_view language() const { return policy == "off" ? "full" : "restricted"; }
 
   bool operator==(const Isolation&) const = default;
 };

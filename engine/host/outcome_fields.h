@@ -27,6 +27,7 @@ template <>
 inline constexpr Words kNames<Artifact::Origin> = kOriginNames;
 
 inline constexpr std::string_view kModes[] = {"strict", "standard"};
+inline constexpr std::string_view kPolicies[] = {"on", "off"};
 inline constexpr std::string_view kLanguages[] = {"restricted", "full"};
 inline constexpr std::string_view kActions[] = {"denied", "killed"};
 inline constexpr std::string_view kContainerLimits[] = {"memory", "processes", "cpu"};
@@ -144,7 +145,9 @@ void VisitFields(TableOf<LayerState>, Visit visit) {
 template <typename Visit>
 void VisitFields(TableOf<Isolation>, Visit visit) {
   visit(Row<kShown>("mode", &Isolation::mode, "", {.choices = kModes}));
-  visit(Row<kShown>("language", &Isolation::language, "", {.choices = kLanguages}));
+  visit(Row<kShown>("policy", &Isolation::policy, "The language policy", {.choices = kPolicies}));
+  visit(Row<kInJson>("language", &Isolation::language, "Deprecated: policy by its former name",
+                     {.choices = kLanguages}));
   visit(Row<kShown>("layers", &Isolation::layers));
 }
 

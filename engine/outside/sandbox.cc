@@ -88,7 +88,7 @@ core::Result<void> Check(const core::Profile& profile, const host::Request& requ
 
 void Finish(const SandboxOptions& options, host::Outcome& outcome) {
   outcome.execution_id = host::NewUuid();
-  if (LanguageOf(options) == Language::kFull) {
+  if (PolicyOf(options) == Policy::kOff) {
     outcome.limits.processes = std::max(outcome.limits.processes, core::kMaxThreads);
   }
 }

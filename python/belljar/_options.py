@@ -149,6 +149,12 @@ def choice(name: str, value: str, choices: tuple[str, ...]) -> str:
     return value
 
 
+def language(name: str, value: str) -> str:
+    if value not in ("python", "restricted", "full"):  # the last two: see _requests
+        raise ValueError(f"{name} is {value!r}; it is one of 'python'")
+    return value
+
+
 def count(name: str, value: int | None, least: int) -> int | None:
     if value is None:
         return None

@@ -96,15 +96,25 @@ class Layer:
     detail: str
 
 
+def former_policy(policy: str) -> str:
+    """The policy as belljar 0.1 named it."""
+    return "full" if policy == "off" else "restricted"
+
+
 @dataclass(frozen=True, slots=True)
 class Isolation:
     """How the program was isolated."""
 
     mode: str
     """"strict" or "standard"."""
-    language: str
-    """"restricted" or "full"."""
+    policy: str
+    """The language policy: "on" or "off"."""
     layers: tuple[Layer, ...]
+
+    @property
+    def language(self) -> str:
+        """Deprecated: `policy` by its former name, "restricted" or "full"."""
+        return former_policy(self.policy)
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,7 @@ class OpenRequest(TypedDict):
     profile: str
     """Empty: none is named, and each run gets the enabled profiles that it uses."""
     strict: bool
-    restricted: bool
+    without_policy: bool
     allow_domains: list[str]
     allow_private: list[str]
     spares: int | None

@@ -195,13 +195,13 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
   ExecutionConfig& execution = loading.draft.config.execution;
   if (!execution.allowed_imports) return {};
   const Origin origin = loading.OriginOf("execution.allowed_imports");
-  if (execution.language == "full") {
+  if (execution.policy == "off") {
     return core::MakeError(origin.place,
-                           "restricts the language policy, which execution.language full disables");
+                           "restricts the language policy, which execution.policy off disables");
   }
   std::set<std::string> names;
   for (const core::Profile& profile : profiles) {
-    if (profile.full_language) {
+    if (profile.without_policy) {
       return core::MakeError(origin.place, "restricts the language policy, which profile " +
                                                profile.name + " disables");
     }

@@ -69,9 +69,9 @@ std::vector<Setting> MakeSettings() {
        "strict: require every layer; standard: run without namespaces and Landlock where "
        "they are unavailable, and report it in results",
        BELLJAR_FIELD(config.execution.isolation)},
-      {"execution.language", "", "--language", "restricted|full", "", "",
-       "language policy; full: disabled, the kernel layers alone contain the program",
-       BELLJAR_FIELD(config.execution.language)},
+      {"execution.policy", "", "--policy", "on|off", "", "",
+       "language policy; off: disabled, the kernel layers alone contain the program",
+       BELLJAR_FIELD(config.execution.policy)},
       {"execution.timeout", "SANDBOX_TIMEOUT", "--timeout", "TIME", "the profile's", "\"30s\"",
        "default wall-clock limit of a call: 30, 1.5, 500ms or 2m",
        BELLJAR_FIELD(config.execution.timeout), 1, kDay},
@@ -319,11 +319,34 @@ std::vector<Setting> MakeSettings() {
 
 #undef BELLJAR_FIELD
 
+std::string VariableOf(std::string_view key) {
+  std::string name = "BELLJAR_";
+  for (const char c : key) {
+    name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
 }  // namespace
 
 const std::vector<Setting>& Settings() {
   static const std::vector<Setting> settings = MakeSettings();
   return settings;
+}
+
+const std::vector<FormerName>& FormerNames() {
+  static const std::vector<FormerName> names = {{"execution.language",
+                                                 "--language",
+                                                 "execution.policy",
+                                                 {{"restricted", "on"}, {"full", "off"}}}};
+  return names;
+}
+
+const FormerName* FindFormerName(std::string_view key) {
+  for (const FormerName& former : FormerNames()) {
+    if (former.key == key) return &former;
+  }
+  return nullptr;
 }
 
 const Setting* FindSetting(std::string_view key) {
@@ -333,13 +356,8 @@ const Setting* FindSetting(std::string_view key) {
   return nullptr;
 }
 
-std::string Setting::Variable() const {
-  std::string name = "BELLJAR_";
-  for (const char c : key) {
-    name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  return name;
-}
+std::string Setting::Variable() const { return VariableOf(key); }
+std::string FormerName::Variable() const { return VariableOf(key); }
 
 std::vector<std::string> Setting::choices() const {
   if (value_type.find('|') == std::string::npos) return {};

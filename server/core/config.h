@@ -44,7 +44,7 @@ struct ExecutionConfig {
   std::string profile = "basic";                  // for calls that name none
   std::vector<std::string> profiles = {"basic"};  // that calls may name
   std::string isolation = "strict";               // or "standard"
-  std::string language = "restricted";            // or "full"
+  std::string policy = "on";                      // or "off"
   // Defaults for calls; nullopt: the profile's.
   std::optional<std::chrono::milliseconds> timeout;
   std::optional<core::Bytes> memory;

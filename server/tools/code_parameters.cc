@@ -77,7 +77,7 @@ host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfi
   host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled before it was run");
   outcome.limits = request.limits;
   outcome.isolation.mode = outside::ModeName(sandboxes.isolation());
-  outcome.isolation.language = outside::LanguageName(sandboxes.LanguageOf(profile));
+  outcome.isolation.policy = outside::PolicyName(sandboxes.PolicyOf(profile));
   return outcome;
 }
 

@@ -137,7 +137,7 @@ std::string DefaultProfileText(const Sandboxes& sandboxes,
                                const installation::Installation& installation) {
   const EnabledProfile& defaults = sandboxes.default_profile();
   const core::Profile& profile = defaults.profile;
-  const bool is_full = sandboxes.LanguageOf(defaults) == outside::Language::kFull;
+  const bool is_full = sandboxes.PolicyOf(defaults) == outside::Policy::kOff;
   return "Profile " + profile.name + ": " +
          profiles::OfferText(profile, is_full, MainPackages(profile, installation), "") + ". ";
 }
@@ -149,7 +149,7 @@ std::string OtherProfilesText(const Sandboxes& sandboxes,
   for (const EnabledProfile& each : sandboxes.enabled()) {
     const core::Profile& profile = each.profile;
     if (&each == &sandboxes.default_profile()) continue;
-    const bool is_chosen = !HasNetwork(profile) && !profile.full_language;
+    const bool is_chosen = !HasNetwork(profile) && !profile.without_policy;
     text += "- " + profile.name + (is_chosen ? "" : " (only if named)") + ": " + profile.summary;
     const std::vector<std::string> packages = MainPackages(profile, installation);
     if (!packages.empty()) text += " Has " + core::Joined(packages) + ".";
@@ -338,7 +338,7 @@ void ExecuteCode::PrepareTerms(const Arguments& arguments, const Caller& caller,
     plan.packages = sandboxes_.packages().Take(*packages, plan.in_container, problems);
   }
   plan.request.allowed_imports = TakeImports(
-      arguments, *plan.profile, sandboxes_.LanguageOf(*plan.profile), !plan.packages, problems);
+      arguments, *plan.profile, sandboxes_.PolicyOf(*plan.profile), !plan.packages, problems);
   plan.request.allowed_domains =
       TakeDomains(arguments, sandboxes_, caller, plan.profile->profile, problems);
 }

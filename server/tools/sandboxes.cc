@@ -51,15 +51,15 @@ core::Result<core::Limits> DefaultLimits(const ExecutionConfig& config,
 core::Result<void> CheckImports(const ExecutionConfig& config,
                                 const std::vector<EnabledProfile>& enabled) {
   if (!config.allowed_imports) return {};
-  if (config.language == "full") {
+  if (config.policy == "off") {
     return core::MakeError(
         "restrict the imports",
-        "the list of allowed imports restricts the language policy, which the language "
-        "\"full\" disables; remove one of the two");
+        "the list of allowed imports restricts the language policy, which is off; remove one of "
+        "the two");
   }
   std::vector<std::string> known;
   for (const EnabledProfile& each : enabled) {
-    if (each.profile.full_language) {
+    if (each.profile.without_policy) {
       return core::MakeError("restrict the imports",
                              "the list of allowed imports restricts the language policy, which "
                              "profile " +
@@ -119,8 +119,7 @@ Sandboxes::Sandboxes(const ExecutionConfig& config, const profiles::ProfileCatal
       catalogue_(catalogue),
       isolation_(config.isolation == "standard" ? outside::IsolationMode::kStandard
                                                 : outside::IsolationMode::kStrict),
-      language_(config.language == "full" ? outside::Language::kFull
-                                          : outside::Language::kRestricted),
+      policy_(config.policy == "off" ? outside::Policy::kOff : outside::Policy::kOn),
       containers_(container, config.profiles.size() + config.combinations,
                   [this](const core::Profile& profile) {
                     outside::SandboxOptions options = OptionsOf(profile);
@@ -320,8 +319,8 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const profiles::Program
   return name == choices.base.name ? chosen : Choose(&name, caller);
 }
 
-outside::Language Sandboxes::LanguageOf(const EnabledProfile& profile) const {
-  return outside::LanguageOf(profile.profile, language_);
+outside::Policy Sandboxes::PolicyOf(const EnabledProfile& profile) const {
+  return outside::PolicyOf(profile.profile, policy_);
 }
 
 // Precondition: each part is enabled and permitted for the caller.
@@ -357,7 +356,7 @@ outside::SandboxOptions Sandboxes::OptionsOf(const core::Profile& profile) const
   options.profile = profile;
   options.other_profiles = profiles::ModulesByProfile(installed(), profile.name);
   options.isolation = isolation_;
-  options.language = language_;
+  options.policy = policy_;
   options.spares = config_.spares;
   options.network = config_.network;
   return options;

@@ -62,9 +62,9 @@ class Sandboxes {
   // The hosts that profiles with network access may reach.
   const host::NetworkPolicy& network() const { return config_.network; }
   outside::IsolationMode isolation() const { return isolation_; }
-  // The default language, and that of a profile, which may override it.
-  outside::Language language() const { return language_; }
-  outside::Language LanguageOf(const EnabledProfile& profile) const;
+  // The language policy, and that of a profile, which may turn it off.
+  outside::Policy policy() const { return policy_; }
+  outside::Policy PolicyOf(const EnabledProfile& profile) const;
 
   // The profile of a call. `name` has hyphens or underscores and may combine several profiles with
   // "+"; null: the default profile, or else the first that the caller may use. The result stays
@@ -131,7 +131,7 @@ class Sandboxes {
   const ExecutionConfig config_;
   const profiles::ProfileCatalogue catalogue_;
   const outside::IsolationMode isolation_;
-  const outside::Language language_;
+  const outside::Policy policy_;
   std::vector<EnabledProfile> enabled_;
   std::vector<std::unique_ptr<Slot>> slots_;  // parallel to enabled_
   size_t default_ = 0;

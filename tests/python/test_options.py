@@ -21,7 +21,7 @@ RUN = {
 CELL = {name: default for name, default in RUN.items() if name != "memory"} | {"filename": None}
 SANDBOX = {
     "timeout": None, "memory": None, "cpu": None, "output": None, "isolation": "strict",
-    "language": "restricted", "allowed_imports": None, "allow_domains": (), "allow_private": (),
+    "policy": "on", "language": "python", "allowed_imports": None, "allow_domains": (), "allow_private": (),
     "spares": None, "container": False, "packages": (),
 }  # fmt: skip
 SESSION = {
