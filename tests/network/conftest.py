@@ -61,7 +61,7 @@ RESOLVED = [f"{name}=127.0.0.1" for name in ("allowed.test", "www.allowed.test",
 
 @pytest.fixture(scope="session")
 def sessions() -> Iterator[Callable[..., Session]]:
-    """The server for rules of the proxy and a language policy; started by the first who asks for it."""
+    """The server for rules of the proxy and a policy; started by the first who asks for it."""
     started: dict[tuple[str, ...], Session] = {}
 
     def session(domains: str, private: str, policy: str) -> Session:

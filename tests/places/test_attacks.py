@@ -1,8 +1,8 @@
 """The jail's attacks, in containers: another wall, and the same host to hurt.
 
 Each attack's control is in tests/jail/test_attacks.py. Only the kernel's layers and the container
-hold here: the language policy is off. A container is started for every run, so attacks that do not end
-their worker share one.
+hold here: the language policy is off. A container is started for every run, so attacks that do not
+end their worker share one.
 """
 
 from __future__ import annotations

@@ -29,7 +29,8 @@ the guest made is released (its finalizers would run among our frames), and no a
 thread is waited for.
 
 What runs here shares an interpreter with the guest. Under the language policy the guest cannot
-reach it. With `policy: "off"` it can, and may break it: the host treats every report as hostile, and all that this package owes it is an answer, whatever the guest did. Hence the rules: a value of
+reach it. With `policy: "off"` it can, and may break it: the host treats every report as hostile,
+and all that this package owes it is an answer, whatever the guest did. Hence the rules: a value of
 the guest is looked at through its exact type and never asked for an attribute where a slot can be
 read instead; every text and every loop has a bound; nothing escapes `execute`.
 

@@ -324,8 +324,8 @@ def namespace_of_session() -> tuple[dict[str, Any], frozenset[str]]:
 
 
 def prepared_for_questions() -> tuple[Any, frozenset[str], tuple[type, ...]]:
-    """For questions.py: the policy, the profile's modules, and the types that stand for modules under
-    it."""
+    """For questions.py: the policy, the profile's modules, and the types that stand for modules
+    under it."""
     return _prepared.policy, _prepared.modules, _prepared.module_types[1:]
 
 
