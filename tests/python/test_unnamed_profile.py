@@ -77,5 +77,5 @@ def test_full_says_that_no_policy_held() -> None:
         result = box.run("import ctypes\nctypes.sizeof(ctypes.c_int)")
         assert (result.value, result.isolation.policy) == (4, "off")
         assert box.info().policy == "off"
-        with pytest.raises(ValueError, match='profile="full", which disables it'):
+        with pytest.raises(ValueError, match='profile="full", which turns it off'):
             box.run("1", allowed_imports=["math"])
