@@ -1,7 +1,7 @@
 // belljar-bench-language [--quick] [--json] [KERNEL ...]
 //
 // The run-time cost of the language policy: each kernel in kernels/*.py runs alternately in the
-// restricted and in the full language, each time in a fresh sealed worker of the same interpreter,
+// with the policy and without it, each time in a fresh sealed worker of the same interpreter,
 // which times the kernel itself. And its cost before the run: the CPU time of workers that check
 // and compile all kernels, many times over, compared with workers that only compile them.
 #include <algorithm>
@@ -90,10 +90,10 @@ std::vector<Kernel> ReadKernels(const std::vector<std::string>& wanted) {
   return kernels;
 }
 
-std::unique_ptr<outside::Sandbox> Open(const core::Profile& profile, outside::Language language) {
+std::unique_ptr<outside::Sandbox> Open(const core::Profile& profile, outside::Policy policy) {
   outside::SandboxOptions options;
   options.profile = profile;
-  options.language = language;
+  options.policy = policy;
   options.spares = 1;
   return OrExit(outside::Sandbox::Open(std::move(options)));
 }
@@ -144,7 +144,7 @@ double GeometricMean(const std::vector<Kernel>& kernels) {
 }
 
 void Print(const std::vector<Kernel>& kernels, const CompileTimes& compile) {
-  printf("%-20s %12s %12s %8s\n", "", "restricted", "full", "ratio");
+  printf("%-20s %12s %12s %8s\n", "", "policy on", "off", "ratio");
   double worst = 0;
   for (const Kernel& kernel : kernels) {
     printf("%-20s %9.2f ms %9.2f ms %8.2f\n", kernel.name.c_str(), kernel.restricted.median(),
@@ -156,8 +156,8 @@ void Print(const std::vector<Kernel>& kernels, const CompileTimes& compile) {
            value <= bound ? "reached" : "NOT REACHED");
   };
   printf("\n");
-  goal("restricted against full, geometric mean", GeometricMean(kernels), kMeanGoal, "x");
-  goal("restricted against full, the worst", worst, kWorstGoal, "x");
+  goal("policy on against off, geometric mean", GeometricMean(kernels), kMeanGoal, "x");
+  goal("policy on against off, the worst", worst, kWorstGoal, "x");
   // No goal here: the goal is for a warm interpreter, as measured by `./dev bench compile`.
   printf("%-44s %8.2f  ms/kLOC\n", "judge, transform, compile, in a new worker",
          compile.restricted.median());
@@ -182,9 +182,8 @@ void PrintJson(const std::vector<Kernel>& kernels, const CompileTimes& compile) 
 int Bench(const Options& options) {
   const core::Profile profile = OrExit(OrExit(profiles::ProfileCatalogue::Open()).Choose("basic"));
   std::vector<Kernel> kernels = ReadKernels(options.kernels);
-  const std::unique_ptr<outside::Sandbox> restricted =
-      Open(profile, outside::Language::kRestricted);
-  const std::unique_ptr<outside::Sandbox> full = Open(profile, outside::Language::kFull);
+  const std::unique_ptr<outside::Sandbox> restricted = Open(profile, outside::Policy::kOn);
+  const std::unique_ptr<outside::Sandbox> full = Open(profile, outside::Policy::kOff);
   int lines = 0;
   const std::string corpus = Corpus(kernels, lines);
   CompileTimes compile;

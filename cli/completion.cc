@@ -60,7 +60,7 @@ void Describe(const CLI::App& parser, const std::string& name, const Offers& off
               std::vector<CompletionCommand>& commands) {
   CompletionCommand command{name, parser.get_description(), {}};
   for (const CLI::Option* option : parser.get_options()) {
-    command.options.push_back(Describe(*option, offers));
+    if (!IsHidden(*option)) command.options.push_back(Describe(*option, offers));
   }
   commands.push_back(std::move(command));
   for (const CLI::App* below : parser.get_subcommands([](const CLI::App*) { return true; })) {

@@ -2,6 +2,7 @@
 
 #include <CLI/CLI.hpp>
 #include <algorithm>
+#include <utility>
 
 #include "cli/console.h"
 #include "engine/core/text.h"
@@ -55,6 +56,20 @@ CLI::Option* AddChoice(CLI::App* parser, const std::string& name, std::string& v
       ->type_name(JoinChoices(choices))
       ->check(CLI::Validator(check, ""));
 }
+
+void AddLanguageOption(CLI::App* parser, std::function<void(const std::string&)> store) {
+  constexpr const char* kName = "--language";
+  // Not a Validator, whose errors do not name an option that is hidden.
+  const auto checked = [store = std::move(store)](const std::string& given) {
+    if (given != "python" && given != "restricted" && given != "full") {
+      throw CLI::ValidationError(kName, core::Quoted(given) + " is none of python");
+    }
+    store(given);
+  };
+  parser->add_option_function<std::string>(kName, checked, "")->type_name("NAME")->group("");
+}
+
+bool IsHidden(const CLI::Option& option) { return option.get_group().empty(); }
 
 std::string JoinChoices(const std::vector<std::string>& choices) {
   return CLI::detail::join(choices, "|");

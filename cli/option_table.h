@@ -51,6 +51,13 @@ CLI::Option* AddList(CLI::App* parser, const std::string& name,
 CLI::Option* AddChoice(CLI::App* parser, const std::string& name, std::string& value,
                        const std::vector<std::string>& choices, const std::string& help);
 
+// --language NAME where there is only Python. Hidden, with the values that it had in 0.1 for
+// --policy, "restricted" and "full".
+void AddLanguageOption(CLI::App* parser, std::function<void(const std::string&)> store);
+
+// Whether help, completion and suggestions leave the option out.
+bool IsHidden(const CLI::Option& option);
+
 // "a|b": the type name of enumerated values.
 std::string JoinChoices(const std::vector<std::string>& choices);
 

@@ -20,6 +20,7 @@ namespace {
 std::vector<std::string> KnownOptions(const CLI::App& parser) {
   std::vector<std::string> names;
   for (const CLI::Option* option : parser.get_options()) {
+    if (IsHidden(*option)) continue;
     for (std::string& name : NamesOf(*option)) names.push_back(std::move(name));
   }
   return names;

@@ -116,7 +116,10 @@ std::string ReceiptLayers(const nlohmann::json& isolation) {
     std::string& list = StatementPart(layer, "held") == true ? held : missing;
     list += (list.empty() ? "" : ", ") + StatementText(layer, "name");
   }
-  return StatementText(isolation, "mode") + ", language " + StatementText(isolation, "language") +
+  std::string policy = StatementText(isolation, "policy");
+  if (policy.empty())
+    policy = StatementText(isolation, "language") == "full" ? "off" : "on";  // 0.1
+  return StatementText(isolation, "mode") + ", language policy " + policy +
          "; observed: " + (held.empty() ? "none" : held) +
          (missing.empty() ? "" : "; missing: " + missing);
 }

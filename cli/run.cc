@@ -28,6 +28,7 @@
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
 #include "engine/outside/sandbox.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/loader.h"
 #include "engine/run/input.h"
 
@@ -58,8 +59,7 @@ struct RunArguments {
   NetworkArguments network;
   LimitOptions limits;
   std::optional<std::string> input_timeout;
-  std::string language = "restricted";
-  std::optional<std::string> named_language;
+  PolicyChoice policy;
   bool show_result = false;
   bool json = false;
   bool lean = false;
@@ -208,12 +208,8 @@ core::Result<void> TakeReceiptKey(const RunArguments& arguments, Job& job) {
 
 core::Result<void> TakeImports(const RunArguments& arguments, Job& job) {
   if (!arguments.allowed_imports) return {};
-  if (job.sandbox.language == outside::Language::kFull) {
-    return UsersError("--allow-import has no effect with " +
-                      std::string(arguments.language == "full"
-                                      ? "--language full"
-                                      : "--profile " + job.sandbox.profile.name) +
-                      ", which disables the language policy");
+  if (job.sandbox.policy == outside::Policy::kOff) {
+    return NoImportsToRestrict(job.sandbox.profile);
   }
   job.request.allowed_imports = arguments.allowed_imports;
   // The modules of packages are known only after installation.
@@ -288,23 +284,29 @@ core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
 // Another language has its own profile, which stands in the place of one of Python's.
 core::Result<void> TakeLanguage(const RunArguments& arguments,
                                 const profiles::ProfileCatalogue& catalogue, Job& job) {
-  const std::string file = arguments.file.value_or("");
-  if (!arguments.named_language) {
+  const std::optional<std::string> named = NamedLanguage(arguments.policy);
+  if (!named) {
     if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
   }
-  core::Result<std::optional<core::Profile>> language =
-      ChooseLanguage(arguments.named_language, file, job.request.source, catalogue.installation());
+  core::Result<std::optional<core::Profile>> language = ChooseLanguage(
+      named, arguments.file.value_or(""), job.request.source, catalogue.installation());
   if (!language) return language.error();
   if (!*language) return {};
-  if (arguments.sandbox.profile) {
-    return UsersError("--profile " + *arguments.sandbox.profile + " is for Python, and " +
-                      core::Quoted((*language)->name) + " has a profile of its own");
+  const std::string& title = (*language)->program->title;
+  for (const auto& [is_given, option] : {std::pair{arguments.container.container, "--container"},
+                                         {arguments.allowed_imports.has_value(), "--allow-import"},
+                                         {arguments.show_result, "--show-result"}}) {
+    if (is_given) return UsersError(std::string(option) + " is for Python, not for " + title);
   }
-  if (arguments.container.container || arguments.allowed_imports) {
-    return UsersError(std::string(arguments.allowed_imports ? "--allow-import" : "--container") +
-                      " is for Python only, not for " + (*language)->program->title);
+  // Of a profile, a program of another language gets the network.
+  const bool has_network = job.sandbox.profile.egress.has_value();
+  if (arguments.sandbox.profile && !has_network) {
+    return UsersError("--profile " + *arguments.sandbox.profile + " is for Python; " + title +
+                      " programs have files anyway, and --profile network gives them a network");
   }
-  job.sandbox.profile = std::move(**language);
+  job.sandbox.profile = has_network
+                            ? profiles::WithNetwork(std::move(**language), job.sandbox.profile)
+                            : std::move(**language);
   return {};
 }
 
@@ -320,8 +322,9 @@ core::Result<Job> Prepare(const RunArguments& arguments, profiles::ProfileCatalo
     if (core::Result<void> taken = TakeUnnamedProfile(arguments, catalogue, job); !taken)
       return taken.error();
   }
-  if (arguments.language == "full") job.sandbox.language = outside::Language::kFull;
-  job.sandbox.language = outside::LanguageOf(job.sandbox);
+  const core::Result<outside::Policy> policy = ResolvePolicy(arguments.policy, job.sandbox.profile);
+  if (!policy) return policy.error();
+  job.sandbox.policy = *policy;
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
@@ -355,7 +358,7 @@ host::Outcome Refusal(const Job& job) {
                                    .hint = job.refused->hint};
   outcome.limits = job.request.limits;
   outcome.isolation.mode = outside::ModeName(job.sandbox.isolation);
-  outcome.isolation.language = outside::LanguageName(job.sandbox.language);
+  outcome.isolation.policy = outside::PolicyName(job.sandbox.policy);
   return outcome;
 }
 
@@ -477,7 +480,7 @@ int ExecuteRun(RunArguments arguments) {
 
 Command MakeRunCommand(CLI::App& app) {
   auto arguments = std::make_shared<RunArguments>();
-  CLI::App* parser = app.add_subcommand("run", "Run a Python program in the sandbox");
+  CLI::App* parser = app.add_subcommand("run", "Run a program in the sandbox");
   AddText(parser, "FILE", arguments->file, kFileType,
           "the program, or a folder with a __main__.py; - or omitted: standard input. It is "
           "followed by the program's own arguments; its options follow --");
@@ -517,9 +520,7 @@ Command MakeRunCommand(CLI::App& app) {
   AddInputTimeout(parser, arguments->input_timeout);
   AddImportsOption(parser, arguments->allowed_imports);
   AddNetworkOptions(parser, arguments->network);
-  AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
-            "language policy; full: disabled, the kernel layers alone contain the program");
-  AddText(parser, "--in", arguments->named_language, "NAME", "language of the program");
+  AddPolicyAndLanguage(parser, arguments->policy, "the program");
   AddList(parser, "--without", arguments->without, JoinChoices(kLayers),
           "disable one layer, to test that the others hold; the result reports this");
   parser->add_flag("--show-result", arguments->show_result,
@@ -544,6 +545,7 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run program.py x y -- --verbose  # the program's own arguments",
                "belljar run a.py --file a.csv  # a file to read: needs filesystem",
                "belljar run a.py --file helper.py --file lib/  # modules to import",
+               "belljar run script.sh a b  # another language: belljar languages",
                "belljar run project  # its __main__.py; also -m package",
                "belljar run a.py --save-artifacts out  # keep files, figures, tables",
                "belljar run program.py --timeout 5 --memory 64m  # killed at the limits",

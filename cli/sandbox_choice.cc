@@ -1,5 +1,8 @@
 #include "cli/sandbox_choice.h"
 
+#include <CLI/CLI.hpp>
+
+#include "cli/console.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::cli {
@@ -11,6 +14,56 @@ CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice) {
   return AddChoice(parser, "--isolation", choice.isolation, {"strict", "standard"},
                    "required layers; strict: all of them, or refuse to run; standard: run without "
                    "namespaces and Landlock where this machine lacks them, and report it");
+}
+
+namespace {
+
+void AddPolicyAlone(CLI::App* parser, PolicyChoice& choice, const std::string& contained) {
+  choice.given =
+      AddChoice(parser, "--policy", choice.policy, {"on", "off"},
+                "language policy; off: disabled, the kernel layers alone contain " + contained);
+}
+
+// --policy as it was spelt in 0.1.
+std::optional<std::string> FormerPolicy(const PolicyChoice& choice) {
+  if (choice.language == "full") return "off";
+  if (choice.language == "restricted") return "on";
+  return std::nullopt;
+}
+
+}  // namespace
+
+void AddPolicyOption(CLI::App* parser, PolicyChoice& choice, const std::string& contained) {
+  AddPolicyAlone(parser, choice, contained);
+  AddLanguageOption(parser, [&choice](const std::string& given) { choice.language = given; });
+}
+
+void AddPolicyAndLanguage(CLI::App* parser, PolicyChoice& choice, const std::string& contained) {
+  AddText(parser, "--language", choice.language, "NAME",
+          "language of the program, one of belljar languages, or a file such as ./own.toml "
+          "(default: by the file's name or its first line, else python)");
+  AddPolicyAlone(parser, choice, contained);
+}
+
+std::optional<std::string> NamedLanguage(const PolicyChoice& choice) {
+  return FormerPolicy(choice) ? std::nullopt : choice.language;
+}
+
+core::Result<outside::Policy> ResolvePolicy(const PolicyChoice& choice,
+                                            const core::Profile& profile) {
+  const std::optional<std::string> former = FormerPolicy(choice);
+  if (former && choice.given->count() > 0 && choice.policy != *former) {
+    return UsersError("--policy " + choice.policy + " and --language " + *choice.language +
+                      " contradict each other; omit --language");
+  }
+  const bool is_off = former.value_or(choice.policy) == "off";
+  return outside::PolicyOf(profile, is_off ? outside::Policy::kOff : outside::Policy::kOn);
+}
+
+core::Error NoImportsToRestrict(const core::Profile& profile) {
+  return UsersError("--allow-import has no effect with " +
+                    (profile.without_policy ? "--profile " + profile.name : "--policy off") +
+                    ": without the language policy, a program may import any module");
 }
 
 void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules) {

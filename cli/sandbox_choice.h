@@ -1,4 +1,4 @@
-// --profile and --isolation: the sandbox that a command runs code in.
+// --profile, --isolation and --policy: the sandbox that a command runs code in.
 #ifndef BELLJAR_CLI_SANDBOX_CHOICE_H_
 #define BELLJAR_CLI_SANDBOX_CHOICE_H_
 
@@ -19,8 +19,27 @@ struct SandboxChoice {
   std::string isolation = "strict";
 };
 
+// --policy. --language is about programming languages, but takes the values that it had in 0.1.
+struct PolicyChoice {
+  std::string policy = "on";
+  std::optional<std::string> language;
+  const CLI::Option* given =
+      nullptr;  // --policy, to distinguish its default from an explicit value
+};
+
 // Returns the option --isolation.
 CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
+// `contained`: what only the kernel layers contain with the policy off, "the program".
+void AddPolicyOption(CLI::App* parser, PolicyChoice& choice, const std::string& contained);
+// Likewise with a --language that names any language. Its values of 0.1 are still the policy's.
+void AddPolicyAndLanguage(CLI::App* parser, PolicyChoice& choice, const std::string& contained);
+// The language that it names; nullopt: none, or one of those values.
+std::optional<std::string> NamedLanguage(const PolicyChoice& choice);
+// Off if the option or the profile says so. An error is the user's.
+core::Result<outside::Policy> ResolvePolicy(const PolicyChoice& choice,
+                                            const core::Profile& profile);
+// An error for --allow-import, which restricts a policy that is off.
+core::Error NoImportsToRestrict(const core::Profile& profile);
 void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules);
 
 // Options for a sandbox in which this process runs few programs. Errors are user errors.

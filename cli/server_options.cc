@@ -84,6 +84,9 @@ void AddSettingOptions(CLI::App* parser, server::config::ConfigSources& sources)
   for (const server::config::Setting& setting : server::config::Settings()) {
     if (!setting.flag.empty()) AddSettingOption(parser, setting, sources);
   }
+  AddLanguageOption(parser, [&sources](const std::string& given) {
+    if (given != "python") sources.flags["--language"] = {given};
+  });
 }
 
 core::Result<server::config::LoadedConfig> Load(server::config::ConfigSources sources,

@@ -102,11 +102,11 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
   Choice choice = OrBadArgument(WithoutGil([&] { return Choose(catalogue, open_request); }));
   const bool installs = !choice.packages.empty();  // then the modules are known afterwards
   std::optional<Defaults> read;                    // checked before anything is opened, if possible
-  if (!installs) read = DefaultsFrom(defaults, choice.sandbox.profile, choice.sandbox.language);
+  if (!installs) read = DefaultsFrom(defaults, choice.sandbox.profile, choice.sandbox.policy);
   Opened opened =
       OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice))
                                      : WithoutGil([&] { return Open(std::move(choice), -1); }));
-  if (installs) read = DefaultsFrom(defaults, opened.profile, opened.language);
+  if (installs) read = DefaultsFrom(defaults, opened.profile, opened.policy);
   const std::shared_ptr<Engine> engine(new Engine(std::move(opened), std::move(*read)), Drop);
   Engines().insert(engine.get());
   return engine;

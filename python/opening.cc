@@ -5,6 +5,7 @@
 
 #include "container/packages/packages.h"
 #include "engine/core/text.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/loader.h"
 #include "engine/profiles/model_text.h"
 #include "engine/profiles/profile_catalogue.h"
@@ -100,9 +101,36 @@ core::Result<void> InstallPackages(Choice& choice, int cancel_fd, Opened& opened
   return {};
 }
 
+// The profile of a language, with the network of `profile` if that has one.
+core::Result<core::Profile> OtherLanguage(const OpenRequest& open_request,
+                                          const installation::Installation& installation,
+                                          const core::Profile& profile) {
+  const auto refused = [](const core::Error& error) {
+    return CallersError("language: " + error.ToString());
+  };
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(installation);
+  if (!catalogue) return catalogue.error();
+  const core::Result<std::optional<core::Profile>> found = catalogue->Find(open_request.language);
+  if (!found) return refused(found.error());
+  if (!*found) return profile;
+  core::Result<core::Profile> language = profiles::Installed(**found);
+  if (!language) return refused(language.error());
+  if (open_request.container) {
+    return CallersError("container: it is for Python, not for " + language->program->title);
+  }
+  if (!open_request.profile.empty() && !profile.egress) {
+    return CallersError("profile: " + profile.name + " is for Python; " + language->program->title +
+                        " programs have files anyway, and \"network\" gives them a network");
+  }
+  return profile.egress ? profiles::WithNetwork(std::move(*language), profile)
+                        : std::move(*language);
+}
+
 std::string OfferOf(const outside::SandboxOptions& sandbox) {
   const core::Profile& profile = sandbox.profile;
-  const bool is_full = sandbox.language == outside::Language::kFull;
+  if (profile.program) return profile.program->title + "; files are in " + core::kWorkspacePath;
+  const bool is_full = sandbox.policy == outside::Policy::kOff;
   const auto missing = sandbox.installation->Missing(profile);
   std::vector<std::string> library;
   for (std::string& module : profiles::ModuleNames(profile)) {
@@ -137,6 +165,13 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
     if (base != profile->name) profile = catalogue.Choose(base);
     if (!profile) return CallersError(profile.error().ToString());
   }
+  if (!open_request.language.empty()) {
+    core::Result<core::Profile> language =
+        OtherLanguage(open_request, catalogue.installation(), *profile);
+    if (!language) return language.error();
+    profile = std::move(*language);
+    choice.enabled.clear();
+  }
   choice.sandbox.hides_children = true;
   choice.sandbox.installation = catalogue.installation();
   choice.facts = profiles::ProfileToJson(*profile, catalogue.installation());
@@ -145,8 +180,8 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
       profiles::ModulesByProfile(catalogue.profiles(), choice.sandbox.profile.name);
   choice.sandbox.isolation = open_request.allows_missing_layers ? outside::IsolationMode::kStandard
                                                                 : outside::IsolationMode::kStrict;
-  if (open_request.without_language_policy) choice.sandbox.language = outside::Language::kFull;
-  choice.sandbox.language = outside::LanguageOf(choice.sandbox);
+  if (open_request.without_policy) choice.sandbox.policy = outside::Policy::kOff;
+  choice.sandbox.policy = outside::PolicyOf(choice.sandbox);
   choice.offer = OfferOf(choice.sandbox);
   if (open_request.spares) choice.sandbox.spares = *open_request.spares;
   for (const auto take : {ChooseNetwork, ChooseContainer}) {
@@ -160,7 +195,7 @@ core::Result<Opened> Open(Choice choice, int cancel_fd) {
   if (core::Result<void> had = InstallPackages(choice, cancel_fd, opened); !had) return had.error();
   opened.profile = choice.sandbox.profile;
   opened.isolation = choice.sandbox.isolation;
-  opened.language = choice.sandbox.language;
+  opened.policy = choice.sandbox.policy;
   opened.facts = std::move(choice.facts);
   opened.offer = std::move(choice.offer);
   opened.enabled = std::move(choice.enabled);

@@ -31,8 +31,9 @@ struct ContainerRequest {
 struct OpenRequest {
   // A name, names joined with "+", or the path of a profile file. Empty: none was named.
   std::string profile;
-  bool allows_missing_layers = false;    // isolation="standard"
-  bool without_language_policy = false;  // language="full"
+  std::string language;                // empty: Python
+  bool allows_missing_layers = false;  // isolation="standard"
+  bool without_policy = false;         // policy="off"
   std::vector<std::string> allowed_domains;
   std::vector<std::string> allow_private;
   std::optional<size_t> spares;  // nullopt: the default
@@ -52,7 +53,7 @@ struct Choice {
 struct Opened {
   core::Profile profile;
   outside::IsolationMode isolation = outside::IsolationMode::kStrict;
-  outside::Language language = outside::Language::kRestricted;
+  outside::Policy policy = outside::Policy::kOn;
   std::optional<egress::EgressRules> rules;  // of a profile with a network
   std::string facts;                         // of the profile, as `belljar info --json` has them
   std::string offer;                         // what it has, for a model (profiles::OfferText)

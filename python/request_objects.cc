@@ -68,13 +68,13 @@ core::Limits LimitsFrom(const core::RequestedLimits& requested, const core::Prof
 }
 
 void CheckImports(const std::optional<Strings>& modules, const core::Profile& profile,
-                  outside::Language language) {
+                  outside::Policy policy) {
   if (!modules) return;
-  if (language == outside::Language::kFull) {
+  if (policy == outside::Policy::kOff) {
     Refuse("allowed_imports: it narrows the language policy, but this sandbox was created with " +
-           std::string(profile.full_language ? "profile=\"" + profile.name + "\""
-                                             : "language=\"full\"") +
-           ", which disables it");
+           std::string(profile.without_policy ? "profile=\"" + profile.name + "\""
+                                              : "policy=\"off\"") +
+           ", which turns it off");
   }
   OrBadArgument(profiles::CheckAllowedImports(*modules, profile, "allowed_imports"));
 }
@@ -167,8 +167,9 @@ void Take(std::string_view key, const py::handle& value, RunRequest& run,
 OpenRequest OpenRequestFrom(const py::dict& options) {
   OpenRequest open_request;
   open_request.profile = Item<std::string>(options, "profile");
+  open_request.language = Item<std::string>(options, "language");
   open_request.allows_missing_layers = !Item<bool>(options, "strict");
-  open_request.without_language_policy = !Item<bool>(options, "restricted");
+  open_request.without_policy = Item<bool>(options, "without_policy");
   open_request.allowed_domains = Item<Strings>(options, "allow_domains");
   open_request.allow_private = Item<Strings>(options, "allow_private");
   open_request.spares = OptionalItem<size_t>(options, "spares");
@@ -191,7 +192,7 @@ OpenRequest OpenRequestFrom(const py::dict& options) {
 }
 
 Defaults DefaultsFrom(const py::dict& requested, const core::Profile& profile,
-                      outside::Language language) {
+                      outside::Policy policy) {
   RunRequest read;
   Defaults defaults;
   for (const auto& [key, value] : requested) Take(TextView(key), value, read, defaults.limits);
@@ -199,7 +200,7 @@ Defaults DefaultsFrom(const py::dict& requested, const core::Profile& profile,
   defaults.request.limits = LimitsFrom(defaults.limits, profile);
   defaults.request.wants_analysis = false;
   defaults.request.exact_types = true;
-  CheckImports(defaults.request.allowed_imports, profile, language);
+  CheckImports(defaults.request.allowed_imports, profile, policy);
   return defaults;
 }
 
@@ -223,7 +224,7 @@ RunRequest RunRequestFrom(const py::dict& requested, const Engine& engine,
   for (const auto& [key, value] : requested) Take(TextView(key), value, read, limits);
   host::Request& request = read.request;
   request.limits = LimitsFrom(limits, opened.profile);
-  CheckImports(request.allowed_imports, opened.profile, opened.language);
+  CheckImports(request.allowed_imports, opened.profile, opened.policy);
   CheckDomains(request.allowed_domains, opened);
   OrBadArgument(host::CheckArguments(request));
   CheckFiles(request.files, opened.profile);

@@ -20,7 +20,7 @@ OpenRequest OpenRequestFrom(const pybind11::dict& options);
 
 // From the same dict as RunRequestFrom. Throws BadArgument.
 Defaults DefaultsFrom(const pybind11::dict& requested, const core::Profile& profile,
-                      outside::Language language);
+                      outside::Policy policy);
 
 // Of the same dict what says which profile a program needs: source, files and allowed imports.
 host::Request ProgramFrom(const pybind11::dict& requested);

@@ -44,7 +44,7 @@ std::vector<audit::RecordedSetting> SettingsOf(const operations::StartRecord& re
   return {{"listen", record.listen},
           {"profiles", core::Joined(record.profiles)},
           {"isolation", record.isolation},
-          {"language", record.language},
+          {"policy", record.policy},
           {"tokens", core::Joined(record.tokens)}};
 }
 
@@ -180,20 +180,25 @@ void Server::LogStart(const std::string& listen) {
   record.listen = listen;
   record.profiles = config_.execution.profiles;
   record.isolation = config_.execution.isolation;
-  record.language = config_.execution.language;
+  record.policy = config_.execution.policy;
   for (const TokenConfig& token : config_.tokens) record.tokens.push_back(token.caller.name);
   if (record.isolation != "strict") {
     record.warnings.push_back(
         "isolation is \"standard\": layers that this machine lacks are skipped");
   }
-  if (record.language != "restricted") {
-    record.warnings.push_back("language is \"full\": only the kernel layers contain the code");
+  if (record.policy != "on") {
+    record.warnings.push_back(
+        "the language policy is off: only the kernel layers contain the code");
   }
   for (const tools::EnabledProfile& each : sandboxes_->enabled()) {
-    if (!each.profile.full_language) continue;
+    if (!each.profile.without_policy) continue;
     record.warnings.push_back("profile " + each.profile.name +
                               " has no language policy: calls may choose that only the kernel "
                               "layers contain the code");
+  }
+  for (const tools::EnabledProfile& each : sandboxes_->languages()) {
+    record.warnings.push_back("language " + each.profile.name +
+                              ": only the kernel layers contain its programs");
   }
   record.missing = WhyNothingRuns(config_.execution);
   log_->ServerStarted(record);
@@ -300,6 +305,9 @@ void Server::MakeRest() {
   parts.version = host::kBelljarVersion;
   parts.python_version = host::kPythonVersion;
   parts.profiles = config_.execution.profiles;
+  for (const tools::EnabledProfile& each : sandboxes_->languages()) {
+    parts.languages.push_back(each.profile.name);
+  }
   parts.limits = [this] { return Limits(); };
   parts.change_limits = [this](const Caller& caller, const nlohmann::json& patch) {
     return ChangeLimits(caller, patch);

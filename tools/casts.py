@@ -40,7 +40,7 @@ SCENES = {
         "cat countdown.py",
         "belljar run --timeout 1 countdown.py",
         "belljar run -c 'import subprocess'",
-        "belljar run --language full -c 'open(\"/etc/passwd\")'",
+        "belljar run --policy off -c 'open(\"/etc/passwd\")'",
     ],
     "repl": [
         "belljar repl --profile basic --timeout 1",

@@ -176,7 +176,7 @@ def profiles_in(folder: Path) -> list[Profile]:
         Profile(path)
         for path in sorted(folder.glob("*.toml"))
         # Without the language policy every name is a program's.
-        if "modules" in read_toml(path) and "language" not in read_toml(path)
+        if "modules" in read_toml(path) and "policy" not in read_toml(path)
     ]
     if not found:
         raise SurfaceError(f"{folder} contains no profile")

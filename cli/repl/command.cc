@@ -42,7 +42,7 @@ struct ReplArguments {
   LimitOptions limits;
   std::optional<std::string> input_timeout;
   NetworkArguments network;
-  std::string language = "restricted";
+  PolicyChoice policy;
   size_t checkpoints = 16;
   std::optional<std::string> history;
   bool no_history = false;
@@ -77,10 +77,8 @@ std::optional<std::string> CellsOfFile() {
 
 core::Result<void> TakeImports(const ReplArguments& arguments, Plan& plan) {
   if (!arguments.allowed_imports) return {};
-  if (plan.sandbox.language == outside::Language::kFull) {
-    return UsersError(
-        "--allow-import has no effect without the language policy, which --language full and "
-        "--profile full disable");
+  if (plan.sandbox.policy == outside::Policy::kOff) {
+    return NoImportsToRestrict(plan.sandbox.profile);
   }
   plan.request.allowed_imports = arguments.allowed_imports;
   return profiles::CheckAllowedImports(*arguments.allowed_imports, plan.sandbox.profile,
@@ -140,8 +138,10 @@ core::Result<Plan> Prepare(const ReplArguments& arguments,
   plan.container = std::move(*container);
   // %reset opens a session before it closes the other.
   if (plan.container) plan.container->max_containers = 2;
-  if (arguments.language == "full") plan.sandbox.language = outside::Language::kFull;
-  plan.sandbox.language = outside::LanguageOf(plan.sandbox);
+  const core::Result<outside::Policy> policy =
+      ResolvePolicy(arguments.policy, plan.sandbox.profile);
+  if (!policy) return policy.error();
+  plan.sandbox.policy = *policy;
   const outside::SandboxOptions& options = plan.sandbox;
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, options.profile);
   if (!limits) return limits.error();
@@ -235,8 +235,7 @@ Command MakeReplCommand(CLI::App& app) {
   AddContainerOptions(parser, arguments->container);
   AddImportsOption(parser, arguments->allowed_imports);
   AddNetworkOptions(parser, arguments->network);
-  AddChoice(parser, "--language", arguments->language, {"restricted", "full"},
-            "language policy; full: disabled, the kernel layers alone contain the code");
+  AddPolicyOption(parser, arguments->policy, "the code");
   parser
       ->add_option("--checkpoints", arguments->checkpoints,
                    "number of checkpoints kept; the oldest go first")

@@ -52,7 +52,7 @@ core::Result<host::Outcome> ContainerBackend::Run(const host::Request& request,
     if (!container) {
       if (container.error().error_number != ECANCELED) return container.error();
       const GuestTerms& terms = options_.pool.terms;
-      return run::CancelledBefore(request, terms.isolation, terms.language);
+      return run::CancelledBefore(request, terms.isolation, terms.policy);
     }
     core::Result<host::Outcome> outcome = RunIn(*container, request, options);
     const bool has_died = HasDiedBefore(outcome);

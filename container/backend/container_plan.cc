@@ -55,15 +55,15 @@ engines::ContainerSpec PlanContainer(const ContainerChoice& choice, const core::
                   profile.name,
                   "--isolation",
                   terms.isolation,
-                  "--language",
-                  terms.language};
+                  "--policy",
+                  terms.policy};
   spec.folders = Folders(profile);
   spec.leaves_nothing = true;
   spec.memory = memory.value_or(MemoryOfContainer(profile));
   // An engine refuses more CPUs than the machine has.
   spec.cpus = std::clamp<double>(std::thread::hardware_concurrency(), 1, kProcessors);
   const uint32_t processes =
-      std::max(profile.maximum_limits.processes, terms.language == "full" ? core::kMaxThreads : 0);
+      std::max(profile.maximum_limits.processes, terms.policy == "off" ? core::kMaxThreads : 0);
   spec.pids = processes + (is_gvisor ? kGvisorProcesses : kOwnProcesses);
   return spec;
 }

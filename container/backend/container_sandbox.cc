@@ -13,7 +13,7 @@ namespace {
 
 GuestTerms TermsOf(const outside::SandboxOptions& sandbox, egress::EgressService* egress_service) {
   return GuestTerms::Of(sandbox.profile, outside::ModeName(sandbox.isolation),
-                        outside::LanguageName(outside::LanguageOf(sandbox)), egress_service);
+                        outside::PolicyName(outside::PolicyOf(sandbox)), egress_service);
 }
 
 core::Result<std::string> InstanceOf(const outside::SandboxOptions& sandbox,

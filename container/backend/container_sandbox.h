@@ -35,7 +35,7 @@ struct ContainerOptions {
 
 // Checks the engine, removes leftovers of an earlier crash, and starts to create spares; returns
 // before the first is ready. Only the parts of `sandbox` that concern the guest are used: profile,
-// isolation, language, network.
+// isolation, policy, network.
 core::Result<std::unique_ptr<outside::Sandbox>> OpenContainerSandbox(
     outside::SandboxOptions sandbox, ContainerOptions options);
 

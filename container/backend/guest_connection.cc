@@ -27,17 +27,17 @@ bool IsReadable(int fd) {
 
 wire::Hello Expected(const GuestTerms& terms) {
   return {wire::kContainerProtocol, host::kBelljarVersion, host::kPythonVersion, terms.profile,
-          terms.isolation,          terms.language};
+          terms.isolation,          terms.policy};
 }
 
 }  // namespace
 
-GuestTerms GuestTerms::Of(const core::Profile& profile, std::string isolation, std::string language,
+GuestTerms GuestTerms::Of(const core::Profile& profile, std::string isolation, std::string policy,
                           egress::EgressService* egress_service) {
   GuestTerms terms;
   terms.profile = profile.name;
   terms.isolation = std::move(isolation);
-  terms.language = std::move(language);
+  terms.policy = std::move(policy);
   terms.has_workspace = profile.workspace.has_value();
   terms.displays = profile.artifacts;
   terms.egress_service = egress_service;
@@ -98,7 +98,7 @@ core::Result<host::Outcome> GuestConnection::Run(const host::Request& request,
   if (end_ != End::kOutcome) outcome.usage.wall_time = spent;
   outcome.usage.wall_time = std::min(outcome.usage.wall_time, spent);
   outcome.isolation.mode = terms_.isolation;
-  outcome.isolation.language = terms_.language;
+  outcome.isolation.policy = terms_.policy;
   outcome.network = std::move(network.events);
   outcome.network_left_out = network.left_out;
   return outcome;

@@ -40,7 +40,7 @@ namespace belljar::container::backend {
 struct GuestTerms {
   std::string profile = "basic";  // its name
   std::string isolation = "standard";
-  std::string language = "restricted";
+  std::string policy = "on";
   bool has_workspace = false;
   core::Bytes displays{0};
   // In addition to the request's own timeout, which the guest enforces: for transferring the
@@ -50,7 +50,7 @@ struct GuestTerms {
   // connection; shared by all containers of a sandbox.
   egress::EgressService* egress_service = nullptr;
 
-  static GuestTerms Of(const core::Profile& profile, std::string isolation, std::string language,
+  static GuestTerms Of(const core::Profile& profile, std::string isolation, std::string policy,
                        egress::EgressService* egress_service = nullptr);
 };
 

@@ -45,7 +45,7 @@ wire::Hello Greeting(const GuestOptions& options) {
           host::kPythonVersion,
           options.profile,
           outside::ModeName(options.isolation),
-          outside::LanguageName(options.language)};
+          outside::PolicyName(options.policy)};
 }
 
 // Strict isolation needs a private root, and containers may not mount one.
@@ -75,7 +75,7 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& 
   sandbox.profile = std::move(*profile);
   sandbox.other_profiles = profiles::ModulesByProfile(catalogue->profiles(), sandbox.profile.name);
   sandbox.isolation = options.isolation;
-  sandbox.language = options.language;
+  sandbox.policy = options.policy;
   sandbox.single_run = true;
   sandbox.has_workspace = true;
   return outside::Sandbox::Open(std::move(sandbox));

@@ -18,7 +18,7 @@ namespace belljar::container::inside {
 struct GuestOptions {
   std::string profile = "basic";  // a name, or a file in the image
   outside::IsolationMode isolation = outside::IsolationMode::kStandard;
-  outside::Language language = outside::Language::kRestricted;
+  outside::Policy policy = outside::Policy::kOn;
 };
 
 // Exit codes of the program.

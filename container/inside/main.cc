@@ -1,6 +1,6 @@
 // belljar-guest: the engine in a container, for one run of the Belljar outside.
 //
-//   belljar-guest [--profile NAME] [--isolation standard|strict] [--language restricted|full]
+//   belljar-guest [--profile NAME] [--isolation standard|strict] [--policy on|off]
 //
 // Its standard input and output are the channel to the host (container/wire/frame.h). Users run
 // `belljar run --container` instead.
@@ -23,7 +23,7 @@ namespace {
 
 constexpr char kUsage[] =
     "usage: belljar-guest [--profile NAME] [--isolation standard|strict]\n"
-    "                     [--language restricted|full]\n"
+    "                     [--policy on|off]\n"
     "It serves one run to the Belljar that started it, over standard input and output; people\n"
     "start: belljar run --container\n";
 
@@ -38,9 +38,9 @@ bool TakeOption(std::string_view name, std::string_view value, GuestOptions& opt
         value == "strict" ? outside::IsolationMode::kStrict : outside::IsolationMode::kStandard;
     return value == "strict" || value == "standard";
   }
-  if (name == "--language") {
-    options.language = value == "full" ? outside::Language::kFull : outside::Language::kRestricted;
-    return value == "full" || value == "restricted";
+  if (name == "--policy") {
+    options.policy = value == "off" ? outside::Policy::kOff : outside::Policy::kOn;
+    return value == "off" || value == "on";
   }
   return false;
 }

@@ -83,7 +83,7 @@ core::Result<outside::SandboxOptions> InstallerOptions(
   if (!profile) return profile.error();
   outside::SandboxOptions options;
   options.profile = std::move(*profile);
-  options.language = outside::Language::kFull;
+  options.policy = outside::Policy::kOff;
   options.network = index.network();
   // Wheels are compressed, and some of them are only fetched to be inspected.
   options.network.bounds.received = core::Bytes{2 * bounds.tree.size.count};

@@ -67,7 +67,7 @@
 
 namespace belljar::container::wire {
 
-inline constexpr uint32_t kContainerProtocol = 5;
+inline constexpr uint32_t kContainerProtocol = 6;
 
 enum class FrameKind : uint32_t {
   kHello = 1,

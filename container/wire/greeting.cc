@@ -40,7 +40,7 @@ std::string HelloToText(const Hello& hello) {
                    {"python", hello.python},
                    {"profile", hello.profile},
                    {"isolation", hello.isolation},
-                   {"language", hello.language}});
+                   {"policy", hello.policy}});
 }
 
 core::Result<Hello> ReadHello(std::string_view text) {
@@ -54,7 +54,7 @@ core::Result<Hello> ReadHello(std::string_view text) {
         hello.python = Name(fields, "python");
         hello.profile = Name(fields, "profile");
         hello.isolation = Name(fields, "isolation");
-        hello.language = Name(fields, "language");
+        hello.policy = Name(fields, "policy");
         fields.End();
       });
   if (!read) return read.error();
@@ -75,7 +75,7 @@ core::Result<void> CheckHello(const Hello& hello, const Hello& expected) {
                 {"Python", hello.python, expected.python},
                 {"profile", hello.profile, expected.profile},
                 {"isolation", hello.isolation, expected.isolation},
-                {"language", hello.language, expected.language}};
+                {"policy", hello.policy, expected.policy}};
   for (const auto& part : kParts) {
     if (part.is == part.wanted) continue;
     return core::MakeError("greet a container", "it has " + std::string(part.what) + " " +

@@ -20,7 +20,7 @@ struct Hello {
   std::string python;
   std::string profile;
   std::string isolation;  // "standard", "strict"
-  std::string language;   // "restricted", "full"
+  std::string policy;     // "on", "off"
 };
 
 std::string HelloToText(const Hello& hello);

@@ -30,8 +30,8 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// RLIMIT_NPROC of programs in the full language, whose threads are the kernel's; the others have
-// threads of their own (docs/policy.md).
+// RLIMIT_NPROC of programs without the language policy, whose threads are the kernel's; the others
+// have threads of their own (docs/policy.md).
 inline constexpr uint32_t kMaxThreads = 128;
 
 // Limits that a call or an operator sets in place of the defaults; nullopt: keep the default.

@@ -116,9 +116,9 @@ struct Profile {
       0};  // total size of the figures and tables that a run displays; 0: none are collected
   std::optional<WorkspaceRule> workspace;
   std::optional<EgressListener> egress;
-  bool full_language = false;  // no language policy: only the kernel layers contain a program
+  bool without_policy = false;  // of the language: only the kernel layers contain a program
   std::vector<SyscallRule> allowed_syscalls;
-  std::vector<SyscallRule> thread_syscalls;    // in addition, for programs in the full language
+  std::vector<SyscallRule> thread_syscalls;    // in addition, for programs without the policy
   std::vector<std::string> spawning_syscalls;  // for the zygote, never for a guest
   std::vector<std::string> hostile_syscalls;   // kill the worker
   std::optional<ProgramRule> program;          // of a language; nullopt: the embedded Python

@@ -320,7 +320,7 @@ OrderedJson ErrorJson(const GuestError& error, Cuts& cuts) {
 
 OrderedJson IsolationJson(const Outcome& outcome) {
   const Isolation& isolation = outcome.isolation;
-  OrderedJson json = {{"mode", isolation.mode}, {"language", isolation.language}};
+  OrderedJson json = {{"mode", isolation.mode}, {"policy", isolation.policy}};
   const std::vector<std::string> missing = MissingLayers(isolation);
   json["layers"] = isolation.layers.size() - missing.size();
   if (!missing.empty()) json["missing"] = missing;

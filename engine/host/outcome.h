@@ -107,9 +107,12 @@ struct LayerState {
 };
 
 struct Isolation {
-  std::string mode;      // "strict", "standard"
-  std::string language;  // "restricted", "full"
+  std::string mode;    // "strict", "standard"
+  std::string policy;  // "on", "off"
   std::vector<LayerState> layers;
+
+  // `policy` under its name of 0.1, which clients still read: "restricted", "full".
+  std::string_view language() const { return policy == "off" ? "full" : "restricted"; }
 
   bool operator==(const Isolation&) const = default;
 };
@@ -180,7 +183,8 @@ struct Outcome {
   KillCause kill_cause = KillCause::kUnknown;  // only with kKilled
   int kill_signal = 0;                         // only with kSignal
   std::string execution_id;
-  std::optional<int> exit_code;            // of sys.exit
+  std::string language;                    // of another language than Python: "bash"
+  std::optional<int> exit_code;            // of sys.exit, or of a program of another language
   std::optional<std::string> result_json;  // valid JSON text
   std::optional<std::string> result_repr;
   Stream stdout_stream;

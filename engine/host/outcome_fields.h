@@ -27,6 +27,7 @@ template <>
 inline constexpr Words kNames<Artifact::Origin> = kOriginNames;
 
 inline constexpr std::string_view kModes[] = {"strict", "standard"};
+inline constexpr std::string_view kPolicies[] = {"on", "off"};
 inline constexpr std::string_view kLanguages[] = {"restricted", "full"};
 inline constexpr std::string_view kActions[] = {"denied", "killed"};
 inline constexpr std::string_view kContainerLimits[] = {"memory", "processes", "cpu"};
@@ -144,7 +145,9 @@ void VisitFields(TableOf<LayerState>, Visit visit) {
 template <typename Visit>
 void VisitFields(TableOf<Isolation>, Visit visit) {
   visit(Row<kShown>("mode", &Isolation::mode, "", {.choices = kModes}));
-  visit(Row<kShown>("language", &Isolation::language, "", {.choices = kLanguages}));
+  visit(Row<kShown>("policy", &Isolation::policy, "The language policy", {.choices = kPolicies}));
+  visit(Row<kInJson>("language", &Isolation::language, "Deprecated: policy by its former name",
+                     {.choices = kLanguages}));
   visit(Row<kShown>("layers", &Isolation::layers));
 }
 
@@ -264,7 +267,12 @@ void VisitFields(TableOf<Outcome>, Visit visit) {
   visit(Row<kInPython>("stderr_bytes", StderrBytes));
   visit(Row<kObserved>("stdout_dropped", Path(&Outcome::stdout_stream, &Stream::dropped_bytes)));
   visit(Row<kObserved>("stderr_dropped", Path(&Outcome::stderr_stream, &Stream::dropped_bytes)));
-  visit(Row<kShown | kInReport>("exit_code", &Outcome::exit_code, "Argument of sys.exit"));
+  visit(Row<kInPython>("language", &Outcome::language));
+  visit(Row<kInJson | kOmittable>("language", &Outcome::language,
+                                  "Language of the code; omitted for Python"));
+  visit(Row<kShown | kInReport>("exit_code", &Outcome::exit_code,
+                                "Argument of sys.exit, or what a program of another language "
+                                "exited with"));
   visit(Row<kInJson | kRequired>("execution_time", Path(&Outcome::usage, &Usage::wall_time),
                                  "Seconds of wall clock"));
   visit(Row<kShown | kInReport | kRequired>("variables", &Outcome::variables,

@@ -205,7 +205,7 @@ void Prepare(const InterpreterOptions& options) {
     PrepareForClones(runner, options.huge_pages);
   }
   // Later imports are only from the standard library and the profile's packages, by their own code
-  // and with --language full.
+  // and with --policy off.
   py::list path;
   for (const std::string& folder : *g_library_paths) path.append(folder);
   for (const py::handle folder : profile_folders) path.append(folder);
@@ -288,7 +288,7 @@ std::string Execute(const py::object& function, const RequestParts& parts) {
 }
 
 // In the form that the host sends; only for the rehearsal.
-constexpr std::string_view kSampleMetadata = R"({"mode":"run","language":"restricted",
+constexpr std::string_view kSampleMetadata = R"({"mode":"run","policy":"on",
     "filename":"main.py","allowed_imports":null,"max_source":1,"max_result":1,"max_report":1})";
 
 // Memory for what every worker will write to.

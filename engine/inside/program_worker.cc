@@ -307,17 +307,18 @@ nlohmann::json UsageOfChildren(uint64_t cpu_before) {
 }
 
 std::string ReportText(const End& end, nlohmann::json error, uint64_t cpu_before) {
-  const nlohmann::json report = {{"usage", UsageOfChildren(cpu_before)},
-                                 {"status", end.ok() ? "ok" : "exception"},
-                                 {"has_result", false},
-                                 {"result", nullptr},
-                                 {"result_repr", nullptr},
-                                 {"exit_code", end.exit_code},
-                                 {"variables", nlohmann::json::array()},
-                                 {"error", end.ok() ? nullptr : std::move(error)},
-                                 {"findings", nlohmann::json::array()},
-                                 {"analysis", nullptr},
-                                 {"truncated", nlohmann::json::object()}};
+  const nlohmann::json report = {
+      {"usage", UsageOfChildren(cpu_before)},
+      {"status", end.ok() ? "ok" : "exception"},
+      {"has_result", false},
+      {"result", nullptr},
+      {"result_repr", nullptr},
+      {"exit_code", end.signal == 0 ? nlohmann::json(end.exit_code) : nullptr},
+      {"variables", nlohmann::json::array()},
+      {"error", end.ok() ? nullptr : std::move(error)},
+      {"findings", nlohmann::json::array()},
+      {"analysis", nullptr},
+      {"truncated", nlohmann::json::object()}};
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 

@@ -178,7 +178,7 @@ core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared,
 }
 
 // The zygote's own stack may grow far (workers/zygote_process.cc), and glibc would give each
-// further thread, of a program in the full language, as much.
+// further thread, of a program without the language policy, as much.
 void UseOrdinaryThreadStacks() {
   pthread_attr_t attributes;
   if (pthread_attr_init(&attributes) != 0) return;

@@ -44,16 +44,16 @@ core::Result<std::unique_ptr<Backend>> LocalBackend::Start(const SandboxOptions&
   core::Result<std::unique_ptr<pool::SparePool>> started = pool::SparePool::Start(std::move(*pool));
   if (!started) return started.error();
   return std::unique_ptr<Backend>(std::make_unique<LocalBackend>(
-      std::move(*started), ModeName(options.isolation), LanguageName(LanguageOf(options)),
+      std::move(*started), ModeName(options.isolation), PolicyName(PolicyOf(options)),
       std::move(*egress_service), options.egress_handler));
 }
 
 LocalBackend::LocalBackend(std::unique_ptr<pool::SparePool> pool, std::string mode,
-                           std::string language,
+                           std::string policy,
                            std::unique_ptr<egress::EgressService> egress_service,
                            EgressHandler egress_handler)
     : mode_(std::move(mode)),
-      language_(std::move(language)),
+      policy_(std::move(policy)),
       egress_service_(std::move(egress_service)),
       egress_handler_(std::move(egress_handler)),
       pool_(std::move(pool)) {}
@@ -73,7 +73,7 @@ core::Result<std::shared_ptr<const sessions::SessionHost>> LocalBackend::HostSes
   host->ceiling = zygote.plan.ceiling;
   host->threads = zygote.plan.ceiling.processes;
   host->mode = mode_;
-  host->language = language_;
+  host->policy = policy_;
   if (const auto& rule = zygote.plan.workspace) host->workspace = {rule->size, rule->inodes};
   host->egress = egress_service_.get();
   host->observe = [pool = pool_.get()](workers::Worker& worker) { return pool->Observe(worker); };
@@ -126,7 +126,7 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
   core::Result<workers::Worker> worker = pool_->Take(core::Clock::now() + run.queue_timeout, run);
   if (!worker) return worker.error();
   sessions::KeptWorkerTerms terms{.mode = mode_,
-                                  .language = language_,
+                                  .policy = policy_,
                                   .limits = options.limits,
                                   .workspace = {},
                                   .retire = [pool = pool_.get(), kept_use](workers::Worker spent) {
@@ -160,7 +160,7 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
       pool_->Take(core::Clock::now() + options.queue_timeout, options);
   if (!worker) {
     if (worker.error().error_number == ECANCELED)
-      return run::CancelledBefore(request, mode_, language_);
+      return run::CancelledBefore(request, mode_, policy_);
     return worker.error();
   }
   const bool runs = request.mode == host::Request::Mode::kRun;
@@ -173,7 +173,7 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
   }
   const std::optional<core::ProgramRule>& program = pool_->options().zygote.program;
   const host::Request of_program = program ? WithSourceAsFile(request, *program) : host::Request();
-  run::Execution execution(std::move(*worker), program ? of_program : request, options, language_);
+  run::Execution execution(std::move(*worker), program ? of_program : request, options, policy_);
   if (egress_service_ && runs) {
     execution.ServeEgress(*egress_service_, execution.TakeListener(), std::move(narrower));
   }
@@ -186,7 +186,7 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
   }
   if (outcome) {
     outcome->isolation.mode = mode_;
-    outcome->isolation.language = language_;
+    outcome->isolation.policy = policy_;
   }
   return outcome;
 }

@@ -24,9 +24,9 @@ class LocalBackend : public Backend {
   // Returns before the first worker is ready. Precondition: the options have an installation.
   static core::Result<std::unique_ptr<Backend>> Start(const SandboxOptions& options,
                                                       workers::ZygoteKind kind);
-  // `mode` and `language` ("strict", "restricted", …) are copied into every outcome. For a profile
+  // `mode` and `policy` ("strict", "on", …) are copied into every outcome. For a profile
   // with an egress proxy, either `egress_service` or `egress_handler` is set; otherwise neither.
-  LocalBackend(std::unique_ptr<pool::SparePool> pool, std::string mode, std::string language,
+  LocalBackend(std::unique_ptr<pool::SparePool> pool, std::string mode, std::string policy,
                std::unique_ptr<egress::EgressService> egress_service, EgressHandler egress_handler);
   ~LocalBackend() override;
 
@@ -47,7 +47,7 @@ class LocalBackend : public Backend {
                                                             const run::RunOptions& run);
 
   const std::string mode_;
-  const std::string language_;
+  const std::string policy_;
   const std::unique_ptr<egress::EgressService> egress_service_;
   const EgressHandler egress_handler_;
   const std::unique_ptr<pool::SparePool> pool_;

@@ -20,7 +20,7 @@ namespace {
 // In addition to the result: findings, traceback and variables.
 constexpr core::Bytes kReportHeadroom = core::Bytes::Mebi(1);
 
-// Multiplies the process limit of the cgroup leaf for language "full": enough for a hundred
+// Multiplies the process limit of the cgroup leaf without the language policy: enough for a hundred
 // programs with all their threads.
 constexpr uint64_t kThreadsPerProcess = 16;
 
@@ -37,7 +37,7 @@ std::vector<core::SyscallRule> InitCalls() {
 
 // The zygote gets the allow-list plus what spawning needs; a worker's filter removes spawning
 // again. The zygote of a single run spawns nothing and has only one filter, once it is the worker.
-core::Result<void> CompileFilters(const core::Profile& profile, Language language, bool single_run,
+core::Result<void> CompileFilters(const core::Profile& profile, Policy policy, bool single_run,
                                   seal::SealPlan& plan) {
   if (profile.program) {
     // The launcher never sees a byte of a program, and its workers need what a second filter would
@@ -48,7 +48,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, Language languag
     plan.filter = std::move(*filter);
     return {};
   }
-  const bool threads = language == Language::kFull;
+  const bool threads = policy == Policy::kOff;
   const seal::Clones clones{.threads = threads};
   std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
   if (threads) {
@@ -143,28 +143,28 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options, bool single_run
   plan.egress = options.profile.egress;
   plan.paths = options.profile.paths;
   plan.ceiling = options.profile.maximum_limits;
-  const Language language = LanguageOf(options);
+  const Policy policy = PolicyOf(options);
   if (options.profile.program) {
     plan.runs_programs = true;
     plan.runs_workspace = !options.profile.program->compile.empty();
     plan.own_user = !plan.without_namespaces && !single_run;
-  } else if (language == Language::kFull) {
+  } else if (policy == Policy::kOff) {
     plan.ceiling.processes = std::max(plan.ceiling.processes, core::kMaxThreads);
     // The zygote of a single run has been cloned into a user namespace for it alone.
     plan.own_user = !plan.without_namespaces && !single_run;
   }
-  if (core::Result<void> compiled = CompileFilters(options.profile, language, single_run, plan);
+  if (core::Result<void> compiled = CompileFilters(options.profile, policy, single_run, plan);
       !compiled) {
     return compiled.error();
   }
   return plan;
 }
 
-void PlaceInCgroup(Language language, pool::SparePoolOptions& pool) {
+void PlaceInCgroup(Policy policy, pool::SparePoolOptions& pool) {
   core::Result<std::string> parent = seal::FindCgroupParent();
   if (parent) {
     seal::CgroupLimits limits = seal::DefaultCgroupLimits();
-    if (language == Language::kFull) limits.pids *= kThreadsPerProcess;
+    if (policy == Policy::kOff) limits.pids *= kThreadsPerProcess;
     core::Result<seal::CgroupLeaf> leaf = seal::CgroupLeaf::Create(*parent, limits);
     if (leaf) {
       pool.cgroup.emplace(std::move(*leaf));
@@ -218,7 +218,7 @@ core::Result<pool::SparePoolOptions> PoolOptionsFor(const SandboxOptions& option
   pool.spares = options.spares;
   pool.hides_children = options.hides_children;
   pool.rotate_after_workers = options.rotate_after_workers;
-  PlaceInCgroup(LanguageOf(options), pool);
+  PlaceInCgroup(PolicyOf(options), pool);
   pool.required_layers = RequiredLayers(options);
   return pool;
 }

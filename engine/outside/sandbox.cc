@@ -108,7 +108,8 @@ core::Result<void> Check(const core::Profile& profile, const host::Request& requ
 
 void Finish(const SandboxOptions& options, host::Outcome& outcome) {
   outcome.execution_id = host::NewUuid();
-  if (LanguageOf(options) == Language::kFull) {
+  if (options.profile.program) outcome.language = options.profile.name;
+  if (PolicyOf(options) == Policy::kOff) {
     outcome.limits.processes = std::max(outcome.limits.processes, core::kMaxThreads);
   }
 }

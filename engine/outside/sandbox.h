@@ -1,6 +1,6 @@
 // Sandbox: the public facade. One profile, one configuration of the seal, many runs.
 //
-//   SandboxOptions options;                      // profile "basic", strict, restricted
+//   SandboxOptions options;                      // profile "basic", strict, with the policy on
 //   auto sandbox = Sandbox::Open(options);
 //   if (!sandbox) return sandbox.error();        // our machine: no namespaces, no profile, …
 //   Request request;

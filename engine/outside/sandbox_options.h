@@ -28,9 +28,10 @@ enum class IsolationMode {
   kStandard,  // privileges, rlimits, seccomp, and Landlock if available; reports what is missing
 };
 
-enum class Language {
-  kRestricted,  // the language policy is enforced
-  kFull,        // only the kernel layers: an operator's choice, never a caller's
+// The language policy.
+enum class Policy {
+  kOn,
+  kOff,  // only the kernel layers: an operator's choice, never a caller's
 };
 
 // Takes over the connections to a worker's egress proxy for one run, instead of this process's own
@@ -44,7 +45,7 @@ struct SandboxOptions {
   // JSON: name -> modules of the other profiles, so that a refused import can name one that has it.
   std::string other_profiles = "{}";
   IsolationMode isolation = IsolationMode::kStrict;
-  Language language = Language::kRestricted;
+  Policy policy = Policy::kOn;
   // Layers to omit ("landlock", …), to test that the others hold alone. Shown in every outcome.
   std::vector<std::string> without_layers;
   host::NetworkPolicy network;  // for a profile with an egress proxy
@@ -70,17 +71,15 @@ struct SandboxOptions {
   uint64_t rotate_after_workers = 10'000;
 };
 
-// Full if the operator's option or the profile says so, and for other languages than Python.
-inline Language LanguageOf(const core::Profile& profile, Language chosen) {
-  return profile.full_language || profile.program ? Language::kFull : chosen;
+// Off if the operator's option or the profile says so, and for other languages than Python.
+inline Policy PolicyOf(const core::Profile& profile, Policy chosen) {
+  return profile.without_policy || profile.program ? Policy::kOff : chosen;
 }
-inline Language LanguageOf(const SandboxOptions& options) {
-  return LanguageOf(options.profile, options.language);
+inline Policy PolicyOf(const SandboxOptions& options) {
+  return PolicyOf(options.profile, options.policy);
 }
 
-inline const char* LanguageName(Language language) {
-  return language == Language::kRestricted ? "restricted" : "full";
-}
+inline const char* PolicyName(Policy policy) { return policy == Policy::kOn ? "on" : "off"; }
 
 inline const char* ModeName(IsolationMode mode) {
   return mode == IsolationMode::kStrict ? "strict" : "standard";

@@ -83,7 +83,7 @@ workers::ZygoteKind ZygoteFor(WorkerSource source, const SandboxOptions& options
       break;
   }
   // Such a program may import any standard library module, and those import each other.
-  if (LanguageOf(options) == Language::kFull) kind.modules->emplace_back(kWholeLibrary);
+  if (PolicyOf(options) == Policy::kOff) kind.modules->emplace_back(kWholeLibrary);
   return kind;
 }
 

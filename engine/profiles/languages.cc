@@ -136,6 +136,25 @@ core::Result<core::Profile> Installed(const core::Profile& language) {
   return installed;
 }
 
+core::Profile WithNetwork(core::Profile language, const core::Profile& network) {
+  language.egress = network.egress;
+  language.allowed_syscalls.insert(language.allowed_syscalls.end(),
+                                   network.allowed_syscalls.begin(),
+                                   network.allowed_syscalls.end());
+  for (const core::PathRule& rule : network.paths) {
+    const auto is_known = [&](const core::PathRule& known) { return known.path == rule.path; };
+    if (rule.path.starts_with('/') && std::ranges::none_of(language.paths, is_known)) {
+      language.paths.push_back(rule);
+    }
+  }
+  const std::string proxy = "http://127.0.0.1:" + std::to_string(network.egress->port);
+  for (const char* const name :
+       {"http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"}) {
+    language.program->environment.push_back(std::string(name) + "=" + proxy);
+  }
+  return language;
+}
+
 std::string SourceFileName(std::string_view given, const core::ProgramRule& program) {
   const std::string name = fs::path(given).filename().string();
   const auto is_plain = [](unsigned char c) {

@@ -54,6 +54,10 @@ class LanguageCatalogue {
 // …/jdk/bin/java), unless that is one of the system's. An error names the package that installs it.
 core::Result<core::Profile> Installed(const core::Profile& language);
 
+// A language whose programs may use the network of a profile: its egress proxy, of which they learn
+// by their environment, its system calls and the certificates that it shows.
+core::Profile WithNetwork(core::Profile language, const core::Profile& network);
+
 // The name of a program's source in the workspace: that of the given file, if it is plain and has
 // an extension of the language (Java wants it), or the language's own.
 std::string SourceFileName(std::string_view given, const core::ProgramRule& program);

@@ -8,6 +8,7 @@
 #include <optional>
 #include <stdexcept>
 #include <string_view>
+#include <utility>
 
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
@@ -28,10 +29,10 @@ constexpr int64_t kSchema = 1;
 
 // The allowed keys of each table. A table named "*" has arbitrary keys.
 using Keys = std::vector<std::string>;
-const Keys kProfileKeys = {"schema",    "name",     "extends",   "summary",   "attack_surface",
-                           "limits",    "paths",    "seccomp",   "imports",   "modules",
-                           "builtins",  "zygote",   "packages",  "workspace", "door",
-                           "artifacts", "language", "for_tests", "program"};
+const Keys kProfileKeys = {"schema",    "name",   "extends",  "summary",   "attack_surface",
+                           "limits",    "paths",  "seccomp",  "imports",   "modules",
+                           "builtins",  "zygote", "packages", "workspace", "door",
+                           "artifacts", "policy", "language", "for_tests", "program"};
 const Keys kLimitKeys = {"default", "max", "why"};
 const Keys kPathKeys = {"path", "optional", "device", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
@@ -587,13 +588,18 @@ void ReadOpenPackages(const toml::table& root, core::Profile& profile) {
   }
 }
 
-// A profile without the language policy; of several, one suffices.
-void ReadLanguage(const toml::table& root, core::Profile& profile) {
-  if (!root.contains("language")) return;
-  if (Get<std::string>(root, "language") != "full") {
-    throw Malformed(*root.get("language"), "\"language\" may only be \"full\"");
+// A profile without the language policy; of several, one suffices. Profiles for 0.1 have
+// language = "full".
+void ReadPolicy(const toml::table& root, core::Profile& profile) {
+  constexpr std::pair<const char*, const char*> kNames[] = {{"policy", "off"},
+                                                            {"language", "full"}};
+  for (const auto& [key, value] : kNames) {
+    if (!root.contains(key)) continue;
+    if (Get<std::string>(root, key) != value) {
+      throw Malformed(*root.get(key), core::Quoted(key) + " may only be " + core::Quoted(value));
+    }
+    profile.without_policy = true;
   }
-  profile.full_language = true;
 }
 
 // Without the reasons, which are for readers of the file.
@@ -754,7 +760,7 @@ class ProfileReader {
     ReadProgram(root, profile_);
     if (!profile_.program) ReadModules(root, content.spelled_out, profile_);
     ReadModulesForTests(root, profile_);
-    ReadLanguage(root, profile_);
+    ReadPolicy(root, profile_);
     ReadWorkerResources(root, profile_);
     ReadArtifacts(root, profile_);
     ReadPackages(root, profile_);
@@ -920,7 +926,7 @@ std::string ModulesByProfile(const std::vector<core::Profile>& profiles,
   nlohmann::json modules = nlohmann::json::object();
   for (const core::Profile& profile : profiles) {
     // For a refused import, switching the language policy off is not an alternative to suggest.
-    if (profile.name == except || profile.full_language) continue;
+    if (profile.name == except || profile.without_policy) continue;
     nlohmann::json& names = modules[profile.name] = nlohmann::json::array();
     for (const core::ModuleExports& module : profile.modules) names.push_back(module.name);
   }

@@ -51,8 +51,8 @@ core::Result<core::Profile> LoadProfile(const std::string& file, const std::stri
 core::Result<core::Profile> CombineProfiles(const std::vector<std::string>& names,
                                             const std::string& folder);
 
-// JSON object: name of each profile except `except` and those in the full language -> its module
-// names, for the hints of refused imports.
+// JSON object: name of each profile except `except` and those without the language policy -> its
+// module names, for the hints of refused imports.
 std::string ModulesByProfile(const std::vector<core::Profile>& profiles, const std::string& except);
 
 }  // namespace belljar::profiles

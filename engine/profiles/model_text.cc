@@ -87,10 +87,10 @@ std::string LibraryText(const std::vector<std::string>& modules) {
   return without.size() < listed.size() ? without : listed;
 }
 
-std::string OfferText(const core::Profile& profile, bool is_full_language,
+std::string OfferText(const core::Profile& profile, bool without_policy,
                       const std::vector<std::string>& packages, const std::string& library) {
   std::string text;
-  if (is_full_language) {
+  if (without_policy) {
     text = "all of Python, with the packages that are installed,";
   } else {
     if (!packages.empty()) text = core::Joined(packages) + ", and ";

@@ -33,7 +33,7 @@ std::string LibraryText(const std::vector<std::string>& modules);
 
 // "numpy, pandas and the standard library without files, network, processes and pip".
 // `library`: of the standard library, as LibraryText; empty: it is not listed.
-std::string OfferText(const core::Profile& profile, bool is_full_language,
+std::string OfferText(const core::Profile& profile, bool without_policy,
                       const std::vector<std::string>& packages, const std::string& library);
 
 // "Limits: at 30s or 256m of memory the program is stopped, …". `output`: its size.

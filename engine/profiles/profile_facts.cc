@@ -68,7 +68,8 @@ std::string ProfileToJson(const core::Profile& profile,
   }
   Json json = {{"name", profile.name},
                {"summary", profile.summary},
-               {"language", profile.full_language ? "full" : "restricted"}};
+               {"policy", profile.without_policy ? "off" : "on"},
+               {"language", profile.without_policy ? "full" : "restricted"}};
   json.update(Json::parse(ProfileFactsToJson(profile, installation)));
   json["limits"] = {{"default", Json::parse(host::LimitsToJson(profile.default_limits))},
                     {"maximum", Json::parse(host::LimitsToJson(profile.maximum_limits))}};

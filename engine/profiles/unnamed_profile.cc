@@ -86,7 +86,7 @@ Profiles NeededProfiles(const ProgramNeeds& needs, const ProfileChoices& choices
   const core::Profile& base = choices.base;
   Profiles candidates, needed;
   std::ranges::copy_if(choices.others, std::back_inserter(candidates), [&](const auto* other) {
-    return IsOneTier(*other) && !other->full_language && other->name != base.name;
+    return IsOneTier(*other) && !other->without_policy && other->name != base.name;
   });
   if (candidates.empty()) return needed;
   ImportedNames imports = FindImports(needs.source);
@@ -136,7 +136,7 @@ core::Result<std::vector<core::Profile>> EnabledProfiles(const ProfileCatalogue&
                                                          const ReadVariable& read) {
   std::vector<core::Profile> enabled;
   for (const core::Profile& profile : catalogue.profiles()) {
-    if (!IsOneTier(profile) || profile.full_language) continue;
+    if (!IsOneTier(profile) || profile.without_policy) continue;
     core::Result<std::optional<bool>> said = IsEnabledByVariable(profile.name, read);
     if (!said) return said.error();
     const bool is_enabled = said->value_or(AddsOnlyPackages(profile) &&

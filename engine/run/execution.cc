@@ -50,10 +50,10 @@ const char* ModeName(const host::Request& request, const Question* question) {
 }
 
 std::string Metadata(const host::Request& request, const Question* question,
-                     std::string_view language) {
+                     std::string_view policy) {
   nlohmann::json json = {
       {"mode", ModeName(request, question)},
-      {"language", language},
+      {"policy", policy},
       {"filename", request.filename},
       {"allowed_imports", nullptr},
       {"max_source", request.limits.source.count},
@@ -98,11 +98,11 @@ std::string InputsText(const host::Request& request) {
 }  // namespace
 
 Execution::Execution(workers::Worker worker, const host::Request& request,
-                     const RunOptions& options, std::string_view language)
+                     const RunOptions& options, std::string_view policy)
     : worker_(std::move(worker)),
       request_(request),
       options_(options),
-      language_(language),
+      policy_(policy),
       channel_(worker_.socket.get(), request, options.call, is_cell(), worker_.may_start_over),
       interrupts_(options.interrupted) {}
 
@@ -143,7 +143,7 @@ core::Result<host::Outcome> Execution::Run() {
 }
 
 core::Result<void> Execution::SendRequest() {
-  const std::string metadata = Metadata(request_, question_, language_);
+  const std::string metadata = Metadata(request_, question_, policy_);
   const std::string inputs = InputsText(request_);
   const std::string modules = sends_modules_ ? ModulesText(request_) : std::string();
   core::RequestHeader header;

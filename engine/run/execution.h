@@ -1,6 +1,6 @@
 // Execution: one request in one worker, from sending it until the worker's death.
 //
-//   Execution execution(std::move(worker), request, options, "restricted");
+//   Execution execution(std::move(worker), request, options, "on");
 //   Result<Outcome> outcome = execution.Run();
 //   pool.Retire(execution.TakeWorker());
 //
@@ -37,7 +37,7 @@ namespace belljar::run {
 class Execution {
  public:
   Execution(workers::Worker worker, const host::Request& request, const RunOptions& options,
-            std::string_view language);
+            std::string_view policy);
 
   // Before Run, without a workspace: the request's files are modules that go with it.
   void SendModules() { sends_modules_ = true; }
@@ -100,7 +100,7 @@ class Execution {
   std::optional<egress::EgressProxy> egress_;
   const host::Request& request_;
   const RunOptions& options_;
-  const std::string_view language_;
+  const std::string_view policy_;
   WorkerChannel channel_;
   waiting::InterruptCheck interrupts_;
   core::Deadline start_;

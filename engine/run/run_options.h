@@ -64,7 +64,7 @@ struct RunOptions {
 };
 
 // The outcome of a run that was cancelled before it had a worker.
-host::Outcome CancelledBefore(const host::Request& request, std::string mode, std::string language);
+host::Outcome CancelledBefore(const host::Request& request, std::string mode, std::string policy);
 
 }  // namespace belljar::run
 

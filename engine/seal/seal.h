@@ -7,8 +7,8 @@
 //   5 cgroup       aggregate memory, processes, CPU: the host places the zygote      (cgroup.h)
 //   6 seccomp      allow-list of system calls, last                                 (seccomp.h)
 //
-// A worker in the full language also enters a user namespace of its own, before it gives up its
-// privileges: RLIMIT_NPROC, which bounds its threads, counts by user and namespace.
+// A worker without the language policy also enters a user namespace of its own, before it gives up
+// its privileges: RLIMIT_NPROC, which bounds its threads, counts by user and namespace.
 //
 // What all workers of a zygote share is done once, in SealZygote. What each worker needs for itself
 // is done in SealWorker, between clone and the first byte of guest data.

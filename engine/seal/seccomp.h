@@ -7,7 +7,7 @@
 //              kills.
 //   clone3, clone(CLONE_VM)   EPERM without the signal, since libc calls them with signals blocked
 //
-// With Clones::threads, for the full language, and Clones::copies, for a session:
+// With Clones::threads, without the language policy, and Clones::copies, for a session:
 //   clone      for a thread of this process, with exactly the flags of pthread_create(), or for a
 //              copy of it, with exactly kCopyFlags: runs, and RLIMIT_NPROC bounds it. Any other
 //              clone as above

@@ -243,7 +243,7 @@ core::Result<host::Outcome> BranchingSession::RunCell(const host::Request& reque
   if (!interrupt_fd) return interrupt_fd.error();
   run::RunOptions own = options;
   own.interrupt_fd = *interrupt_fd;
-  run::Execution execution(std::move(*worker_), request, own, host_->language);
+  run::Execution execution(std::move(*worker_), request, own, host_->policy);
   if (!host_->workspace) execution.SendModules();
   if (host_->egress) {
     execution.ServeEgress(*host_->egress, std::move(listener), std::move(narrower));
@@ -287,7 +287,7 @@ core::Result<host::Outcome> BranchingSession::RunCell(const host::Request& reque
   }
   if (!outcome) return outcome;
   outcome->isolation.mode = host_->mode;
-  outcome->isolation.language = host_->language;
+  outcome->isolation.policy = host_->policy;
   outcome->session = std::move(report);
   return outcome;
 }

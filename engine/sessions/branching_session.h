@@ -44,7 +44,7 @@ struct SessionHost {
   core::Limits ceiling;
   uint32_t threads = 1;  // for a cell
   std::string mode;
-  std::string language;
+  std::string policy;
   std::optional<workspace::SnapshotBounds> workspace;
   egress::EgressService* egress = nullptr;  // borrowed; null: none
   std::function<core::Result<void>(workers::Worker&)> observe;

@@ -55,7 +55,7 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
   if (HasEnded()) return core::MakeError(kUseSession, "its process was killed while it waited");
   worker_.cpu_before = worker_.process.CpuTime();
   worker_.process.Resume();
-  run::Execution execution(std::move(worker_), request, options, terms_.language);
+  run::Execution execution(std::move(worker_), request, options, terms_.policy);
   if (question) execution.Ask(*question);
   if (!terms_.workspace) execution.SendModules();
   core::Result<host::Outcome> outcome = execution.Run();
@@ -76,7 +76,7 @@ core::Result<host::Outcome> KeptWorker::Run(const host::Request& request,
   core::Result<host::Outcome> outcome = Execute(request, options, nullptr, reported);
   if (!outcome) return outcome;
   outcome->isolation.mode = terms_.mode;
-  outcome->isolation.language = terms_.language;
+  outcome->isolation.policy = terms_.policy;
   if (!reported || !terms_.workspace) return outcome;
   workspace::CollectChanges(worker_.resources.workspace.get(), files_, *outcome);
   host::MarkInline(*outcome);

@@ -21,7 +21,7 @@ namespace belljar::sessions {
 
 struct KeptWorkerTerms {
   std::string mode;
-  std::string language;
+  std::string policy;
   core::Limits limits;  // of the session
   std::optional<workspace::SnapshotBounds> workspace;
   std::function<void(workers::Worker)> retire;

@@ -79,7 +79,7 @@ core::Result<std::string> BranchingSession::AskWorker(workers::Worker& worker,
   }
   const auto order = LockForOrder();
   const run::RunOptions run;
-  run::Execution execution(std::move(worker), request, run, host_->language);
+  run::Execution execution(std::move(worker), request, run, host_->policy);
   execution.Ask(question);
   core::Result<host::Outcome> outcome = execution.Run();
   worker = execution.TakeWorker();

@@ -77,7 +77,7 @@ class _Finder:
         if guards.is_loading() or _top(name) in reviewed.LATE_PACKAGES:
             return True
         if path is None and name not in sys.stdlib_module_names:
-            # In the full language the program's own folder comes first (runner/own_files.py).
+            # With the policy off the program's own folder comes first (runner/own_files.py).
             return sys.path[:1] == [ROOT] and PathFinder.find_spec(name, [ROOT]) is not None
         spec = PathFinder.find_spec(name, path)
         return spec is None or not isinstance(spec.loader, ExtensionFileLoader)

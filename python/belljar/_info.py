@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from belljar import _host
-from belljar._result import Limits
+from belljar._result import Limits, former_policy
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,13 +69,18 @@ class Info:
     has_network: bool
     isolation: str
     """"strict" or "standard"."""
-    language: str
-    """"restricted" or "full"."""
+    policy: str
+    """The language policy: "on" or "off"."""
     container: bool
 
+    @property
+    def language(self) -> str:
+        """Deprecated: `policy` by its former name, "restricted" or "full"."""
+        return former_policy(self.policy)
 
-def info_of(facts: str, *, isolation: str, language: str, container: bool) -> Info:
-    """Parses `_host.Engine.facts`. `language`: the sandbox's, which a profile may widen."""
+
+def info_of(facts: str, *, isolation: str, policy: str, container: bool) -> Info:
+    """Parses `_host.Engine.facts`. `policy`: the sandbox's, which a profile may turn off."""
     profile: Mapping[str, Any] = json.loads(facts)
     workspace = profile["workspace"]
     limits = profile["limits"]
@@ -96,6 +101,6 @@ def info_of(facts: str, *, isolation: str, language: str, container: bool) -> In
         workspace=None if workspace is None else Workspace(**workspace),
         has_network=profile["network"] is not None,
         isolation=isolation,
-        language="full" if profile["language"] == "full" else language,
+        policy="off" if profile["policy"] == "off" else policy,
         container=container,
     )

@@ -72,7 +72,8 @@ class SandboxOptions(TypedDict, total=False):
     cpu: Seconds | None
     output: Size | None
     isolation: Literal["strict", "standard"]
-    language: Literal["restricted", "full"]
+    policy: Literal["on", "off"]
+    language: str
     allowed_imports: Iterable[str] | None
     allow_domains: Iterable[str]
     allow_private: Iterable[str]
@@ -110,7 +111,8 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "allowed_domains": _options.texts,
     "stream": _options.stream,
     "isolation": partial(_options.choice, choices=("strict", "standard")),
-    "language": partial(_options.choice, choices=("restricted", "full")),
+    "policy": partial(_options.choice, choices=("on", "off")),
+    "language": _options.text,
     "allow_domains": _options.texts,
     "allow_private": _options.texts,
     "container": _options.container,
@@ -125,7 +127,8 @@ _DEFAULTS: dict[str, Any] = {
     "filename": "main.py",
     "raise_on_error": False,
     "isolation": "strict",
-    "language": "restricted",
+    "policy": "on",
+    "language": "python",
     "allow_domains": (),
     "allow_private": (),
     "container": False,
@@ -133,6 +136,8 @@ _DEFAULTS: dict[str, Any] = {
     "checkpoints": 16,
     "wait": 60,
 }
+# The values of `language` in 0.1, when it was the language policy; still accepted.
+_FORMER_POLICIES = {"restricted": "on", "full": "off"}
 # Those of a sandbox that are defaults of its runs.
 _OF_RUNS = ("timeout", "memory", "cpu", "output", "allowed_imports")
 
@@ -285,13 +290,32 @@ def sandbox_requests(
         raise ValueError("profile: '' names none; leave it out")
     return {
         "profile": profile or "",
+        "language": _language(options),
         "strict": "isolation" not in given or given["isolation"] == "strict",
-        "restricted": "language" not in given or given["language"] == "restricted",
+        "without_policy": _is_policy_off(options),
         "allow_domains": given.get("allow_domains", []),
         "allow_private": given.get("allow_private", []),
         "spares": _options.count("spares", options.get("spares"), 0 if container else 1),
         "container": container,
     }, defaults
+
+
+def _language(options: Mapping[str, Any]) -> str:
+    language: str = options.get("language", "python")
+    return "" if language == "python" or language in _FORMER_POLICIES else language
+
+
+def _is_policy_off(options: Mapping[str, Any]) -> bool:
+    language = options.get("language")
+    if language not in _FORMER_POLICIES:
+        return options.get("policy") == "off"
+    policy = _FORMER_POLICIES[language]
+    if options.get("policy", policy) != policy:
+        raise ValueError(
+            f"policy={options['policy']!r} and language={language!r} contradict each other; "
+            "leave out language"
+        )
+    return policy == "off"
 
 
 def _with_packages(packages: list[str], container: "ContainerRequest | None") -> "ContainerRequest":

@@ -96,15 +96,25 @@ class Layer:
     detail: str
 
 
+def former_policy(policy: str) -> str:
+    """The policy as belljar 0.1 named it."""
+    return "full" if policy == "off" else "restricted"
+
+
 @dataclass(frozen=True, slots=True)
 class Isolation:
     """How the program was isolated."""
 
     mode: str
     """"strict" or "standard"."""
-    language: str
-    """"restricted" or "full"."""
+    policy: str
+    """The language policy: "on" or "off"."""
     layers: tuple[Layer, ...]
+
+    @property
+    def language(self) -> str:
+        """Deprecated: `policy` by its former name, "restricted" or "full"."""
+        return former_policy(self.policy)
 
 
 @dataclass(frozen=True, slots=True)
@@ -264,6 +274,8 @@ class Result:
     """Bytes dropped because of the output limit."""
     stderr_dropped: int
     error: ErrorReport | None
+    language: str
+    """The language of the program if it is not Python: "bash". Else empty."""
     exit_code: int | None
     """The argument of `sys.exit`."""
     findings: tuple[Finding, ...]

@@ -72,7 +72,12 @@ class Sandbox:
             dropped and counted. None: the profile's default.
         isolation: "strict" refuses to run if namespaces or Landlock are missing. "standard" runs
             without them, and results report it.
-        language: "full" turns the language policy off; the kernel layers stay.
+        policy: "off" turns the language policy off; the kernel layers stay.
+        language: The language of the programs: "python", or one of `belljar languages` that is
+            installed here, such as "bash", or the path of a file that describes one. The kernel
+            layers alone contain programs of others than Python, which take no inputs, functions or
+            sessions. "restricted" and "full", which belljar 0.1 had here, still stand for
+            policy="on" and "off".
         allowed_imports: The modules of the profile that may be imported. None: all of them.
         allow_domains: Hosts that programs may connect to, with profile "network": "example.org",
             "*.example.org", "example.org:8443".
@@ -421,7 +426,7 @@ class Sandbox:
         return info_of(
             engine.facts,
             isolation="strict" if open_request["strict"] and not is_container else "standard",
-            language="restricted" if open_request["restricted"] else "full",
+            policy="off" if open_request["without_policy"] else "on",
             container=is_container,
         )
 

@@ -25,8 +25,9 @@ class OpenRequest(TypedDict):
 
     profile: str
     """Empty: none is named, and each run gets the enabled profiles that it uses."""
+    language: str
     strict: bool
-    restricted: bool
+    without_policy: bool
     allow_domains: list[str]
     allow_private: list[str]
     spares: int | None

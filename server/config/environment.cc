@@ -99,6 +99,7 @@ bool IsOurs(std::string_view name) {
 
 Strings KnownVariables() {
   Strings names = {kConfigVariable, kTokenVariable, kLegacyTokenVariable};
+  for (const FormerName& former : FormerNames()) names.push_back(former.Variable());
   for (const Setting& setting : Settings()) {
     names.push_back(setting.Variable());
     if (!setting.familiar.empty()) names.push_back(setting.familiar);
@@ -167,6 +168,11 @@ std::vector<Given> SettingsOf(const std::vector<Variable>& variables) {
   for (const Setting& setting : Settings()) {
     Add(setting, setting.familiar, variables, given);
     Add(setting, setting.Variable(), variables, given);
+  }
+  for (const FormerName& former : FormerNames()) {
+    const size_t before = given.size();
+    Add(*FindSetting(former.setting), former.Variable(), variables, given);
+    if (given.size() > before) given.back().former = &former;
   }
   return given;
 }

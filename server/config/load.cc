@@ -2,6 +2,8 @@
 
 #include <sys/stat.h>
 
+#include <algorithm>
+
 #include "engine/core/text.h"
 #include "server/config/environment.h"
 #include "server/config/resolve.h"
@@ -111,7 +113,45 @@ std::vector<Given> SettingsOfFlags(const ConfigSources& sources) {
     origin.place = setting.flag;
     given.push_back({&setting, found->second, std::move(origin)});
   }
+  for (const FormerName& former : FormerNames()) {
+    const auto found = sources.flags.find(former.flag);
+    if (found == sources.flags.end()) continue;
+    Origin origin;
+    origin.kind = Origin::Kind::kFlag;
+    origin.source = "flag " + former.flag;
+    origin.place = former.flag;
+    given.push_back({FindSetting(former.setting), found->second, std::move(origin), &former});
+  }
   return given;
+}
+
+// Gives an entry with a former name the present value. `all`: of the same source, in which the
+// setting may also be under its present name.
+core::Result<void> Modernize(Given& entry, const std::vector<Given>& all, Strings& warnings) {
+  if (!entry.former) return {};
+  const Setting& setting = *entry.setting;
+  const auto& values = entry.former->values;
+  const auto known =
+      std::ranges::find(values, entry.values[0], &std::pair<std::string, std::string>::first);
+  if (known == values.end()) {
+    Strings choices;
+    for (const auto& [former, present] : values) choices.push_back(former);
+    return core::MakeError(entry.origin.place + " " + core::Quoted(entry.values[0]),
+                           "it is now " + setting.key + ": write one of " + setting.value_type +
+                               " there, or one of " + core::Joined(choices) + " here");
+  }
+  entry.values = {known->second};
+  for (const Given& other : all) {
+    if (other.setting != entry.setting || other.former || other.values == entry.values) continue;
+    return core::MakeError(entry.origin.place + " " + core::Quoted(known->first),
+                           "it contradicts " + other.origin.place + " " +
+                               core::Quoted(other.values[0]) + ", its new name; remove it");
+  }
+  if (entry.origin.kind != Origin::Kind::kFlag) {
+    warnings.push_back(entry.origin.place + ": it is now " + setting.key + " = " +
+                       core::Quoted(known->second));
+  }
+  return {};
 }
 
 // From lowest to highest precedence: the last value counts, but every value must be valid.
@@ -119,8 +159,10 @@ core::Result<void> ApplyAll(const Inputs& inputs, const ConfigSources& sources, 
   for (const std::vector<Given>& given :
        {inputs.toml.given, SettingsOf(inputs.from_env_file), SettingsOf(inputs.from_environment),
         SettingsOfFlags(sources)}) {
-    for (const Given& entry : given) {
-      if (core::Result<void> applied = Apply(entry, loading.draft); !applied) return applied;
+    for (Given entry : given) {
+      core::Result<void> applied = Modernize(entry, given, loading.warnings);
+      if (applied) applied = Apply(entry, loading.draft);
+      if (!applied) return applied;
       loading.origins[entry.setting->key] = entry.origin;
     }
   }

@@ -71,6 +71,10 @@ void MakePathsAbsolute(Loading& loading) {
                                   {&apis.judge0, "fronts.judge0"}}) {
     if (profiles::IsProfileFile(*name)) *name = AbsolutePath(*name, loading.OriginOf(key));
   }
+  for (std::string& name : draft.config.execution.languages) {
+    if (profiles::IsProfileFile(name))
+      name = AbsolutePath(name, loading.OriginOf("execution.languages"));
+  }
   if (!draft.profiles) return;
   for (std::string& name : *draft.profiles) {
     if (profiles::IsProfileFile(name))
@@ -195,13 +199,13 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
   ExecutionConfig& execution = loading.draft.config.execution;
   if (!execution.allowed_imports) return {};
   const Origin origin = loading.OriginOf("execution.allowed_imports");
-  if (execution.language == "full") {
+  if (execution.policy == "off") {
     return core::MakeError(origin.place,
-                           "restricts the language policy, which execution.language full disables");
+                           "restricts the language policy, which execution.policy off disables");
   }
   std::set<std::string> names;
   for (const core::Profile& profile : profiles) {
-    if (profile.full_language) {
+    if (profile.without_policy) {
       return core::MakeError(origin.place, "restricts the language policy, which profile " +
                                                profile.name + " disables");
     }
@@ -226,7 +230,10 @@ core::Result<void> CheckImports(Loading& loading, const std::vector<core::Profil
 
 core::Result<void> CheckTokenProfiles(Loading& loading,
                                       const profiles::ProfileCatalogue& catalogue) {
-  const Strings& enabled = loading.draft.config.execution.profiles;
+  // A token's list is of profiles and languages.
+  Strings enabled = loading.draft.config.execution.profiles;
+  enabled.insert(enabled.end(), loading.draft.config.execution.languages.begin(),
+                 loading.draft.config.execution.languages.end());
   for (LoadedToken& loaded : loading.tokens) {
     const Caller& caller = loaded.token.caller;
     if (!caller.profiles) continue;

@@ -55,6 +55,10 @@ std::vector<Setting> MakeSettings() {
        BELLJAR_FIELD(config.execution.profile), 0, 0, PathViolation},
       {"execution.profiles", "", "--profiles", "PROFILE", "only execution.profile", "[\"basic\"]",
        "profiles that calls may use", BELLJAR_FIELD(profiles), 0, 0, PathViolation},
+      {"execution.languages", "SANDBOX_ENABLE_LANGUAGES", "--languages", "NAME", "", "[\"bash\"]",
+       "languages besides Python that calls may use, held by the kernel layers alone: belljar "
+       "languages",
+       BELLJAR_FIELD(config.execution.languages), 0, 0, PathViolation},
       {"execution.enable_network", "SANDBOX_ENABLE_NETWORK", "", "", "per execution.profiles",
        "true", "true: add profile network; false: remove it", BELLJAR_FIELD(enable_network)},
       {"execution.enable_filesystem", "SANDBOX_ENABLE_FILESYSTEM", "", "", "per execution.profiles",
@@ -69,9 +73,9 @@ std::vector<Setting> MakeSettings() {
        "strict: require every layer; standard: run without namespaces and Landlock where "
        "they are unavailable, and report it in results",
        BELLJAR_FIELD(config.execution.isolation)},
-      {"execution.language", "", "--language", "restricted|full", "", "",
-       "language policy; full: disabled, the kernel layers alone contain the program",
-       BELLJAR_FIELD(config.execution.language)},
+      {"execution.policy", "", "--policy", "on|off", "", "",
+       "language policy; off: disabled, the kernel layers alone contain the program",
+       BELLJAR_FIELD(config.execution.policy)},
       {"execution.timeout", "SANDBOX_TIMEOUT", "--timeout", "TIME", "the profile's", "\"30s\"",
        "default wall-clock limit of a call: 30, 1.5, 500ms or 2m",
        BELLJAR_FIELD(config.execution.timeout), 1, kDay},
@@ -319,11 +323,34 @@ std::vector<Setting> MakeSettings() {
 
 #undef BELLJAR_FIELD
 
+std::string VariableOf(std::string_view key) {
+  std::string name = "BELLJAR_";
+  for (const char c : key) {
+    name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
 }  // namespace
 
 const std::vector<Setting>& Settings() {
   static const std::vector<Setting> settings = MakeSettings();
   return settings;
+}
+
+const std::vector<FormerName>& FormerNames() {
+  static const std::vector<FormerName> names = {{"execution.language",
+                                                 "--language",
+                                                 "execution.policy",
+                                                 {{"restricted", "on"}, {"full", "off"}}}};
+  return names;
+}
+
+const FormerName* FindFormerName(std::string_view key) {
+  for (const FormerName& former : FormerNames()) {
+    if (former.key == key) return &former;
+  }
+  return nullptr;
 }
 
 const Setting* FindSetting(std::string_view key) {
@@ -333,13 +360,8 @@ const Setting* FindSetting(std::string_view key) {
   return nullptr;
 }
 
-std::string Setting::Variable() const {
-  std::string name = "BELLJAR_";
-  for (const char c : key) {
-    name += c == '.' ? '_' : static_cast<char>(std::toupper(static_cast<unsigned char>(c)));
-  }
-  return name;
-}
+std::string Setting::Variable() const { return VariableOf(key); }
+std::string FormerName::Variable() const { return VariableOf(key); }
 
 std::vector<std::string> Setting::choices() const {
   if (value_type.find('|') == std::string::npos) return {};

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <variant>
 #include <vector>
 
@@ -72,6 +73,21 @@ struct Setting {
   std::vector<std::string> choices() const;
 };
 
+// The name and values that a setting had in an earlier version, which are still accepted.
+struct FormerName {
+  std::string key;                                          // "execution.language"
+  std::string flag;                                         // "--language"
+  std::string setting;                                      // "execution.policy"
+  std::vector<std::pair<std::string, std::string>> values;  // {"full", "off"}
+
+  std::string Variable() const;
+};
+
+const std::vector<FormerName>& FormerNames();
+
+// Null if there is none.
+const FormerName* FindFormerName(std::string_view key);
+
 const std::vector<Setting>& Settings();
 
 // Null if there is none.
@@ -92,6 +108,7 @@ struct Given {
   const Setting* setting;           // from Settings()
   std::vector<std::string> values;  // one, except for lists
   Origin origin;
+  const FormerName* former = nullptr;  // it was given by this name, with a former value
 };
 
 // Parses the values into the field; an error says what is wrong and what to write.

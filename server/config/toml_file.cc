@@ -52,7 +52,8 @@ class TomlFileReader {
   Origin OriginOf(const toml::source_region& where, const std::string& key) const;
 
   void ReadSection(const std::string& section, const toml::table& table, TomlFile& file) const;
-  Given ReadSetting(const Setting& setting, const toml::node& node) const;
+  // `key`: the setting's, or a former one.
+  Given ReadSetting(const Setting& setting, const std::string& key, const toml::node& node) const;
   Strings ReadList(const std::string& key, const toml::node& node) const;
   // The tables of an array; `form` says how it is written.
   template <typename Entry>
@@ -150,15 +151,16 @@ Strings TomlFileReader::ReadList(const std::string& key, const toml::node& node)
   return items;
 }
 
-Given TomlFileReader::ReadSetting(const Setting& setting, const toml::node& node) const {
-  Given given{&setting, {}, OriginOf(node.source(), setting.key)};
+Given TomlFileReader::ReadSetting(const Setting& setting, const std::string& key,
+                                  const toml::node& node) const {
+  Given given{&setting, {}, OriginOf(node.source(), key)};
   if (setting.form() == Form::kList) {
-    given.values = ReadList(setting.key, node);
+    given.values = ReadList(key, node);
     return given;
   }
   std::optional<std::string> text = ScalarText(setting, node);
   if (!text) {
-    Refuse(node.source(), setting.key + " " + ShowScalar(node) + ": " + ExpectedForm(setting));
+    Refuse(node.source(), key + " " + ShowScalar(node) + ": " + ExpectedForm(setting));
   }
   given.values = {std::move(*text)};
   return given;
@@ -168,12 +170,15 @@ void TomlFileReader::ReadSection(const std::string& section, const toml::table& 
                                  TomlFile& file) const {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    const Setting* setting = FindSetting(section + "." + name);
+    const std::string full_name = section + "." + name;
+    const FormerName* const former = FindFormerName(full_name);
+    const Setting* setting = FindSetting(former ? former->setting : full_name);
     if (!setting) {
-      Refuse(key.source(), "unknown key " + core::Quoted(section + "." + name) +
-                               SuggestKey(name, KeysOf(section)));
+      Refuse(key.source(),
+             "unknown key " + core::Quoted(full_name) + SuggestKey(name, KeysOf(section)));
     }
-    file.given.push_back(ReadSetting(*setting, node));
+    file.given.push_back(ReadSetting(*setting, full_name, node));
+    file.given.back().former = former;
   }
 }
 

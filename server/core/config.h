@@ -43,8 +43,9 @@ struct ExecutionConfig {
   host::NetworkPolicy network;                    // for profiles with an egress proxy
   std::string profile = "basic";                  // for calls that name none
   std::vector<std::string> profiles = {"basic"};  // that calls may name
+  std::vector<std::string> languages = {};        // besides Python, that calls may name
   std::string isolation = "strict";               // or "standard"
-  std::string language = "restricted";            // or "full"
+  std::string policy = "on";                      // or "off"
   // Defaults for calls; nullopt: the profile's.
   std::optional<std::chrono::milliseconds> timeout;
   std::optional<core::Bytes> memory;

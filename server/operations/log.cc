@@ -167,7 +167,7 @@ void AddOutcome(const host::Outcome& outcome, Fields& fields) {
     if (outcome.session->restored) fields["restored"] = true;
   }
   fields["isolation"] = outcome.isolation.mode;
-  fields["language"] = outcome.isolation.language;
+  fields["policy"] = outcome.isolation.policy;
   const Fields missing = NamesOf(outcome.isolation.layers, false);
   if (!missing.empty()) {
     fields["layers_held"] = NamesOf(outcome.isolation.layers, true);
@@ -270,7 +270,7 @@ void Log::ServerStarted(const StartRecord& record) {
          {"listen", record.listen},
          {"profiles", record.profiles},
          {"isolation", record.isolation},
-         {"language", record.language},
+         {"policy", record.policy},
          {"tokens", record.tokens}});
   for (const std::string& warning : record.warnings) {
     Write(LogLevel::kWarning, "weak", {{"warning", warning}});

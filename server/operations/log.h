@@ -46,7 +46,7 @@ struct StartRecord {
   std::string listen;  // "stdio", "http://127.0.0.1:9015/mcp"
   std::vector<std::string> profiles;
   std::string isolation;              // "strict", "standard"
-  std::string language;               // "restricted", "full"
+  std::string policy;                 // "on", "off"
   std::vector<std::string> tokens;    // names
   std::vector<std::string> warnings;  // reduced protection, as text
   std::vector<std::string> missing;  // missing requirements without which every call fails, as text

@@ -343,10 +343,10 @@ constexpr const char* kComponents = R"json({
           "type": "object",
           "properties": {
             "language": {"type": "string"},
-            "version": {"type": "string"},
-            "profiles": {"type": "array", "items": {"type": "string"}}
+            "version": {"type": "string", "description": "Of Python"},
+            "profiles": {"type": "array", "items": {"type": "string"}, "description": "Of Python"}
           },
-          "required": ["language", "version", "profiles"]
+          "required": ["language", "profiles"]
         }
       }
     },

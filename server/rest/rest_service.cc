@@ -229,10 +229,14 @@ WebAnswer RestService::AnswerAtOnce(const Operation& operation, const WebRequest
     case Answering::kRuntimes: {
       const std::vector<std::string>& profiles =
           request.caller.profiles ? *request.caller.profiles : parts_.profiles;
-      return Object({{"runtimes",
-                      {{{"language", "python"},
-                        {"version", parts_.python_version},
-                        {"profiles", profiles}}}}});
+      nlohmann::ordered_json runtimes = {
+          {{"language", "python"}, {"version", parts_.python_version}, {"profiles", profiles}}};
+      for (const std::string& language : parts_.languages) {
+        const auto& may = request.caller.profiles;
+        if (may && !core::Contains(*may, language)) continue;
+        runtimes.push_back({{"language", language}, {"profiles", nlohmann::json::array()}});
+      }
+      return Object({{"runtimes", std::move(runtimes)}});
     }
     case Answering::kLimits: return Limits(request.caller);
     case Answering::kChangeLimits: return ChangeLimits(request);

@@ -34,6 +34,7 @@ class RestService final : public WebHandler {
     std::string version;
     std::string python_version;
     std::vector<std::string> profiles;
+    std::vector<std::string> languages;  // besides Python
     // For the whole server, as JSON objects.
     std::function<nlohmann::ordered_json()> limits;
     std::function<nlohmann::ordered_json()> statistics;

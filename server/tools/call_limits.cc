@@ -153,13 +153,13 @@ core::Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profil
 // `is_complete`: there are no modules besides the profile's. Packages would add modules whose names
 // are not known yet.
 std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledProfile& profile,
-                                      outside::Language language, bool is_complete,
+                                      outside::Policy policy, bool is_complete,
                                       std::vector<std::string>& problems) {
   const std::optional<ModuleList> requested = arguments.Texts("allowed_imports");
   if (!requested) return profile.modules;
-  if (language == outside::Language::kFull) {
+  if (policy == outside::Policy::kOff) {
     problems.push_back("allowed_imports restricts the language policy, which is disabled " +
-                       std::string(profile.profile.full_language
+                       std::string(profile.profile.without_policy
                                        ? "in profile " + profile.profile.name
                                        : "on this server") +
                        "; omit it");

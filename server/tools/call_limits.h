@@ -34,7 +34,7 @@ core::Limits TakeLimits(const Arguments& arguments, const EnabledProfile& profil
 // `is_complete`: there are no modules besides the profile's. Packages would add modules whose names
 // are not known yet.
 std::optional<ModuleList> TakeImports(const Arguments& arguments, const EnabledProfile& profile,
-                                      outside::Language language, bool is_complete,
+                                      outside::Policy policy, bool is_complete,
                                       std::vector<std::string>& problems);
 // Domains are rejected where they could have no effect, since the caller relies on them. An empty
 // list changes nothing, so it is accepted.

@@ -7,6 +7,7 @@
 
 #include "engine/core/text.h"
 #include "engine/outside/start_plan.h"
+#include "engine/profiles/languages.h"
 #include "engine/run/input.h"
 #include "server/tools/tiers.h"
 
@@ -14,6 +15,7 @@ namespace belljar::server::tools {
 namespace {
 
 constexpr const char* kDetail = "detail";
+constexpr const char* kLanguage = "language";
 constexpr const char* kLean = "lean";
 constexpr const char* kFull = "full";
 
@@ -77,7 +79,7 @@ host::Outcome CancelledBeforehand(const Sandboxes& sandboxes, const EnabledProfi
   host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled before it was run");
   outcome.limits = request.limits;
   outcome.isolation.mode = outside::ModeName(sandboxes.isolation());
-  outcome.isolation.language = outside::LanguageName(sandboxes.LanguageOf(profile));
+  outcome.isolation.policy = outside::PolicyName(sandboxes.PolicyOf(profile));
   return outcome;
 }
 
@@ -116,6 +118,30 @@ void Complete(const Sandboxes& sandboxes, const ToolCall& call, const EnabledPro
 
 bool AsksInput(const host::Request& request) {
   return core::Contains(request.functions, host::kAsksInput);
+}
+
+// Null: Python.
+core::Result<const EnabledProfile*> ChosenLanguage(const Sandboxes& sandboxes,
+                                                   const Arguments& arguments, const Caller& caller,
+                                                   bool opens_session) {
+  const std::string* const name = arguments.Text(kLanguage);
+  if (!name) return nullptr;
+  const std::string* const profile = arguments.Text("profile");
+  const bool names_network = profile && *profile == "network";
+  core::Result<const EnabledProfile*> language = sandboxes.ChooseLanguage(
+      *name, names_network || arguments.Texts("allowed_domains").has_value(), caller);
+  if (!language || !*language) return language;
+  const std::string& title = (*language)->profile.program->title;
+  const auto only_python = [&](const std::string& what) {
+    return core::MakeError(what + " is for Python, not for " + title, "");
+  };
+  if (opens_session) return only_python("a session");
+  if (profile && !names_network) return only_python("profile " + core::Quoted(*profile));
+  for (const char* const argument : {"allowed_imports", "packages"}) {
+    if (arguments.Texts(argument)) return only_python(argument);
+  }
+  if (arguments.Boolean("use_container").value_or(false)) return only_python("use_container");
+  return language;
 }
 
 // Adds the lines to `typed`. A password is not asked for: it would be seen on the way, and MCP
@@ -185,6 +211,22 @@ Parameter ProfileParameter(const Sandboxes& sandboxes) {
   return parameter;
 }
 
+Parameter LanguageParameter(const Sandboxes& sandboxes) {
+  Parameter parameter;
+  parameter.name = kLanguage;
+  parameter.type = Parameter::Type::kText;
+  parameter.description = "Language of the code.";
+  parameter.default_value = profiles::kPython;
+  parameter.max_bytes = 64;
+  parameter.is_unlisted = sandboxes.languages().empty();
+  parameter.choices = {profiles::kPython};
+  for (const EnabledProfile& each : sandboxes.languages()) {
+    parameter.choices.push_back(each.profile.name);
+    // Aliases are accepted, and not listed.
+  }
+  return parameter;
+}
+
 Parameter ContainerParameter(const Sandboxes& sandboxes, std::string description) {
   return {.name = "use_container",
           .type = Parameter::Type::kBoolean,
@@ -225,7 +267,9 @@ bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, bool opens_session,
                                     std::vector<std::string>& problems) {
-  core::Result<const EnabledProfile*> chosen = Chosen(sandboxes, arguments, caller, opens_session);
+  core::Result<const EnabledProfile*> chosen =
+      ChosenLanguage(sandboxes, arguments, caller, opens_session);
+  if (chosen && !*chosen) chosen = Chosen(sandboxes, arguments, caller, opens_session);
   if (!chosen) {
     problems.push_back(chosen.error().ToString());
     return nullptr;

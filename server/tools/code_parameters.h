@@ -22,6 +22,8 @@ namespace belljar::server::tools {
 
 Parameter CodeParameter(const Sandboxes& sandboxes, std::string description);
 Parameter ProfileParameter(const Sandboxes& sandboxes);
+// `language`, listed if the operator has enabled one besides Python.
+Parameter LanguageParameter(const Sandboxes& sandboxes);
 
 // use_container, listed if the operator has enabled containers.
 Parameter ContainerParameter(const Sandboxes& sandboxes, std::string description);
@@ -37,7 +39,8 @@ bool TakeContainer(const Arguments& arguments, const Sandboxes& sandboxes,
                    std::vector<std::string>& problems);
 
 // Null, with a problem added, if the call may not use the profile that it names, or its code
-// exceeds the limit of that profile. `opens_session`: other code will follow.
+// exceeds the limit of that profile; of another language, its profile. `opens_session`: other code
+// will follow.
 const EnabledProfile* ChooseProfile(Sandboxes& sandboxes, const Arguments& arguments,
                                     const Caller& caller, bool opens_session,
                                     std::vector<std::string>& problems);

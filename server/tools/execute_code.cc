@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/host/answer.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/model_text.h"
 #include "engine/workspace/workspace.h"
 #include "server/tools/artifact_contents.h"
@@ -101,7 +102,8 @@ std::vector<Parameter> CellParameters(bool has_sessions) {
 
 std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const AnswersConfig& answers,
                                          bool has_sessions) {
-  std::vector<Parameter> parameters = {CodeParameter(sandboxes, "A whole Python program.")};
+  std::vector<Parameter> parameters = {CodeParameter(
+      sandboxes, sandboxes.languages().empty() ? "A whole Python program." : "A whole program.")};
   const auto add = [&](std::vector<Parameter> more) {
     for (Parameter& parameter : more) parameters.push_back(std::move(parameter));
   };
@@ -113,7 +115,8 @@ std::vector<Parameter> ExecuteParameters(const Sandboxes& sandboxes, const Answe
         .choices = {}},
        ImportsParameter()});
   add(InputParameters());
-  add({WorkspaceParameter(sandboxes), DomainsParameter(sandboxes), ProfileParameter(sandboxes)});
+  add({WorkspaceParameter(sandboxes), DomainsParameter(sandboxes), ProfileParameter(sandboxes),
+       LanguageParameter(sandboxes)});
   add(CellParameters(has_sessions));
   add(ContainerParameters(sandboxes));
   add({DetailParameter(
@@ -137,7 +140,7 @@ std::string DefaultProfileText(const Sandboxes& sandboxes,
                                const installation::Installation& installation) {
   const EnabledProfile& defaults = sandboxes.default_profile();
   const core::Profile& profile = defaults.profile;
-  const bool is_full = sandboxes.LanguageOf(defaults) == outside::Language::kFull;
+  const bool is_full = sandboxes.PolicyOf(defaults) == outside::Policy::kOff;
   return "Profile " + profile.name + ": " +
          profiles::OfferText(profile, is_full, MainPackages(profile, installation), "") + ". ";
 }
@@ -149,7 +152,7 @@ std::string OtherProfilesText(const Sandboxes& sandboxes,
   for (const EnabledProfile& each : sandboxes.enabled()) {
     const core::Profile& profile = each.profile;
     if (&each == &sandboxes.default_profile()) continue;
-    const bool is_chosen = !HasNetwork(profile) && !profile.full_language;
+    const bool is_chosen = !HasNetwork(profile) && !profile.without_policy;
     text += "- " + profile.name + (is_chosen ? "" : " (only if named)") + ": " + profile.summary;
     const std::vector<std::string> packages = MainPackages(profile, installation);
     if (!packages.empty()) text += " Has " + core::Joined(packages) + ".";
@@ -338,7 +341,7 @@ void ExecuteCode::PrepareTerms(const Arguments& arguments, const Caller& caller,
     plan.packages = sandboxes_.packages().Take(*packages, plan.in_container, problems);
   }
   plan.request.allowed_imports = TakeImports(
-      arguments, *plan.profile, sandboxes_.LanguageOf(*plan.profile), !plan.packages, problems);
+      arguments, *plan.profile, sandboxes_.PolicyOf(*plan.profile), !plan.packages, problems);
   plan.request.allowed_domains =
       TakeDomains(arguments, sandboxes_, caller, plan.profile->profile, problems);
 }
@@ -371,6 +374,8 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
   for (const char* argument : {"allowed_imports", "allowed_domains", "packages"}) {
     if (arguments.Texts(argument)) refuse(argument, "");
   }
+  const std::string* const language = arguments.Text("language");
+  if (language && *language != profiles::kPython) refuse("language", ", and this one runs Python");
   plan.request.limits = TakeLimits(arguments, *terms.profile, problems);
   plan.request.limits.memory = terms.limits.memory;
   plan.request.allowed_imports = terms.allowed_imports;
@@ -390,7 +395,7 @@ void ExecuteCode::PrepareInput(const Arguments& arguments, const ToolCall& call,
                          (call.profile_setting.empty() ? "; raise memory_limit" : ""));
     }
     request.standard_input = *input;
-  } else if (call.ask_for_line) {
+  } else if (call.ask_for_line && !plan.profile->profile.program) {
     request.functions.emplace_back(host::kAsksInput);
   }
   request.arguments = arguments.Texts("args").value_or(std::vector<std::string>());

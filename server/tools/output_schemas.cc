@@ -307,7 +307,8 @@ constexpr const char* kFullSandboxInfo = R"({
       "type": "object",
       "properties": {
         "mode": {"enum": ["strict", "standard"]},
-        "language": {"enum": ["restricted", "full"]},
+        "policy": {"enum": ["on", "off"], "description": "The language policy"},
+        "language": {"enum": ["restricted", "full"], "description": "Deprecated: policy by its former name"},
         "layers": {
           "type": "array",
           "description": "Layers that this machine supports, as probed when the server started; the layers that contained a run are in isolation of its result",
@@ -323,7 +324,7 @@ constexpr const char* kFullSandboxInfo = R"({
           }
         }
       },
-      "required": ["mode", "language", "layers"]
+      "required": ["mode", "policy", "layers"]
     },
     "language_notes": {"type": "array", "items": {"type": "string"}}
   },

@@ -98,7 +98,7 @@ Json InstalledEntry(const core::Profile& profile, const installation::Installati
   entry.update(Json::parse(profiles::ProfileFactsToJson(profile, installation)));
   // Without the language policy there is no list; basic's modules would only be repeated.
   entry["modules"] =
-      profile.full_language ? Json::array() : Modules(profile, std::nullopt, missing);
+      profile.without_policy ? Json::array() : Modules(profile, std::nullopt, missing);
   entry["how_to_enable"] = "an operator enables it with " + HowToEnable(profile.name);
   return entry;
 }
@@ -169,8 +169,10 @@ Json Layers(const Sandboxes& sandboxes) {
 }
 
 Json IsolationJson(const Sandboxes& sandboxes) {
+  const outside::Policy policy = sandboxes.PolicyOf(sandboxes.default_profile());
   return {{"mode", outside::ModeName(sandboxes.isolation())},
-          {"language", outside::LanguageName(sandboxes.LanguageOf(sandboxes.default_profile()))},
+          {"policy", outside::PolicyName(policy)},
+          {"language", policy == outside::Policy::kOff ? "full" : "restricted"},
           {"layers", Layers(sandboxes)}};
 }
 
@@ -184,7 +186,7 @@ Json LanguageNotes(const Sandboxes& sandboxes) {
         "Code cannot install anything: there is no pip. Packages passed to execute_code, with "
         "use_container, can be imported in addition to the listed modules.";
   }
-  if (sandboxes.LanguageOf(sandboxes.default_profile()) == outside::Language::kFull) {
+  if (sandboxes.PolicyOf(sandboxes.default_profile()) == outside::Policy::kOff) {
     notes.back() = "All of Python is available; the list of modules is not enforced.";
     return notes;
   }
@@ -238,7 +240,7 @@ Json LeanEntry(const Json& facts, const Json& basic) {
 }
 
 Json LeanIsolation(const Json& isolation) {
-  Json lean = {{"mode", isolation["mode"]}, {"language", isolation["language"]}};
+  Json lean = {{"mode", isolation["mode"]}, {"policy", isolation["policy"]}};
   Json missing = Json::array();
   for (const Json& layer : isolation["layers"]) {
     if (layer["available"] == false) missing.push_back(layer["name"]);
@@ -335,8 +337,8 @@ std::string ContainerLine(const Json& mode, const Json& packages) {
 }
 
 std::string IsolationLine(const Json& isolation) {
-  std::string text = "Isolation: " + isolation["mode"].get<std::string>() + ", language " +
-                     isolation["language"].get<std::string>() + ", " + isolation["layers"].dump() +
+  std::string text = "Isolation: " + isolation["mode"].get<std::string>() + ", language policy " +
+                     isolation["policy"].get<std::string>() + ", " + isolation["layers"].dump() +
                      " kernel layers";
   if (isolation.contains("missing")) text += ", without " + ListText(isolation["missing"]);
   return text + ".\n";
@@ -485,7 +487,7 @@ ToolResult SandboxInfo::Lean(const Caller& caller) const {
   const Json containers = ContainerMode(sandboxes_.containers().state());
   const Json isolation = LeanIsolation(rest_["isolation"]);
   text += LimitsLine(rest_["resource_limits"]) + ContainerLine(containers, rest_["packages"]) +
-          IsolationLine(isolation) + (isolation["language"] == "full" ? "" : kLanguageLine);
+          IsolationLine(isolation) + (isolation["policy"] == "off" ? "" : kLanguageLine);
   text.pop_back();
   Json object = {
       {"success", true},

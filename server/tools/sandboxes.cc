@@ -4,6 +4,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/loader.h"
 #include "engine/profiles/profile_names.h"
 #include "server/tools/tiers.h"
@@ -51,15 +52,15 @@ core::Result<core::Limits> DefaultLimits(const ExecutionConfig& config,
 core::Result<void> CheckImports(const ExecutionConfig& config,
                                 const std::vector<EnabledProfile>& enabled) {
   if (!config.allowed_imports) return {};
-  if (config.language == "full") {
+  if (config.policy == "off") {
     return core::MakeError(
         "restrict the imports",
-        "the list of allowed imports restricts the language policy, which the language "
-        "\"full\" disables; remove one of the two");
+        "the list of allowed imports restricts the language policy, which is off; remove one of "
+        "the two");
   }
   std::vector<std::string> known;
   for (const EnabledProfile& each : enabled) {
-    if (each.profile.full_language) {
+    if (each.profile.without_policy) {
       return core::MakeError("restrict the imports",
                              "the list of allowed imports restricts the language policy, which "
                              "profile " +
@@ -119,8 +120,7 @@ Sandboxes::Sandboxes(const ExecutionConfig& config, const profiles::ProfileCatal
       catalogue_(catalogue),
       isolation_(config.isolation == "standard" ? outside::IsolationMode::kStandard
                                                 : outside::IsolationMode::kStrict),
-      language_(config.language == "full" ? outside::Language::kFull
-                                          : outside::Language::kRestricted),
+      policy_(config.policy == "off" ? outside::Policy::kOff : outside::Policy::kOn),
       containers_(container, config.profiles.size() + config.combinations,
                   [this](const core::Profile& profile) {
                     outside::SandboxOptions options = OptionsOf(profile);
@@ -157,7 +157,63 @@ core::Result<void> Sandboxes::Enable() {
     if (name == default_profile) default_ = enabled_.size() - 1;
   }
   ListCombinations();
+  if (core::Result<void> languages = EnableLanguages(); !languages) return languages;
   return CheckImports(config_, enabled_);
+}
+
+core::Result<void> Sandboxes::EnableLanguages() {
+  if (config_.languages.empty()) return {};
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(catalogue_.installation());
+  if (!catalogue) return catalogue.error();
+  const auto network = std::ranges::find_if(
+      enabled_, [](const EnabledProfile& each) { return each.profile.egress.has_value(); });
+  for (const std::string& name : config_.languages) {
+    const core::Result<std::optional<core::Profile>> found = catalogue->Find(name);
+    if (!found) return core::MakeError("enable languages", found.error().ToString());
+    if (!*found) continue;  // Python is always there
+    core::Result<core::Profile> language = profiles::Installed(**found);
+    if (!language) return core::MakeError("enable languages", language.error().ToString());
+    const core::Result<core::Limits> limits = DefaultLimits(config_, *language);
+    if (!limits) return limits.error();
+    if (network != enabled_.end()) {
+      core::Profile connected = profiles::WithNetwork(*language, network->profile);
+      connected.name += "+" + network->profile.name;
+      languages_with_network_.push_back({std::move(connected), *limits, std::nullopt});
+    }
+    languages_.push_back({std::move(*language), *limits, std::nullopt});
+  }
+  for (size_t i = 0; i < languages_.size() + languages_with_network_.size(); ++i) {
+    language_slots_.push_back(std::make_unique<Slot>());
+  }
+  return {};
+}
+
+core::Result<const EnabledProfile*> Sandboxes::ChooseLanguage(const std::string& name, bool network,
+                                                              const Caller& caller) const {
+  std::vector<std::string> names = {profiles::kPython};
+  for (const EnabledProfile& each : languages_) names.push_back(each.profile.name);
+  if (core::Contains(names, name) && name == profiles::kPython) return nullptr;
+  const auto is_named = [&](const EnabledProfile& each) {
+    return each.profile.name == name || core::Contains(each.profile.program->aliases, name);
+  };
+  const auto found = std::ranges::find_if(languages_, is_named);
+  if (found == languages_.end()) {
+    return core::MakeError("language " + core::Quoted(name) + " is not enabled on this server (" +
+                               core::Joined(names) + ")" + host::Suggestion(name, names) +
+                               "; an operator enables it with execution.languages",
+                           "");
+  }
+  const EnabledProfile* chosen = &*found;
+  if (network) {
+    if (languages_with_network_.empty()) {
+      return core::MakeError(
+          "language " + found->profile.name + ": no profile of this server has a network", "");
+    }
+    chosen = &languages_with_network_[static_cast<size_t>(found - languages_.begin())];
+  }
+  if (!Permits(caller, chosen->profile.name)) return NotPermitted(chosen->profile.name, caller);
+  return chosen;
 }
 
 core::Result<void> Sandboxes::EnableOne(const std::string& name) {
@@ -320,8 +376,8 @@ core::Result<const EnabledProfile*> Sandboxes::ChooseFor(const profiles::Program
   return name == choices.base.name ? chosen : Choose(&name, caller);
 }
 
-outside::Language Sandboxes::LanguageOf(const EnabledProfile& profile) const {
-  return outside::LanguageOf(profile.profile, language_);
+outside::Policy Sandboxes::PolicyOf(const EnabledProfile& profile) const {
+  return outside::PolicyOf(profile.profile, policy_);
 }
 
 // Precondition: each part is enabled and permitted for the caller.
@@ -357,7 +413,7 @@ outside::SandboxOptions Sandboxes::OptionsOf(const core::Profile& profile) const
   options.profile = profile;
   options.other_profiles = profiles::ModulesByProfile(installed(), profile.name);
   options.isolation = isolation_;
-  options.language = language_;
+  options.policy = policy_;
   options.spares = config_.spares;
   options.network = config_.network;
   return options;
@@ -396,6 +452,13 @@ core::Result<std::shared_ptr<outside::Sandbox>> Sandboxes::Get(const EnabledProf
   for (size_t i = 0; i < enabled_.size(); ++i) {
     if (&enabled_[i] == &profile) return Start(*slots_[i], profile);
   }
+  size_t slot = 0;
+  for (const std::vector<EnabledProfile>* const list : {&languages_, &languages_with_network_}) {
+    for (const EnabledProfile& each : *list) {
+      if (&each == &profile) return Start(*language_slots_[slot], profile);
+      ++slot;
+    }
+  }
   Combination* closed = nullptr;
   Combination& combination = Use(profile, closed);
   if (closed) {
@@ -418,6 +481,10 @@ std::vector<Sandboxes::Counted> Sandboxes::counters() const {
     if (slot.sandbox) counted.push_back({enabled.profile.name, slot.sandbox->counters()});
   };
   for (size_t i = 0; i < enabled_.size(); ++i) count(enabled_[i], *slots_[i]);
+  size_t slot = 0;
+  for (const std::vector<EnabledProfile>* const list : {&languages_, &languages_with_network_}) {
+    for (const EnabledProfile& each : *list) count(each, *language_slots_[slot++]);
+  }
   const std::lock_guard lock(combined_mutex_);
   for (const auto& [name, combination] : combined_) {
     count(combination->enabled, combination->slot);

@@ -54,6 +54,8 @@ class Sandboxes {
 
   // In the operator's order.
   const std::vector<EnabledProfile>& enabled() const { return enabled_; }
+  // The languages besides Python, likewise. Their programs have no language policy.
+  const std::vector<EnabledProfile>& languages() const { return languages_; }
   const std::vector<core::Profile>& installed() const { return catalogue_.profiles(); }
   const EnabledProfile& default_profile() const { return enabled_[default_]; }
   // Names of the combinations of enabled profiles that calls may name. Empty if there are too many
@@ -62,9 +64,9 @@ class Sandboxes {
   // The hosts that profiles with network access may reach.
   const host::NetworkPolicy& network() const { return config_.network; }
   outside::IsolationMode isolation() const { return isolation_; }
-  // The default language, and that of a profile, which may override it.
-  outside::Language language() const { return language_; }
-  outside::Language LanguageOf(const EnabledProfile& profile) const;
+  // The language policy, and that of a profile, which may turn it off.
+  outside::Policy policy() const { return policy_; }
+  outside::Policy PolicyOf(const EnabledProfile& profile) const;
 
   // The profile of a call. `name` has hyphens or underscores and may combine several profiles with
   // "+"; null: the default profile, or else the first that the caller may use. The result stays
@@ -73,6 +75,11 @@ class Sandboxes {
   // The profile of a call that names none (engine/profiles/unnamed_profile.h).
   core::Result<const EnabledProfile*> ChooseFor(const profiles::ProgramNeeds& needs,
                                                 const Caller& caller);
+  // The language of a call, by a name or an alias, which a token's list of profiles must have if
+  // there is one. `network`: with that of the profile network. Null: Python. An error is the
+  // caller's.
+  core::Result<const EnabledProfile*> ChooseLanguage(const std::string& name, bool network,
+                                                     const Caller& caller) const;
   // A combination is permitted by its own name, or if each part is permitted.
   static bool Permits(const Caller& caller, const std::string& profile);
   // A sentence on why the caller cannot use this installed profile, and who can change that. Empty
@@ -114,6 +121,7 @@ class Sandboxes {
             const ContainerConfig& container, const PackagesConfig& packages);
   core::Result<void> Enable();
   core::Result<void> EnableOne(const std::string& name);
+  core::Result<void> EnableLanguages();
   core::Result<EnabledProfile> SetUp(core::Profile profile) const;
   void ListCombinations();
 
@@ -131,10 +139,14 @@ class Sandboxes {
   const ExecutionConfig config_;
   const profiles::ProfileCatalogue catalogue_;
   const outside::IsolationMode isolation_;
-  const outside::Language language_;
+  const outside::Policy policy_;
   std::vector<EnabledProfile> enabled_;
   std::vector<std::unique_ptr<Slot>> slots_;  // parallel to enabled_
   size_t default_ = 0;
+  std::vector<EnabledProfile> languages_;
+  // Parallel to languages_; empty if no profile has a network.
+  std::vector<EnabledProfile> languages_with_network_;
+  std::vector<std::unique_ptr<Slot>> language_slots_;  // of both, one after the other
   std::vector<std::string> combinations_;
 
   mutable std::mutex combined_mutex_;

@@ -115,7 +115,7 @@ core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
   terms.profile = profile;
   terms.limits = TakeLimits(arguments, *profile, problems);
   terms.allowed_imports =
-      TakeImports(arguments, *profile, sandboxes_.LanguageOf(*profile), true, problems);
+      TakeImports(arguments, *profile, sandboxes_.PolicyOf(*profile), true, problems);
   terms.allowed_domains =
       TakeDomains(arguments, sandboxes_, call.caller, profile->profile, problems);
   terms.in_container = TakeContainer(arguments, sandboxes_, problems);

@@ -44,8 +44,24 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
             'belljar run: --isolation: "strct" is none of strict|standard; did you mean "strict"?',
         ),
         (
-            ["run", "-c", "1", "--language", "python"],
-            'belljar run: --language: "python" is none of restricted|full',
+            ["run", "-c", "1", "--policy", "offf"],
+            'belljar run: --policy: "offf" is none of on|off; did you mean "off"?',
+        ),
+        (
+            ["run", "-c", "1", "--language", "perl"],
+            'belljar run: --language: "perl" is none of python',
+        ),
+        (
+            ["serve", "--language", "perl"],
+            'belljar serve: --language: "perl" is none of python',
+        ),
+        (
+            ["run", "-c", "1", "--policy", "on", "--language", "full"],
+            "belljar run: --policy on and --language full contradict each other; omit --language",
+        ),
+        (
+            ["serve", "--check", "--policy", "off", "--language", "restricted"],
+            'belljar serve: --language "restricted": it contradicts --policy "off", its new name',
         ),
         (
             ["run", "-c", "1", "--runtime", "runsc"],
@@ -129,9 +145,9 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
             'did you mean "math"?',
         ),
         (
-            ["run", "-c", "1", "--allow-import", "math", "--language", "full"],
-            "belljar run: --allow-import has no effect with --language full, which disables the "
-            "language policy",
+            ["run", "-c", "1", "--allow-import", "math", "--policy", "off"],
+            "belljar run: --allow-import has no effect with --policy off: without the language "
+            "policy, a program may import any module",
         ),
         (["run", "/"], 'belljar run: "/" has no __main__.py; name the file to run'),
         (["run", "/nowhere"], 'belljar run: open "/nowhere": No such file or directory (ENOENT)'),
@@ -286,7 +302,7 @@ WORDS = [
     "=", "-c", "-cprint(1)", "1/0", "--json", "--json=", "--json=x", "--json=-1", "--help", "-h",
     "-hc", "-x", "--timeout", "--timeout=1", "--timeout=", "--cpu", "5", "nan", "--memory", "64m",
     "--stdin", "--profile", "basic", "./x.toml", "--allow-import", "math,,json", ",", "bash",
-    "--isolation", "standard", "--language", "full", "--without", "landlock", "--format",
+    "--isolation", "standard", "--policy", "off", "--language", "--without", "landlock", "--format",
     "--names", "--version", "--show-result", b"\xff\xfe", "é", "a\nb", "x" * 5000,
     "--" + "y" * 300, "/dev/null", "/dev/full",
 ]  # fmt: skip

@@ -318,7 +318,7 @@ def test_a_receipt_is_verified_with_what_it_is_about(receipt, made):
     )
     assert (done.code, done.stderr) == (0, "")
     assert done.stdout.endswith("the signature is valid\n")
-    assert "isolation  strict, language restricted; observed: " in done.stdout
+    assert "isolation  strict, language policy on; observed: " in done.stdout
 
 
 @pytest.mark.parametrize(

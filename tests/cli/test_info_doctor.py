@@ -49,6 +49,7 @@ def test_info_as_json(belljar):
         "summary",
         "tiers",
         "attack_surface",
+        "policy",
         "language",
         "packages",
         "missing",

@@ -56,7 +56,7 @@ def outcome_of(done) -> dict:
         assert isinstance(outcome[key], kind), key
     assert set(outcome["usage"]) == {"wall_time", "cpu_time", "max_rss_bytes"}
     assert set(outcome["limits"]) == LIMITS
-    assert set(outcome["isolation"]) == {"mode", "language", "layers"}
+    assert set(outcome["isolation"]) == {"mode", "policy", "language", "layers"}
     for layer in outcome["isolation"]["layers"]:
         assert set(layer) == {"name", "held", "detail"}
     for finding in outcome["findings"]:
@@ -80,7 +80,7 @@ def outcome_of(done) -> dict:
         ("while True: pass", ["--timeout", "200ms"], 4, "timeout"),
         ("while True: pass", ["--cpu", "200ms"], 4, "cpu_limit"),
         ("x = 'a' * 10**10", [], 4, "memory_limit"),
-        ("import os; os._exit(1)", ["--language", "full"], 4, "killed"),
+        ("import os; os._exit(1)", ["--policy", "off"], 4, "killed"),
     ],
 )
 def test_status_and_exit_code(belljar, code, arguments, exit_code, status):
@@ -101,7 +101,10 @@ def test_values(belljar):
     assert outcome["limits"]["timeout"] == outcome["limits"]["cpu"] == 5.0
     assert outcome["limits"]["memory_bytes"] == 64 << 20
     assert outcome["isolation"]["mode"] == "strict"
-    assert outcome["isolation"]["language"] == "restricted"
+    assert (outcome["isolation"]["policy"], outcome["isolation"]["language"]) == (
+        "on",
+        "restricted",
+    )
     assert 0 < outcome["usage"]["cpu_time"] < 5
     assert outcome["execution_time"] == outcome["usage"]["wall_time"]
 

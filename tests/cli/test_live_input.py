@@ -90,13 +90,13 @@ def terminal(program, tmp_path):
         each.close()
 
 
-LANGUAGES = pytest.mark.parametrize("language", ["restricted", "full"])
+POLICIES = pytest.mark.parametrize("policy", ["on", "off"])
 
 
-@LANGUAGES
-def test_the_prompt_comes_before_the_answer(terminal, language):
+@POLICIES
+def test_the_prompt_comes_before_the_answer(terminal, policy):
     game = terminal(
-        "name = input('Name? ')\nprint(f'Hello, {name}!', input('Age? '))", "--language", language
+        "name = input('Name? ')\nprint(f'Hello, {name}!', input('Age? '))", "--policy", policy
     )
     assert game.until("Name? ") == "Name? "
     game.type("Ada\n")
@@ -112,8 +112,8 @@ def test_the_terminal_edits_the_line(terminal):
     assert game.ended()[1].endswith("\n'right'\n")
 
 
-@LANGUAGES
-def test_ctrl_d_is_the_end_for_good(terminal, language):
+@POLICIES
+def test_ctrl_d_is_the_end_for_good(terminal, policy):
     code = """
 import sys
 print(input('? '))
@@ -122,7 +122,7 @@ for _ in range(3):
     except EOFError: print('end')
 print(sys.stdin.read() == '')
 """
-    game = terminal(code, "--language", language)
+    game = terminal(code, "--policy", policy)
     game.until("? ")
     game.type("line\n")
     game.until("! ")
@@ -140,9 +140,9 @@ def test_without_an_answer_to_ctrl_d_it_is_an_eof_error(terminal):
     assert "EOFError" in shown and "no more lines" in shown
 
 
-@LANGUAGES
-def test_ctrl_c_names_the_line_that_asks(terminal, language):
-    game = terminal("def ask():\n    return input('? ')\nask()", "--language", language)
+@POLICIES
+def test_ctrl_c_names_the_line_that_asks(terminal, policy):
+    game = terminal("def ask():\n    return input('? ')\nask()", "--policy", policy)
     game.until("? ")
     game.type("\x03")
     code, shown = game.ended()
@@ -151,12 +151,10 @@ def test_ctrl_c_names_the_line_that_asks(terminal, language):
     assert "line 2, in ask\n    return input('? ')\nbelljar: cancelled\n" in shown
 
 
-@LANGUAGES
-def test_getpass_shows_nothing(terminal, language):
+@POLICIES
+def test_getpass_shows_nothing(terminal, policy):
     code = "import getpass, warnings\nwarnings.simplefilter('ignore')\n"
-    game = terminal(
-        code + "print(len(getpass.getpass('Word: ')), input('? '))", "--language", language
-    )
+    game = terminal(code + "print(len(getpass.getpass('Word: ')), input('? '))", "--policy", policy)
     game.until("Word: ")
     until(lambda: not game.echoes())
     game.type("secret\n")
@@ -214,7 +212,7 @@ def test_a_flood_of_prompts_after_the_end_ends_with_the_time(terminal):
 def test_what_is_started_over_asks_once(terminal):
     """The name of the module is put together: the program starts again with all of them."""
     code = "print(input('name? '))\nimport importlib\nimportlib.import_module('stat' + 'istics')\n"
-    game = terminal(code + "print(input('more? '))", "--language", "full", "--profile", "basic")
+    game = terminal(code + "print(input('more? '))", "--policy", "off", "--profile", "basic")
     game.until("name? ")
     game.type("Ada\n")
     assert game.until("more? ") == "Ada\nAda\nmore? "

@@ -47,9 +47,9 @@ def as_python(folder: Path, *arguments: str) -> str:
 PROFILES: dict[str, tuple[str, ...]] = {
     "basic": (),
     "filesystem": ("--profile", "filesystem"),
-    "the full language": ("--language", "full"),
+    "no language policy": ("--policy", "off"),
     "all of Python": ("--profile", "full"),
-    "both": ("--profile", "filesystem", "--language", "full"),
+    "both": ("--profile", "filesystem", "--policy", "off"),
 }
 
 

@@ -35,10 +35,10 @@ def test_the_environment_is_the_callers(belljar):
     assert done.stdout == "[] {'A': '1', 'B': 'x=y', 'LD_PRELOAD': 'z'}\n"
 
 
-@pytest.mark.parametrize("language", ["restricted", "full"])
-def test_in_both_languages(belljar, language):
+@pytest.mark.parametrize("policy", ["on", "off"])
+def test_with_and_without_the_policy(belljar, policy):
     code = "import os, sys\nprint(sys.argv[1:], os.environ['A'], 'HOME' in os.environ)"
-    done = belljar("run", "--language", language, "-c", code, "--env", "A=1", "--", "-x")
+    done = belljar("run", "--policy", policy, "-c", code, "--env", "A=1", "--", "-x")
     assert (done.code, done.stdout) == (0, "['-x'] 1 False\n"), done
 
 

@@ -771,7 +771,7 @@ def test_options_reach_the_session(belljar):
     )
     assert (done.code, done.stdout) == (3, "'b'\n")
     assert "BJ205" in done.stderr
-    done = belljar("repl", "--language", "full", stdin=b"import os; os.getpid() > 0\n")
+    done = belljar("repl", "--policy", "off", stdin=b"import os; os.getpid() > 0\n")
     assert (done.code, done.stdout) == (0, "True\n")
     done = belljar("repl", "--memory", "64m", stdin=b"x = 'a' * (1 << 30)\n\n1\n")
     assert (done.code, done.stdout) == (4, "1\n")
@@ -790,7 +790,7 @@ def test_options_reach_the_session(belljar):
         (["--color", "sometimes"], "is none of auto|always|never"),
         (["--file", "/etc/hostname"], "workspace"),
         (["--allow-domain", "a.org"], "--profile network"),
-        (["--allow-import", "math", "--language", "full"], "no effect"),
+        (["--allow-import", "math", "--policy", "off"], "no effect"),
         (["--allow-import", "nothing"], "nothing"),
         (["--env", "nothing"], "nothing"),
         (["--output", "/dev/null/x"], "--output"),

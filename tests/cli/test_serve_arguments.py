@@ -80,8 +80,8 @@ def test_every_flag_is_taken(serve, tmp_path):
     done = serve(
         "--check", "--http", "0.0.0.0:9", "--token-file", "token", "--allow-host", "a,b",
         "--allow-host", "c", "--allow-origin", "https://a", "--max-connections", "9",
-        "--profile", "basic", "--profiles", "basic", "--isolation", "standard", "--language",
-        "restricted", "--timeout", "5", "--memory", "64m", "--max-output", "1MB", "--allow-import",
+        "--profile", "basic", "--profiles", "basic", "--isolation", "standard", "--policy",
+        "on", "--timeout", "5", "--memory", "64m", "--max-output", "1MB", "--allow-import",
         "math,json", "--spares", "2", "--concurrency", "3", "--queue", "0", "--log-level", "off",
         "--log-format", "text", "--log-code", "--drain-timeout", "500ms",
     )  # fmt: skip

@@ -53,7 +53,7 @@ inline container::wire::Hello ExpectedHello() {
           host::kPythonVersion,
           "basic",
           "standard",
-          "restricted"};
+          "on"};
 }
 
 inline std::string HelloBytes() {

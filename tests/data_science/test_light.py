@@ -1,5 +1,5 @@
 """Programs that name no other package than numpy and pandas run in a zygote that has loaded no
-other, and nobody can tell. In the full language a program can see what is loaded."""
+other, and nobody can tell. With the policy off a program can see what is loaded."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ IS_COMPLETE = "import sys\nresult = 'sci' + 'py' in sys.modules\n"
 def light(build: Path, packages: Path) -> Iterator[Session]:
     """Its light zygote is ready. Before the complete one is, a run gets a zygote of its own, and
     the complete one runs the first program; so no other test may have run one."""
-    session = Session(build / "belljar", "--profile", "data-science", "--language", "full")
+    session = Session(build / "belljar", "--profile", "data-science", "--policy", "off")
     for is_complete in (True, False):
         until(lambda: session.run(IS_COMPLETE)["result"] is is_complete, "the light zygote")  # noqa: B023
     yield session

@@ -53,7 +53,7 @@ def test_a_program_can_ask(build: Path, tmp_path: Path) -> None:
     assert run(build, tmp_path, "-c", source)["result"] == "without"
 
 
-def test_the_full_language_says_so_too(build: Path, tmp_path: Path) -> None:
-    outcome = run(build, tmp_path, "--language", "full", "-c", "import no_such_package")
+def test_without_the_policy_it_says_so_too(build: Path, tmp_path: Path) -> None:
+    outcome = run(build, tmp_path, "--policy", "off", "-c", "import no_such_package")
     assert outcome["error"]["type"] == "ModuleNotFoundError"
     assert "pip install" in outcome["error"]["hint"]

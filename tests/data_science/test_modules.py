@@ -471,7 +471,7 @@ def test_packages_that_are_rare_are_not_in_the_zygote(jail: Session) -> None:
     assert loaded["result"] == []
 
 
-def test_the_full_language_has_them_too(jail: Session) -> None:
+def test_without_the_policy_they_are_there_too(jail: Session) -> None:
     outcome = jail.run(
         "import bs4, faker, openpyxl, regex, tabulate, tqdm\n"
         "bs4.BeautifulSoup('<p>x', 'lxml').p.text, regex.findall('[[a-z]--[b]]', 'abc', regex.V1)"

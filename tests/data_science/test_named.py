@@ -97,9 +97,9 @@ def test_a_library_that_another_one_imports(run) -> None:
     assert [each["name"] for each in found["artifacts"]] == ["figure-1.png"]
 
 
-def test_the_full_language_too(run) -> None:
+def test_without_the_policy_too(run) -> None:
     source = "import sys\n__import__('num' + 'py').arange(3).sum().item()"
-    assert run(source, "--language", "full")["result"] == 3
+    assert run(source, "--policy", "off")["result"] == 3
 
 
 def test_what_is_refused_names_what_is_there(run) -> None:

@@ -7,7 +7,7 @@ import textwrap
 import pytest
 
 # Ways to a descriptor, to functions of os and to modules. Each prints "escaped" when it got there.
-LANGUAGE = {
+POLICY = {
     "open() by a file's descriptor": """
         import tempfile
         with tempfile.TemporaryFile() as file: open(file.fileno(), closefd=False)
@@ -343,7 +343,7 @@ def _no_tokenizers() -> bool:
 # What not every Python has, by version or by how it was built.
 ABSENT = {
     **dict.fromkeys(
-        (name for name in LANGUAGE if "fts3_tokenizer" in LANGUAGE[name].lower()), _no_tokenizers
+        (name for name in POLICY if "fts3_tokenizer" in POLICY[name].lower()), _no_tokenizers
     ),
     "pathlib leads to os": lambda: not hasattr(pathlib, "os"),
     "an extension of SQLite": _no_extensions,
@@ -352,11 +352,11 @@ ABSENT = {
 }
 
 
-@pytest.mark.parametrize("name", LANGUAGE)
-def test_the_language_holds(name: str, session, plain) -> None:
+@pytest.mark.parametrize("name", POLICY)
+def test_the_policy_holds(name: str, session, plain) -> None:
     if name in ABSENT and ABSENT[name]():
         pytest.skip("this Python has not even that")
-    source = textwrap.dedent(LANGUAGE[name]).strip() + "\nprint('escaped')\n"
+    source = textwrap.dedent(POLICY[name]).strip() + "\nprint('escaped')\n"
     assert "escaped" in plain(source), "the attack does not work in plain Python"
     outcome = session.run(source)
     assert "escaped" not in outcome["stdout"]
@@ -387,10 +387,10 @@ print(sorted(os.listdir()))
 """
 
 
-@pytest.mark.parametrize("language", ["restricted", "full"])
-def test_nothing_outside_is_seen(language: str, outcome_of, plain) -> None:
+@pytest.mark.parametrize("policy", ["on", "off"])
+def test_nothing_outside_is_seen(policy: str, outcome_of, plain) -> None:
     assert plain(OUTSIDE).count("worked") == 8
-    outcome = outcome_of(OUTSIDE, "--language", language)
+    outcome = outcome_of(OUTSIDE, "--policy", policy)
     assert "worked" not in outcome["stdout"]
     assert outcome["stdout"].count("failed") == 8
     assert outcome["artifacts"] == []
@@ -416,7 +416,7 @@ def test_the_jail_alone_lets_no_file_be_made_elsewhere(outcome_of) -> None:
         attempt("own it", lambda: os.chown("program", 0, 0))
         attempt("mark it", lambda: os.setxattr("program", "user.x", b"y"))
         """)
-    outcome = outcome_of(source, "--language", "full")
+    outcome = outcome_of(source, "--policy", "off")
     if "failed to map segment" in str(outcome["error"]):
         pytest.skip("this Python has socket in a file, and no worker maps one")
     assert outcome["status"] == "ok", outcome["error"]

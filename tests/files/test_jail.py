@@ -20,7 +20,7 @@ from tests.data_science.session import Session
 
 @pytest.fixture(scope="module")
 def jail(program: Path, machine: None) -> Iterator[Session]:
-    session = Session(program, "--profile", "filesystem", "--language", "full")
+    session = Session(program, "--profile", "filesystem", "--policy", "off")
     yield session
     session.close()
 
@@ -273,10 +273,10 @@ print(all(open(name, "rb").read() == data for name in ("two", "again/three")))
 """
 
 
-@pytest.mark.parametrize("language", ["restricted", "full"])
-def test_copies_need_no_denied_call(jail: Session, session: Session, language: str) -> None:
+@pytest.mark.parametrize("policy", ["on", "off"])
+def test_copies_need_no_denied_call(jail: Session, session: Session, policy: str) -> None:
     """sendfile is denied, and a copy neither fails nor is told as an attack."""
-    outcome = (jail if language == "full" else session).run(COPIES)
+    outcome = (jail if policy == "off" else session).run(COPIES)
     assert outcome["stdout"] == "True\n", outcome
     assert outcome["security_events"] == []
 

@@ -21,7 +21,7 @@ Outcome Ended() {
   outcome.status = Status::kOk;
   outcome.execution_id = "6c2b1a4e-0000-4000-8000-000000000001";
   outcome.isolation = {
-      "strict", "restricted", {{"namespaces", true, "user mnt"}, {"seccomp", true, "allow-list"}}};
+      "strict", "on", {{"namespaces", true, "user mnt"}, {"seccomp", true, "allow-list"}}};
   return outcome;
 }
 
@@ -382,7 +382,7 @@ TEST(AnswerJson, OmitsDefaults) {
   EXPECT_EQ(ObjectOf(outcome), json::parse(R"({"success":true,"status":"ok",
               "execution_id":"6c2b1a4e-0000-4000-8000-000000000001","result":null,"stdout":"hi\n",
               "stderr":"","execution_time":0.0,"variables":[],"error":null,
-              "isolation":{"mode":"strict","language":"restricted","layers":2,
+              "isolation":{"mode":"strict","policy":"on","layers":2,
                            "missing":["cgroup"]}})"));
 }
 

@@ -106,7 +106,7 @@ class FakePolicy:
 
 
 @pytest.fixture
-def policy(monkeypatch):
+def stand_in(monkeypatch):
     """Prepares the runner, as the zygote does."""
     fake = ModuleType("belljar_policy")
     fake.Policy = FakePolicy
@@ -124,13 +124,13 @@ def policy(monkeypatch):
 
 @pytest.fixture(autouse=True)
 def no_end_of_this_process(monkeypatch):
-    """A worker of the full language ends its threads as an interpreter does. This process goes on:
+    """A worker without the policy ends its threads as an interpreter does. This process goes on:
     after threading's own _shutdown() no executor takes work any more."""
     monkeypatch.setattr(threading, "_shutdown", lambda: None)
 
 
 @pytest.fixture
-def run(policy, monkeypatch):
+def run(stand_in, monkeypatch):
     """run(source, **request) -> the report, with what was printed as `.stdout` and `.stderr`.
 
     A worker is killed after its one request; here everything is put back by hand.
@@ -141,10 +141,10 @@ def run(policy, monkeypatch):
         stdout = stderr = ""
         raw = b""
 
-    def run_once(source, language="full", **changes):
+    def run_once(source, policy="off", **changes):
         request = {
             "mode": "run",
-            "language": language,
+            "policy": policy,
             "filename": "main.py",
             "allowed_imports": None,
             "stdin": None,

@@ -60,7 +60,7 @@ def loaded() -> dict[str, bool]:
     """The names of the loaded modules, and whether each comes from a file. In a session: `belljar
     run` loads what its program names."""
     ran = subprocess.run(
-        [BELLJAR, "repl", "--profile", "basic", "--language", "full"],
+        [BELLJAR, "repl", "--profile", "basic", "--policy", "off"],
         input=LOADED,
         capture_output=True,
         text=True,

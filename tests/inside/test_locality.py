@@ -57,7 +57,7 @@ def test_packages_and_programs_keep_theirs(name):
     assert module.outer.__code__ is before["outer"]
 
 
-def test_code_after_the_guest_is_seen(run, policy):
+def test_code_after_the_guest_is_seen(run, stand_in):
     """The guest's profiler is taken off when its program has ended, and ours must stay."""
     execute = sys.modules["belljar_runner.execute"]
     seen = {code.co_name for code in locality.watch(execute._rehearse_watched).values()}

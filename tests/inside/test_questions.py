@@ -13,7 +13,7 @@ import pytest
 from tests.clocks import within
 from tests.machine import need_guards
 
-LANGUAGES = pytest.mark.parametrize("language", ["full", "restricted"])
+POLICIES = pytest.mark.parametrize("policy", ["off", "on"])
 ROOT = Path(__file__).resolve().parents[2]
 
 # Whatever is asked of it runs code that says so.
@@ -56,7 +56,7 @@ keyed = {h: 1, t: 2}
 
 
 @pytest.fixture
-def session(policy, monkeypatch):
+def session(stand_in, monkeypatch):
     """A session's cell() and ask(), in this process."""
     import belljar_runner
 
@@ -68,10 +68,10 @@ def session(policy, monkeypatch):
     saved = sys.stdin, sys.argv, sys.modules["__main__"], sys.getrecursionlimit()
     belljar_runner.begin_session()
 
-    def request(language, more):
+    def request(policy, more):
         return {
             "mode": "run",
-            "language": language,
+            "policy": policy,
             "filename": "In[1]",
             "allowed_imports": None,
             "stdin": None,
@@ -83,22 +83,20 @@ def session(policy, monkeypatch):
 
     class Session:
         @staticmethod
-        def cell(source, language="full", **more):
-            report = json.loads(
-                belljar_runner.execute_cell(request(language, more), source.encode())
-            )
+        def cell(source, policy="off", **more):
+            report = json.loads(belljar_runner.execute_cell(request(policy, more), source.encode()))
             assert report["status"] == "ok", report
             return report
 
         @staticmethod
-        def ask(mode, source="", language="full", **more):
+        def ask(mode, source="", policy="off", **more):
             """`|` in the source is the cursor."""
             at = source.find("|")
             if at >= 0:
                 source = source[:at] + source[at + 1 :]
                 more["cursor"] = at
             raw = belljar_runner.prepare_questions()(
-                request(language, {"mode": mode, **more}),
+                request(policy, {"mode": mode, **more}),
                 source.encode("utf-8", "surrogatepass"),
             )
             assert type(raw) is bytes
@@ -106,14 +104,14 @@ def session(policy, monkeypatch):
             return json.loads(raw.decode())
 
         @staticmethod
-        def complete(source, language="full", **more):
-            answer = Session.ask("complete", source, language, **more)
+        def complete(source, policy="off", **more):
+            answer = Session.ask("complete", source, policy, **more)
             assert answer["status"] == "ok", answer
             return [each["text"] for each in answer["completions"]]
 
         @staticmethod
-        def inspect(source, language="full", **more):
-            answer = Session.ask("inspect", source, language, **more)
+        def inspect(source, policy="off", **more):
+            answer = Session.ask("inspect", source, policy, **more)
             assert answer["status"] == "ok" and answer["found"] == bool(answer["text"])
             return answer["text"]
 
@@ -138,24 +136,24 @@ def session(policy, monkeypatch):
 # --- completions ----------------------------------------------------------------------------------
 
 
-@LANGUAGES
-def test_names(session, language):
+@POLICIES
+def test_names(session, policy):
     session.cell(
-        "import math\nvalue_one = 1\ndef value_two(): pass\nclass value_three: pass", language
+        "import math\nvalue_one = 1\ndef value_two(): pass\nclass value_three: pass", policy
     )
-    answer = session.ask("complete", "x = value_|", language)
+    answer = session.ask("complete", "x = value_|", policy)
     assert answer["completions"] == [
         {"text": "value_one", "start": 4, "end": 10, "type": "instance"},
         {"text": "value_three", "start": 4, "end": 10, "type": "class"},
         {"text": "value_two", "start": 4, "end": 10, "type": "function"},
     ]
     assert answer["truncated"] == {"completions": False, "source": False}
-    assert session.complete("whi|", language) == ["while"]
-    assert "print" in session.complete("pri|", language)
-    assert session.complete("value_one + valu|e", language)[0] == "value_one"
+    assert session.complete("whi|", policy) == ["while"]
+    assert "print" in session.complete("pri|", policy)
+    assert session.complete("value_one + valu|e", policy)[0] == "value_one"
     assert {"math", "value_one", "len"} <= {
-        *session.complete("", language),
-        *session.complete("le|", language),
+        *session.complete("", policy),
+        *session.complete("le|", policy),
     }
 
 
@@ -266,13 +264,13 @@ def test_hostile_sources(session):
         assert session.ask("complete", "val", cursor=cursor)["status"] == "ok"
 
 
-@LANGUAGES
-def test_of_hostile_objects_no_code_runs(session, language, capsys):
+@POLICIES
+def test_of_hostile_objects_no_code_runs(session, policy, capsys):
     source = HOSTILE
-    if language == "full":
+    if policy == "off":
         source += "globals()[t] = globals()[h] = 1\n"
-    session.cell(source, language)
-    session.cell("ran.clear()", language)
+    session.cell(source, policy)
+    session.cell("ran.clear()", policy)
     capsys.readouterr()
     begun = time.monotonic()  # clock: below
     for name in ("h", "d", "t", "n", "Hostile", "Items", "Meta", "keyed"):
@@ -286,16 +284,16 @@ def test_of_hostile_objects_no_code_runs(session, language, capsys):
                 f'{name}["|',
                 f"{name}.method(|",
             ):
-                assert session.ask(mode, text, language)["status"] == "ok"
-    if language == "full":
+                assert session.ask(mode, text, policy)["status"] == "ok"
+    if policy == "off":
         assert {"known", "method", "size"} <= set(session.complete("h.|"))
         assert session.complete('d["|') == ["one"]
-    assert session.ask("variables", "", language)["status"] == "ok"
+    assert session.ask("variables", "", policy)["status"] == "ok"
     found = session.variables()
     assert found["h"]["type"] == "Hostile" and found["h"]["repr"] == "<Hostile known=1>"
     assert found["d"]["shape"] == [1] and found["d"]["type"] == "Items"
     assert capsys.readouterr() == ("", "")
-    assert session.cell("len(ran)", language)["result"] == 0
+    assert session.cell("len(ran)", policy)["result"] == 0
     assert time.monotonic() - begun < within(5)
 
 
@@ -356,16 +354,16 @@ def test_defaults_are_quiet_and_bounded(session, capsys):
 # --- variables ------------------------------------------------------------------------------------
 
 
-@LANGUAGES
-def test_variables(session, language):
+@POLICIES
+def test_variables(session, policy):
     session.cell(
         "import math\nx = 1\n_hidden = 2\ntext = 'abc'\nvalues = [1, 2]\ntable = {'a': {1}}\n"
         "def f(a): return a + 1\nclass A: pass\na = A()\na.b = 3\nnothing = None",
-        language,
+        policy,
         inputs={"given": 5},
     )
-    session.cell("7", language)
-    found = session.variables(language=language)
+    session.cell("7", policy)
+    found = session.variables(policy=policy)
     assert list(found) == [
         "math", "x", "text", "values", "table", "f", "A", "a", "nothing"
     ]  # fmt: skip
@@ -605,7 +603,7 @@ spec.loader.exec_module(runner)
 runner.prepare(profile, {})
 answer_question = runner.prepare_questions()
 runner.begin_session()
-base = {"mode": "run", "language": "restricted", "allowed_imports": None, "stdin": None,
+base = {"mode": "run", "policy": "on", "allowed_imports": None, "stdin": None,
         "max_source": 1 << 20, "max_result": 1 << 20, "max_report": 1 << 20}
 answers = []
 for number, (mode, source, more) in enumerate(json.load(sys.stdin)):

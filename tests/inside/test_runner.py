@@ -12,7 +12,7 @@ import textwrap
 
 import pytest
 
-LANGUAGES = pytest.mark.parametrize("language", ["full", "restricted"])
+POLICIES = pytest.mark.parametrize("policy", ["off", "on"])
 
 
 def place(fields):
@@ -22,9 +22,9 @@ def place(fields):
 # --- results ------------------------------------------------------------------------------------
 
 
-@LANGUAGES
-def test_whole_report(run, language):
-    assert run("1 + 1", language) == {
+@POLICIES
+def test_whole_report(run, policy):
+    assert run("1 + 1", policy) == {
         "status": "ok",
         "exit_code": None,
         "has_result": True,
@@ -46,7 +46,7 @@ def test_whole_report(run, language):
     }
 
 
-@LANGUAGES
+@POLICIES
 @pytest.mark.parametrize(
     ("source", "has_result", "result", "result_repr"),
     [
@@ -71,8 +71,8 @@ def test_whole_report(run, language):
         ("2 ** 80000", True, None, None),
     ],
 )
-def test_result(run, language, source, has_result, result, result_repr):
-    report = run(source, language)
+def test_result(run, policy, source, has_result, result, result_repr):
+    report = run(source, policy)
     assert report["status"] == "ok"
     assert report["has_result"] is has_result
     if source == "2 ** 80000":
@@ -101,8 +101,8 @@ def test_repr_of_the_guest(run):
     assert report["truncated"]["result_repr"] is True
 
 
-@LANGUAGES
-def test_variables(run, language):
+@POLICIES
+def test_variables(run, policy):
     source = """\
         import math
         from math import pi
@@ -115,18 +115,18 @@ def test_variables(run, language):
         b = 3
         b
     """
-    report = run(textwrap.dedent(source), language)
+    report = run(textwrap.dedent(source), policy)
     assert report["variables"] == ["pi", "b", "a", "C"]
 
 
-def test_modules_of_the_policy_are_no_variables(policy, run, monkeypatch):
+def test_modules_of_the_policy_are_no_variables(stand_in, run, monkeypatch):
     class Proxy:
         pass
 
     prepared = sys.modules["belljar_runner.execute"]._prepared
     monkeypatch.setattr(prepared, "module_types", (*prepared.module_types, Proxy))
-    monkeypatch.setattr(policy, "guest_globals", lambda name: {"__name__": name, "make": Proxy})
-    assert run("m = make()\nx = 1\n", "restricted")["variables"] == ["x"]
+    monkeypatch.setattr(stand_in, "guest_globals", lambda name: {"__name__": name, "make": Proxy})
+    assert run("m = make()\nx = 1\n", "on")["variables"] == ["x"]
 
 
 def test_odd_variables(run):
@@ -156,7 +156,7 @@ def test_main_module_is_real(run):
 # --- exits --------------------------------------------------------------------------------------
 
 
-@LANGUAGES
+@POLICIES
 @pytest.mark.parametrize(
     ("call", "status", "exit_code", "message", "stderr"),
     [
@@ -172,8 +172,8 @@ def test_main_module_is_real(run):
         ("raise SystemExit", "ok", 0, None, ""),
     ],
 )
-def test_exit(run, language, call, status, exit_code, message, stderr):
-    report = run(f"import sys\nresult = 7\nx = 1\n{call}\nx = 2\n", language)
+def test_exit(run, policy, call, status, exit_code, message, stderr):
+    report = run(f"import sys\nresult = 7\nx = 1\n{call}\nx = 2\n", policy)
     assert (report["status"], report["exit_code"]) == (status, exit_code)
     assert (report["result"], report["variables"]) == (7, ["result", "x"])
     assert report.stderr == stderr
@@ -192,7 +192,7 @@ def test_exit_with_a_hostile_argument(run):
     assert (report["status"], report["exit_code"]) == ("exception", 1)
 
 
-def test_exit_and_quit_of_the_full_language(run):
+def test_exit_and_quit_without_the_policy(run):
     assert run("exit(4)")["exit_code"] == 4
     assert run("quit()")["exit_code"] == 0
 
@@ -206,19 +206,19 @@ def test_exception_keeps_variables(run):
 # --- exceptions of every kind -------------------------------------------------------------------
 
 
-@LANGUAGES
+@POLICIES
 @pytest.mark.parametrize(
     "kind", ["KeyboardInterrupt", "GeneratorExit", "StopIteration", "BaseException", "TimeoutError"]
 )
-def test_nothing_escapes(run, language, kind):
-    report = run(f"raise {kind}('k')", language)
+def test_nothing_escapes(run, policy, kind):
+    report = run(f"raise {kind}('k')", policy)
     assert report["status"] == "exception"
     assert (report["error"]["type"], report["error"]["message"]) == (kind, "k")
 
 
-@LANGUAGES
-def test_memory_error(run, language):
-    report = run("kept = 'x' * 1000\ndef f():\n    return [0] * 10**18\nf()\n", language)
+@POLICIES
+def test_memory_error(run, policy):
+    report = run("kept = 'x' * 1000\ndef f():\n    return [0] * 10**18\nf()\n", policy)
     assert report["status"] == "memory_limit"
     assert report["error"]["type"] == "MemoryError"
     assert report["error"]["line"] == 3
@@ -280,20 +280,20 @@ def test_no_memory_for_the_report(run, monkeypatch):
     ],
 )
 def test_hint(run, source, changes, hint):
-    found = run(source, "restricted", **changes)["error"]["hint"]
+    found = run(source, "on", **changes)["error"]["hint"]
     assert found is None if hint is None else hint in found
 
 
-def test_withheld_names_are_there_in_the_full_language(run):
-    assert run("del __builtins__.nothing", "full")["error"]["hint"] is None
-    assert run("raise NameError('open', name='open')", "full")["error"]["hint"] is None
+def test_withheld_names_are_there_without_the_policy(run):
+    assert run("del __builtins__.nothing", "off")["error"]["hint"] is None
+    assert run("raise NameError('open', name='open')", "off")["error"]["hint"] is None
 
 
 # --- the policy ---------------------------------------------------------------------------------
 
 
 def test_refused(run):
-    report = run("print('x')\nimport os\nimport os\n", "restricted")
+    report = run("print('x')\nimport os\nimport os\n", "on")
     assert report["status"] == "refused"
     assert report.stdout == ""
     assert [finding["line"] for finding in report["findings"]] == [2, 3]
@@ -311,22 +311,22 @@ def test_refused(run):
 
 
 def test_allowed_imports_narrow(run):
-    assert run("import math\n", "restricted")["status"] == "ok"
-    assert run("import math\n", "restricted", allowed_imports=["math"])["status"] == "ok"
-    assert run("import math\n", "restricted", allowed_imports=[])["status"] == "refused"
+    assert run("import math\n", "on")["status"] == "ok"
+    assert run("import math\n", "on", allowed_imports=["math"])["status"] == "ok"
+    assert run("import math\n", "on", allowed_imports=[])["status"] == "refused"
 
 
 @pytest.mark.parametrize("mode", ["run", "validate"])
-def test_policy_that_fails_refuses(run, policy, mode):
-    policy.fails_with = ValueError("bug")
-    report = run("print('x')", "restricted", mode=mode)
+def test_policy_that_fails_refuses(run, stand_in, mode):
+    stand_in.fails_with = ValueError("bug")
+    report = run("print('x')", "on", mode=mode)
     assert report["status"] == "refused"
     assert report["findings"][0]["rule"] == "BJ004"
     assert report.stdout == ""
 
 
 def test_many_findings(run):
-    report = run("import os\n" * 5000, "restricted")
+    report = run("import os\n" * 5000, "on")
     assert len(report["findings"]) == 1000
     assert report["truncated"]["findings"] is True
 
@@ -334,9 +334,9 @@ def test_many_findings(run):
 # --- validate -----------------------------------------------------------------------------------
 
 
-@LANGUAGES
-def test_validate_runs_nothing(run, language):
-    report = run("print('x')\nsurprise = 1\n1 / 0\n", language, mode="validate")
+@POLICIES
+def test_validate_runs_nothing(run, policy):
+    report = run("print('x')\nsurprise = 1\n1 / 0\n", policy, mode="validate")
     assert (report["status"], report["findings"], report["error"]) == ("ok", [], None)
     assert (report.stdout, report["variables"], report["has_result"]) == ("", [], False)
 
@@ -363,7 +363,7 @@ def test_validate_without_an_analysis(run):
 
 
 def test_validate_reports_every_finding(run):
-    report = run("import os\nimport math\n", "restricted", mode="validate", allowed_imports=[])
+    report = run("import os\nimport math\n", "on", mode="validate", allowed_imports=[])
     assert report["status"] == "refused"
     assert [(f["rule"], f["line"]) for f in report["findings"]] == [("BJ201", 1), ("BJ201", 2)]
     assert report["error"] is None
@@ -384,7 +384,7 @@ def f(x):
 """
 
 
-@LANGUAGES
+@POLICIES
 @pytest.mark.parametrize(
     ("source", "imports", "branches", "nesting"),
     [
@@ -395,9 +395,9 @@ def f(x):
         ("try: pass\nexcept* ValueError: pass\n", [], 1, 1),
     ],
 )
-def test_validate_analyses(run, language, source, imports, branches, nesting):
-    report = run(source, language, mode="validate")
-    of_policy = [] if language == "full" else ["absent"]
+def test_validate_analyses(run, policy, source, imports, branches, nesting):
+    report = run(source, policy, mode="validate")
+    of_policy = [] if policy == "off" else ["absent"]
     assert report["analysis"] == {
         "imports": imports, "branches": branches, "nesting": nesting, "missing": of_policy,
     }  # fmt: skip
@@ -405,10 +405,10 @@ def test_validate_analyses(run, language, source, imports, branches, nesting):
 
 
 def test_what_is_refused_is_analysed_too_and_what_is_no_python_is_not(run):
-    report = run("import os\n", "restricted", mode="validate")
+    report = run("import os\n", "on", mode="validate")
     assert (report["status"], report["analysis"]["imports"]) == ("refused", ["os"])
-    assert run("import os\n(", "restricted", mode="validate")["analysis"] is None
-    assert run("import math\n", "restricted")["analysis"] is None, "a run needs none"
+    assert run("import os\n(", "on", mode="validate")["analysis"] is None
+    assert run("import math\n", "on")["analysis"] is None, "a run needs none"
 
 
 def test_an_analysis_is_bounded(run):
@@ -474,7 +474,7 @@ def test_source_bytes(run, source, result):
     assert report["result"] == result
 
 
-@LANGUAGES
+@POLICIES
 @pytest.mark.parametrize(
     ("source", "message", "line", "column", "shown"),
     [
@@ -510,20 +510,20 @@ def test_source_bytes(run, source, result):
         ),
     ],
 )
-def test_source_bytes_refused(run, language, source, message, line, column, shown):
-    report = run(source, language)
+def test_source_bytes_refused(run, policy, source, message, line, column, shown):
+    report = run(source, policy)
     error = report["error"]
     assert (report["status"], error["type"]) == ("exception", "SyntaxError")
     assert (error["message"], error["line"], error["column"]) == (message, line, column)
     assert error["traceback"] == f'  File "main.py", line {line}\n{shown}SyntaxError: {message}\n'
-    (finding,) = run(source, language, mode="validate")["findings"]
+    (finding,) = run(source, policy, mode="validate")["findings"]
     assert (finding["rule"], finding["reason"]) == ("BJ001", message)
 
 
-@LANGUAGES
+@POLICIES
 @pytest.mark.parametrize("mode", ["run", "validate"])
-def test_source_too_large(run, language, mode):
-    report = run(b"#" * (10 << 20), language, mode=mode)
+def test_source_too_large(run, policy, mode):
+    report = run(b"#" * (10 << 20), policy, mode=mode)
     assert report["status"] == "refused"
     (finding,) = report["findings"]
     assert (finding["rule"], finding["line"]) == ("BJ003", 0)
@@ -532,10 +532,10 @@ def test_source_too_large(run, language, mode):
     if mode == "run":
         assert report["error"]["message"] == "BJ003 source is 10.0 MB; the limit is 1.0 MB"
         assert report["error"]["line"] is None
-    assert run(b"#" * (1 << 20), language, mode=mode)["status"] == "ok"
+    assert run(b"#" * (1 << 20), policy, mode=mode)["status"] == "ok"
 
 
-@LANGUAGES
+@POLICIES
 @pytest.mark.parametrize(
     "source",
     [
@@ -549,8 +549,8 @@ def test_source_too_large(run, language, mode):
     ],
     ids=["unary", "attributes", "calls", "not", "lambda", "sum", "subscripts"],
 )
-def test_nested_too_deeply(run, language, source):
-    report = run(source, language)
+def test_nested_too_deeply(run, policy, source):
+    report = run(source, policy)
     assert (report["status"], report["error"]["type"]) == ("exception", "SyntaxError")
     assert report["error"]["message"] == "the source is nested too deeply"
     assert (
@@ -597,7 +597,7 @@ def in_a_process_of_its_own(script, *arguments):
         belljar_runner.prepare({{}}, {{}})
         run = belljar_runner.execute
         def execute(source, **changes):
-            request = dict(mode="run", language="full", filename="main.py", allowed_imports=None,
+            request = dict(mode="run", policy="off", filename="main.py", allowed_imports=None,
                 stdin=None, max_source=10**6, max_result=10**6, max_report=10**6)
             return run(request | changes, source.encode("utf-8", "surrogateescape"))
     """
@@ -617,9 +617,9 @@ def test_a_request_imports_and_opens_nothing():
                 touched.append((program, event, str(details[0])))
         sys.addaudithook(watch)
         for program in json.loads(sys.argv[1]):
-            for language in ("full", "restricted"):
+            for policy in ("off", "on"):
                 for mode in ("run", "validate"):
-                    execute(program, language=language, mode=mode)
+                    execute(program, policy=policy, mode=mode)
         os.write(1, json.dumps(touched).encode())
     """
     done = in_a_process_of_its_own(script, json.dumps(PROGRAMS))
@@ -682,18 +682,18 @@ def test_warnings_name_only_the_guests_file(source, stderr):
 # --- standard streams ---------------------------------------------------------------------------
 
 
-@LANGUAGES
-def test_stdin(run, language):
+@POLICIES
+def test_stdin(run, policy):
     source = "a = input('name? ')\nb = input()\nprint(a + b)\n"
-    report = run(source, language, stdin="ä\nb\n".encode())
+    report = run(source, policy, stdin="ä\nb\n".encode())
     assert report["error"] is None
     assert report.stdout == "name? äb\n"
     assert report["variables"] == ["a", "b"]
 
 
-@LANGUAGES
-def test_input_without_stdin(run, language):
-    report = run("x = 1\nname = input('name? ')\n", language)
+@POLICIES
+def test_input_without_stdin(run, policy):
+    report = run("x = 1\nname = input('name? ')\n", policy)
     assert (report["error"]["type"], report["error"]["line"]) == ("EOFError", 2)
     assert report["error"]["message"] == "no standard input was given"
     assert report["error"]["traceback"] == (
@@ -737,7 +737,7 @@ def test_streams_that_the_guest_replaced(run):
     assert run("import sys\ndel sys.stdout, sys.stderr\n5")["status"] in ("ok", "exception")
 
 
-# --- a guest that breaks the interpreter (full language) -----------------------------------------
+# --- a guest that breaks the interpreter (policy off) --------------------------------------------
 
 HOSTILE = {
     "trace": "import sys\nsys.settrace(lambda *a: 1 / 0)\n5",
@@ -829,8 +829,8 @@ def test_traceback_is_shortened_in_the_middle(run):
 )
 @pytest.mark.parametrize("limit", [4096, 20_000, 1 << 20])
 def test_report_keeps_to_its_size(run, source, limit):
-    language = "restricted" if source.startswith("import os") else "full"
-    report = run(source, language, max_report=limit)
+    policy = "on" if source.startswith("import os") else "off"
+    report = run(source, policy, max_report=limit)
     assert len(report.raw) <= limit
     assert report["status"] in ("ok", "exception", "refused")
 
@@ -848,7 +848,7 @@ def test_report_keeps_to_its_size(run, source, limit):
     ],
 )
 def test_a_rehearsal_leaves_no_trace(
-    policy, capsys, monkeypatch, rehearse, runs, variables, result
+    stand_in, capsys, monkeypatch, rehearse, runs, variables, result
 ):
     import belljar_runner
 
@@ -882,7 +882,7 @@ def test_a_rehearsal_leaves_no_trace(
         assert report["result"] == result
 
 
-def test_what_is_less_frequent_is_rehearsed_without_a_trace(policy, monkeypatch):
+def test_what_is_less_frequent_is_rehearsed_without_a_trace(stand_in, monkeypatch):
     import belljar_runner
 
     execute = sys.modules["belljar_runner.execute"]
@@ -916,6 +916,6 @@ def test_reseed_changes_random_numbers():
     assert tempfile._name_sequence is None
 
 
-def test_prepare_keeps_the_other_profiles(policy):
-    assert policy.other_profiles == {"data-science": ["numpy"], "network": ["requests"]}
-    assert policy.profile == {"name": "basic"}
+def test_prepare_keeps_the_other_profiles(stand_in):
+    assert stand_in.other_profiles == {"data-science": ["numpy"], "network": ["requests"]}
+    assert stand_in.profile == {"name": "basic"}

@@ -118,5 +118,5 @@ def full():
     """Without the language policy: only the kernel's layers hold."""
     from belljar import Sandbox
 
-    with Sandbox(language="full") as sandbox:
+    with Sandbox(policy="off") as sandbox:
         yield sandbox

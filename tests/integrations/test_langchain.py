@@ -260,7 +260,7 @@ def test_a_program_cannot_read_the_hosts_files(box, full, secret):
         message = BelljarTool(sandbox=sandbox).invoke(call(attack))
         assert message.artifact.status in ("refused", "exception")
         assert secret.read_text() not in message.content
-    assert "FileNotFoundError" in message.content  # of the full language: the kernel's doing
+    assert "FileNotFoundError" in message.content  # without the policy: the kernel's doing
 
 
 def test_a_machine_that_fails_is_no_answer_of_the_programs():

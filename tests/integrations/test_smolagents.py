@@ -342,7 +342,7 @@ def test_an_action_cannot_read_the_hosts_files(box, full, secret):
         with pytest.raises(InterpreterError) as failed:
             executor(attack)
         assert secret.read_text() not in str(failed.value)
-    assert "FileNotFoundError" in str(failed.value)  # of the full language: the kernel's doing
+    assert "FileNotFoundError" in str(failed.value)  # without the policy: the kernel's doing
 
 
 def test_a_hostile_worker_says_what_it_likes_of_its_variables(full):

@@ -347,8 +347,8 @@ with socket.socket() as server:
 
 # --- other processes ------------------------------------------------------------------------------
 #
-# The attacks run in the full language, which has threads: RLIMIT_NPROC leaves room for them and
-# bounds both, so that only the filter refuses other processes.
+# The attacks run with the policy off, where there are threads: RLIMIT_NPROC leaves room for them
+# and bounds both, so that only the filter refuses other processes.
 
 PROCESSES = [
     denied(

@@ -146,7 +146,7 @@ def left_in_session(session: int) -> list[int]:
 
 def belljar(code, *options, wrapper=(), timeout=60, cwd=None, binary=BELLJAR, profile=PROFILE):
     """Runs `belljar run`; whatever comes of it, nothing of it is left running."""
-    arguments = [*map(str, wrapper), str(binary), "run", "--json", "--language", "full"]
+    arguments = [*map(str, wrapper), str(binary), "run", "--json", "--policy", "off"]
     arguments += ["--profile", str(profile), *map(str, options), "-c", code]
     if SLOWNESS > 1:  # where an attack would reach the profile's own limits before it has begun
         for limit in {"--timeout", "--cpu"} - set(options):

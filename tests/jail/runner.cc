@@ -62,7 +62,7 @@ int main(int argc, char** argv) {
   outside::SandboxOptions options;
   options.profile = std::move(*profile);
   options.installation = catalogue->installation();
-  options.language = outside::Language::kFull;
+  options.policy = outside::Policy::kOff;
   options.spares = 1;
   const bool in_session = argc > 2 && std::string_view(argv[2]) == "--session";
   if (argc > 2 && !in_session) options.without_layers = {argv[2]};

@@ -305,7 +305,7 @@ os._exit(0)
 """
     )
     done = subprocess.run(
-        [BELLJAR, "run", "--language", "full", "--profile", PROFILE, "--timeout", "5", "-c", code],
+        [BELLJAR, "run", "--policy", "off", "--profile", PROFILE, "--timeout", "5", "-c", code],
         capture_output=True,
         timeout=30 * SLOWNESS,
         check=False,
@@ -318,7 +318,7 @@ os._exit(0)
 def a_command_that_runs() -> Iterator[subprocess.Popen]:
     limits = ["--timeout", "30", "--cpu", "30"]
     process = subprocess.Popen(
-        [BELLJAR, "run", "--language", "full", "--profile", PROFILE, *limits, "-c", ENDLESS],
+        [BELLJAR, "run", "--policy", "off", "--profile", PROFILE, *limits, "-c", ENDLESS],
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         start_new_session=True,

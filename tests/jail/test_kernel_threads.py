@@ -1,4 +1,4 @@
-"""Threads of the kernel, which programs have in the full language and in no other."""
+"""Threads of the kernel, which programs have with the policy off, and only then."""
 
 import os
 import subprocess
@@ -52,11 +52,11 @@ def test_there_are_as_many_as_the_limit_says(jail):
 def test_every_profile_has_them(jail, profile):
     ran = run(COUNT + "stop.set()\n", profile=profile)
     assert ran.stdout == f"{MOST - 1} can't start new thread\n", ran.outcome
-    assert ran.isolation["language"] == "full"
+    assert ran.isolation["policy"] == "off"
 
 
-def test_the_restricted_language_gets_none(jail):
-    """Its threads are the language's own: RLIMIT_NPROC and the filter are as they were."""
+def test_with_the_policy_there_are_none(jail):
+    """Threads are then the policy's own: RLIMIT_NPROC and the filter are as they were."""
     code = "import threading\nthreading.Thread(target=print, args=('ran',)).start()"
     done = subprocess.run(
         [BELLJAR, "run", "--json", "-c", code], capture_output=True, text=True, check=False
@@ -144,7 +144,7 @@ NEIGHBOURS = f"""
 import threading
 from belljar import Sandbox
 COUNT = {COUNT!r}
-with Sandbox(language="full", spares=2, timeout=60) as box:
+with Sandbox(policy="off", spares=2, timeout=60) as box:
     counted, done = threading.Event(), threading.Event()
     answers = {{}}
     def ready():

@@ -129,7 +129,7 @@ def run(*options, **more):
 def test_strict_holds_all(jail):
     ran = run()
     assert (ran.stdout, missing(ran), ran.isolation["mode"]) == ("42\n", set(), "strict")
-    assert ran.isolation["language"] == "full"
+    assert ran.isolation["policy"] == "off"
 
 
 def test_standard_uses_all_that_there_is(jail):

@@ -1,7 +1,7 @@
 """A system call that the filter denies is an exception of the program: no function returns as if it
 had been made.
 
-Every function of the modules that wrap system calls is called in the full language, since the
+Every function of the modules that wrap system calls is called with the policy off, since the
 restricted one offers few of them, each in a run of its own. If a run ends well although a call was
 denied, C ignores the error somewhere. Then the function must either have done what it is for in
 another way, which is reviewed below, or raise.

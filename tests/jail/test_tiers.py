@@ -128,7 +128,7 @@ def session(tier: str, jail: Any, tmp_path_factory: pytest.TempPathFactory) -> I
     session = Session(
         BELLJAR,
         *("--profile", armed(tier, tmp_path_factory.mktemp("tier"))),
-        *("--language", "full", "--memory", MEMORY),
+        *("--policy", "off", "--memory", MEMORY),
         *("--allow-domain", "allowed.test"),  # or there is no egress proxy
         environment={**os.environ, "BELLJAR_TEST_SECRET": SECRET},
     )

@@ -503,8 +503,8 @@ def test_debug_mode_is_kept_and_records_no_stacks() -> None:
     assert ran.stdout == "['exception', 'handle', 'message']\nTrue <Future pending>\n"
 
 
-@pytest.mark.parametrize("language", ["restricted", "full"])
-def test_in_a_sealed_worker(language: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("policy", ["on", "off"])
+def test_in_a_sealed_worker(policy: str, tmp_path: Path) -> None:
     """The system calls of a worker suffice, and with the policy off the same loop is there."""
     program = tmp_path / "program.py"
     program.write_text(
@@ -523,7 +523,7 @@ def test_in_a_sealed_worker(language: str, tmp_path: Path) -> None:
     )
     belljar = Path(os.environ["BELLJAR_BUILD"]) / "belljar"
     done = subprocess.run(
-        [belljar, "run", "--language", language, program],
+        [belljar, "run", "--policy", policy, program],
         capture_output=True,
         text=True,
         check=False,

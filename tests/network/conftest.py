@@ -49,8 +49,8 @@ class Outcome:
 Run = Callable[..., Outcome]
 
 
-@pytest.fixture(params=["restricted", "full"])
-def language(request: pytest.FixtureRequest) -> str:
+@pytest.fixture(params=["on", "off"])
+def policy(request: pytest.FixtureRequest) -> str:
     return request.param
 
 
@@ -61,15 +61,15 @@ RESOLVED = [f"{name}=127.0.0.1" for name in ("allowed.test", "www.allowed.test",
 
 @pytest.fixture(scope="session")
 def sessions() -> Iterator[Callable[..., Session]]:
-    """The server for a policy and a language; started by the first who asks for it."""
+    """The server for rules of the proxy and a policy; started by the first who asks for it."""
     started: dict[tuple[str, ...], Session] = {}
 
-    def session(domains: str, private: str, language: str) -> Session:
-        key = (domains, private, language)
+    def session(domains: str, private: str, policy: str) -> Session:
+        key = (domains, private, policy)
         if key not in started:
             started[key] = Session(
                 PROGRAM,
-                *("--profile", "network", "--language", language, "--spares", "2"),
+                *("--profile", "network", "--policy", policy, "--spares", "2"),
                 BELLJAR_NETWORK_ALLOWED_DOMAINS=domains,
                 BELLJAR_NETWORK_ALLOW_PRIVATE=private,
                 BELLJAR_NETWORK_RESOLVE=",".join(RESOLVED),
@@ -89,10 +89,10 @@ def run(sessions: Callable[..., Session]) -> Run:
         source: str,
         domains: str = DOMAINS,
         private: str = "127.0.0.1",
-        language: str = "restricted",
+        policy: str = "on",
         **arguments: Any,
     ) -> Outcome:
-        session = sessions(domains, private, language)
+        session = sessions(domains, private, policy)
         return Outcome(session.run(textwrap.dedent(source), **arguments))
 
     return start
@@ -111,9 +111,9 @@ class Stage:
         self.enter = ("nsenter", "--target", str(pid), "--mount", "--net", *_NSENTER)
         self.sessions: dict[str, Session] = {}
 
-    def run(self, source: str, language: str = "full", **arguments: Any) -> Outcome:
+    def run(self, source: str, policy: str = "off", **arguments: Any) -> Outcome:
         """A program that may reach every name."""
-        return Outcome(self.sessions[language].run(textwrap.dedent(source), **arguments))
+        return Outcome(self.sessions[policy].run(textwrap.dedent(source), **arguments))
 
     def plain(self, source: str) -> str:
         """What a program prints on the same machine without Belljar."""
@@ -149,10 +149,10 @@ def stage(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
     found = Stage(folder, host.pid)
     try:
         assert host.stdout.readline() == "ready\n"
-        for language in ("restricted", "full"):
-            found.sessions[language] = Session(
+        for policy in ("on", "off"):
+            found.sessions[policy] = Session(
                 PROGRAM,
-                *("--profile", "network", "--language", language, "--spares", "2"),
+                *("--profile", "network", "--policy", policy, "--spares", "2"),
                 *("--allow-domain", "*:*"),
                 wrapper=found.enter,
             )

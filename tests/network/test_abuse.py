@@ -27,7 +27,7 @@ def everything(plain):
 @pytest.fixture
 def abuse(run):
     def start(program, **arguments):
-        return run(ASK + program, language="full", **arguments)
+        return run(ASK + program, policy="off", **arguments)
 
     return start
 

@@ -139,8 +139,8 @@ except Exception as error:
 
 
 @pytest.mark.parametrize("library", LIBRARIES)
-def test_a_server_that_the_systems_roots_vouch_for_is_reached(stage, language, library):
-    outcome = stage.run(attempt(library, "good.test"), language=language)
+def test_a_server_that_the_systems_roots_vouch_for_is_reached(stage, policy, library):
+    outcome = stage.run(attempt(library, "good.test"), policy=policy)
     assert outcome.stdout == "reached\n"
     assert {(event["host"], event["allowed"]) for event in outcome.network} == {("good.test", True)}
 

@@ -30,8 +30,8 @@ HTTPX = """
 
 
 @pytest.mark.parametrize("program", [URLLIB, CLIENT], ids=["urllib", "http.client"])
-def test_the_library_reaches_an_allowed_host(run, http, language, program):
-    outcome = run(program.format(url=f"http://allowed.test:{http}/a"), language=language)
+def test_the_library_reaches_an_allowed_host(run, http, policy, program):
+    outcome = run(program.format(url=f"http://allowed.test:{http}/a"), policy=policy)
     said = json.loads(outcome.stdout)
     assert said["path"] == "/a"
     assert said["host"] == f"allowed.test:{http}"
@@ -43,15 +43,15 @@ def test_the_library_reaches_an_allowed_host(run, http, language, program):
 
 
 @pytest.mark.parametrize("program", [REQUESTS, HTTPX], ids=["requests", "httpx"])
-def test_packages_reach_an_allowed_host(run, http, packages, language, program):
-    outcome = run(program.format(url=f"http://www.allowed.test:{http}/a"), language=language)
+def test_packages_reach_an_allowed_host(run, http, packages, policy, program):
+    outcome = run(program.format(url=f"http://www.allowed.test:{http}/a"), policy=policy)
     assert json.loads(outcome.stdout)["host"] == f"www.allowed.test:{http}"
     assert [event["protocol"] for event in outcome.network] == ["http"]
 
 
 @pytest.mark.parametrize("program", [URLLIB, CLIENT], ids=["urllib", "http.client"])
-def test_another_host_is_refused_by_name(run, http, language, program):
-    outcome = run(program.format(url=f"http://denied.test:{http}/a"), language=language)
+def test_another_host_is_refused_by_name(run, http, policy, program):
+    outcome = run(program.format(url=f"http://denied.test:{http}/a"), policy=policy)
     assert "allow" in outcome.error
     (event,) = outcome.network
     assert (event["host"], event["allowed"]) == ("denied.test", False)
@@ -146,12 +146,12 @@ def alike(said: str) -> str:
 
 
 @pytest.mark.parametrize("client", ASKING)
-def test_a_refusal_is_the_same_exception_for_http_and_https(run, packages, language, client):
+def test_a_refusal_is_the_same_exception_for_http_and_https(run, packages, policy, client):
     said = []
     for scheme in ("https", "http"):
         url = f"{scheme}://denied.test:8000/a"
         program = (SAYING + ASKING[client]).replace("{url!r}", repr(url))
-        outcome = run(program, language=language)
+        outcome = run(program, policy=policy)
         assert outcome.json["status"] == "ok", outcome.json["error"]
         assert not [event for event in outcome.network if event["allowed"]]
         said.append(alike(outcome.stdout))
@@ -219,16 +219,16 @@ def test_posting(run, http):
     assert (said["method"], said["body"], said["headers"]["X-Mine"]) == ("POST", "hello", "1")
 
 
-def test_tls_is_verified_inside(run, https, authority, language):
+def test_tls_is_verified_inside(run, https, authority, policy):
     program = f"""
         import ssl, urllib.request
         context = ssl.create_default_context({{}})
         print(urllib.request.urlopen("https://allowed.test:{https}/s", context=context).status)
     """
-    refused = run(program.replace("{}", ""), language=language)
+    refused = run(program.replace("{}", ""), policy=policy)
     assert "CERTIFICATE_VERIFY_FAILED" in refused.error
     trusting = program.replace("{}", f"cadata={authority.certificate!r}")
-    outcome = run(trusting, language=language)
+    outcome = run(trusting, policy=policy)
     assert outcome.stdout == "200\n"
     assert outcome.network[0]["protocol"] == "connect"
 

@@ -103,7 +103,7 @@ def meeting():
 
 
 def test_a_narrow_run_reaches_nothing_of_a_wide_one(sessions, http, meeting):
-    session = sessions(DOMAINS, "127.0.0.1", "full")
+    session = sessions(DOMAINS, "127.0.0.1", "off")
 
     def start(program, **arguments):
         text = (
@@ -137,10 +137,10 @@ def test_nothing_is_left_for_the_next(run, http):
     """
     look = CONNECTIONS + "print(list(connections()))"
     control = f"import socket\nkept = socket.create_connection(('allowed.test', {http}))\n" + look
-    assert run(control, language="full").stdout == "[('127.0.0.1', 1080)]\n"
+    assert run(control, policy="off").stdout == "[('127.0.0.1', 1080)]\n"
     for _ in range(5):
-        left = run(leave, language="full")
+        left = run(leave, policy="off")
         (event,) = left.network
         assert event["allowed"]
-        outcome = run(look, language="full")
+        outcome = run(look, policy="off")
         assert (outcome.stdout, outcome.network) == ("[]\n", [])

@@ -76,8 +76,8 @@ WEB_SOCKETS = """
 @pytest.mark.parametrize(
     "program", [WEB_SOCKET_CLIENT, WEB_SOCKETS], ids=["websocket-client", "websockets"]
 )
-def test_web_sockets(run, web_socket, packages, language, program):
-    outcome = run(program.format(port=web_socket), language=language)
+def test_web_sockets(run, web_socket, packages, policy, program):
+    outcome = run(program.format(port=web_socket), policy=policy)
     assert outcome.stdout == "hello\n"
     assert [event["protocol"] for event in outcome.network] == ["connect"]
 
@@ -105,14 +105,14 @@ ASYNCHRONOUS = """
 """
 
 
-def test_asynchronous_clients(run, http, packages, language):
-    outcome = run(ASYNCHRONOUS.format(port=http), language=language)
+def test_asynchronous_clients(run, http, packages, policy):
+    outcome = run(ASYNCHRONOUS.format(port=http), policy=policy)
     assert outcome.stdout.splitlines()[:3] == ["/a", "/b", "200"]
     assert outcome.stdout.splitlines()[-1] == "[0, 1, 2]"
     assert [event["allowed"] for event in outcome.network] == [True] * 3 + [False]
 
 
-def test_mail_is_sent(run, smtp, language):
+def test_mail_is_sent(run, smtp, policy):
     port, inbox = smtp
     outcome = run(
         f"""
@@ -126,7 +126,7 @@ def test_mail_is_sent(run, smtp, language):
         with smtplib.SMTP("allowed.test", {port}, timeout=10) as server:
             server.send_message(message)
     """,
-        language=language,
+        policy=policy,
     )
     assert outcome.stdout == ""
     (sent,) = inbox.messages
@@ -135,7 +135,7 @@ def test_mail_is_sent(run, smtp, language):
     assert outcome.json["security_events"] == []
 
 
-def test_files_come_and_go_by_ftp(run, ftp, tmp_path, language):
+def test_files_come_and_go_by_ftp(run, ftp, tmp_path, policy):
     outcome = run(
         f"""
         import ftplib, io
@@ -148,14 +148,14 @@ def test_files_come_and_go_by_ftp(run, ftp, tmp_path, language):
             print(got.getvalue())
             server.storbinary("STOR back.txt", io.BytesIO(b"and back"))
     """,
-        language=language,
+        policy=policy,
     )
     assert outcome.stdout == "['hello.txt']\nb'hello by FTP'\n"
     assert (tmp_path / "back.txt").read_text() == "and back"
     assert all(event["host"] == "allowed.test" for event in outcome.network)
 
 
-def test_a_loop_that_nothing_can_wake_says_so(run, language):
+def test_a_loop_that_nothing_can_wake_says_so(run, policy):
     outcome = run(
         """
         import asyncio
@@ -163,6 +163,6 @@ def test_a_loop_that_nothing_can_wake_says_so(run, language):
             await asyncio.get_running_loop().create_future()
         asyncio.run(main())
     """,
-        language=language,
+        policy=policy,
     )
     assert "every task waits" in outcome.error

@@ -70,9 +70,7 @@ print(len(states), *sorted(hashlib.sha256(repr(state).encode()).hexdigest() for 
 @pytest.fixture(scope="module")
 def zygote(packages: None) -> Iterator[Session]:
     """One server, and so one zygote."""
-    session = Session(
-        PROGRAM, "--profile", "network", "--language", "full", "--spares", str(WORKERS)
-    )
+    session = Session(PROGRAM, "--profile", "network", "--policy", "off", "--spares", str(WORKERS))
     yield session
     session.close()
 

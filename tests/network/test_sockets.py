@@ -31,7 +31,7 @@ def echo_port():
         yield port
 
 
-def test_a_socket_connects_by_name(run, echo_port, language):
+def test_a_socket_connects_by_name(run, echo_port, policy):
     outcome = run(
         f"""
         import socket
@@ -43,13 +43,13 @@ def test_a_socket_connects_by_name(run, echo_port, language):
             connection.sendall(b"two")
             print(connection.recv(10))
     """,
-        language=language,
+        policy=policy,
     )
     assert outcome.stdout == "b'one'\nb'two'\n"
     assert [event["protocol"] for event in outcome.network] == ["socks5", "socks5"]
 
 
-def test_what_is_refused_says_so(run, echo_port, language):
+def test_what_is_refused_says_so(run, echo_port, policy):
     outcome = run(
         f"""
         import socket
@@ -59,7 +59,7 @@ def test_what_is_refused_says_so(run, echo_port, language):
             except OSError as error:
                 print(type(error).__name__)
     """,
-        language=language,
+        policy=policy,
     )
     assert outcome.stdout == "PermissionError\nConnectionRefusedError\n"
 
@@ -84,7 +84,7 @@ for address in ["10.0.0.1", "169.254.169.254", "192.0.2.1"]:
     plain.settimeout(1)
     attempt(lambda: plain.connect((address, 80)))
 """,
-        language="full",
+        policy="off",
     )
     assert outcome.stdout.splitlines()[0] == "[1080]"
     assert "done" not in outcome.stdout
@@ -110,7 +110,7 @@ def test_no_other_kind_of_socket_can_be_made(run, kind):
         part if part.isdecimal() else f"_socket.{part}" for part in kind.split(", ")
     )
     program = TRY + f"import _socket\nattempt(lambda: _socket.socket({arguments}).close())\n"
-    outcome = run(program, language="full")
+    outcome = run(program, policy="off")
     assert outcome.stdout == "PermissionError\n"
 
 
@@ -130,7 +130,7 @@ def test_options_that_no_library_needs_are_refused(run):
         program += f"attempt(lambda: plain.setsockopt({values}))\n"
     program += "attempt(lambda: plain.setsockopt(6, 1, 1))\n"
     program += "attempt(lambda: plain.setsockopt(1, 9, 1))\n"
-    outcome = run(program, language="full")
+    outcome = run(program, policy="off")
     assert outcome.stdout.splitlines() == ["PermissionError"] * len(options) + ["done "] * 2
 
 
@@ -144,7 +144,7 @@ attempt(lambda: plain.bind(("0.0.0.0", 8000)))
 attempt(lambda: plain.listen())
 attempt(lambda: plain.accept())
 """,
-        language="full",
+        policy="off",
     )
     assert outcome.stdout == "PermissionError\n" * 4
 
@@ -169,7 +169,7 @@ say(b"GET / HTTP/1.1\\r\\nHost: allowed.test:{echo_port}\\r\\n\\r\\n")
 say(b"CONNECT denied.test:22 HTTP/1.1\\r\\nHost: allowed.test:{echo_port}\\r\\n\\r\\n")
 say(b"CONNECT 127.0.0.1:{echo_port} HTTP/1.1\\r\\n\\r\\n")
 """,
-        language="full",
+        policy="off",
     )
     answers = [line[2:14] for line in outcome.stdout.splitlines()]
     assert answers == ["HTTP/1.1 400"] * 4 + ["HTTP/1.1 403"] * 2
@@ -189,11 +189,11 @@ print(sent, received == data)
 """
 
 
-def test_a_file_is_sent_without_sendfile(echo_port, language):
+def test_a_file_is_sent_without_sendfile(echo_port, policy):
     """Which would move pages of the page cache into the socket: profiles/seccomp.toml."""
     session = Session(
         PROGRAM,
-        *("--profile", "filesystem+network", "--language", language),
+        *("--profile", "filesystem+network", "--policy", policy),
         BELLJAR_NETWORK_ALLOWED_DOMAINS="allowed.test:*",
         BELLJAR_NETWORK_ALLOW_PRIVATE="127.0.0.1",
         BELLJAR_NETWORK_RESOLVE="allowed.test=127.0.0.1",

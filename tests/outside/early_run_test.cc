@@ -23,7 +23,7 @@ using std::chrono::milliseconds;
 
 SandboxOptions WithPackages() {
   SandboxOptions options = tests::FullPython();
-  options.language = Language::kRestricted;
+  options.policy = Policy::kOn;
   options.spares = 1;
   // Packages take their time to load. These are not installed, so the test stands in for that.
   options.profile.packages.push_back({"slow", {"slow"}});

@@ -28,8 +28,8 @@ SandboxOptions Restricted() {
   return options;
 }
 
-// One sandbox of each language for all tests of a suite: none is left with state.
-class FunctionsTest : public testing::TestWithParam<Language> {
+// One sandbox with the policy and one without for all tests of a suite: none is left with state.
+class FunctionsTest : public testing::TestWithParam<Policy> {
  protected:
   static void SetUpTestSuite() {
     restricted_ = tests::Open(Restricted()).release();
@@ -41,7 +41,7 @@ class FunctionsTest : public testing::TestWithParam<Language> {
     delete restricted_;
     delete full_;
   }
-  Sandbox& sandbox() { return GetParam() == Language::kFull ? *full_ : *restricted_; }
+  Sandbox& sandbox() { return GetParam() == Policy::kOff ? *full_ : *restricted_; }
 
   // With the function "ask", whose calls are kept; it answers `answer_`.
   host::Outcome Run(const std::string& source, milliseconds timeout = seconds(60)) {
@@ -76,10 +76,9 @@ class FunctionsTest : public testing::TestWithParam<Language> {
 Sandbox* FunctionsTest::restricted_ = nullptr;
 Sandbox* FunctionsTest::full_ = nullptr;
 
-INSTANTIATE_TEST_SUITE_P(Languages, FunctionsTest,
-                         testing::Values(Language::kRestricted, Language::kFull),
+INSTANTIATE_TEST_SUITE_P(Policies, FunctionsTest, testing::Values(Policy::kOn, Policy::kOff),
                          [](const auto& info) {
-                           return info.param == Language::kFull ? "Full" : "Restricted";
+                           return info.param == Policy::kOff ? "Off" : "On";
                          });
 
 TEST_P(FunctionsTest, InputsAreVariablesOfTheProgram) {
@@ -190,7 +189,7 @@ TEST_P(FunctionsTest, AFailureThereIsAnExceptionHere) {
       "try:\n    ask()\nexcept Exception as error:\n    result = [type(error).__name__, "
       "str(error)]\n";
   const std::string source =
-      GetParam() == Language::kFull
+      GetParam() == Policy::kOff
           ? kTry
           : "try:\n    ask()\nexcept LookupError as error:\n    result = ['KeyError', str(error)]\n"
             "except Exception as error:\n    result = ['RuntimeError', str(error)]\n";
@@ -334,7 +333,7 @@ class HostileLineTest : public FunctionsTest {
     return Run(kFindLine + source, timeout);
   }
 };
-INSTANTIATE_TEST_SUITE_P(Languages, HostileLineTest, testing::Values(Language::kFull),
+INSTANTIATE_TEST_SUITE_P(Policies, HostileLineTest, testing::Values(Policy::kOff),
                          [](const auto&) { return "Full"; });
 
 // The control: what the attacks below do wrong is all that is wrong with them.

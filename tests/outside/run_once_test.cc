@@ -17,7 +17,7 @@ using StringList = std::vector<std::string>;
 
 SandboxOptions Restricted() {
   SandboxOptions options = tests::FullPython();
-  options.language = Language::kRestricted;
+  options.policy = Policy::kOn;
   return options;
 }
 
@@ -56,7 +56,7 @@ TEST(RunOnce, AModuleThatIsNamedIsThere) {
 struct Unnamed {
   const char* what;
   const char* source;
-  Language language = Language::kRestricted;
+  Policy policy = Policy::kOn;
 };
 constexpr Unnamed kUnnamed[] = {
     {"__import__", "__import__('statis' + 'tics').mean([1, 3])"},
@@ -70,15 +70,15 @@ constexpr Unnamed kUnnamed[] = {
     {"a codec", "b'\\x80'.decode('cp' + '1252')"},
     {"a codec in C", "b'\\x81\\x30'.decode('g' + 'bk', 'replace')"},
     {"an event loop", "async def main():\n    return 42\nawait main()"},
-    {"the full language", "__import__('statis' + 'tics').mean([1, 3])", Language::kFull},
-    {"an event loop of it", "async def main():\n    return 42\nawait main()", Language::kFull},
-    {"our own code", "__import__('belljar_policy.library.lz' + 'ma')", Language::kFull},
+    {"no language policy", "__import__('statis' + 'tics').mean([1, 3])", Policy::kOff},
+    {"an event loop of it", "async def main():\n    return 42\nawait main()", Policy::kOff},
+    {"our own code", "__import__('belljar_policy.library.lz' + 'ma')", Policy::kOff},
 };
 
 TEST(RunOnce, AModuleThatIsNotNamedIsThereToo) {
   for (const Unnamed& each : kUnnamed) {
     SandboxOptions options = Restricted();
-    options.language = each.language;
+    options.policy = each.policy;
     const host::Request request = tests::MakeRequest(each.source);
     EXPECT_TRUE(StartsOver(RunWith(NamedModules(options.profile, each.source), options, request)))
         << each.what;

@@ -103,7 +103,7 @@ TEST(ZygoteFor, HasWhatItsSourceSays) {
   EXPECT_FALSE(kind(WorkerSource::kOwn).modules);
   EXPECT_TRUE(kind(WorkerSource::kOwnNamed).single_run);
   EXPECT_EQ(kind(WorkerSource::kOwnNamed).modules, StringList({"math", "scipy"}));
-  options.language = Language::kFull;
+  options.policy = Policy::kOff;
   EXPECT_EQ(kind(WorkerSource::kLightSpare).modules, StringList({"numpy", "*"}));
   EXPECT_EQ(kind(WorkerSource::kOwnNamed).modules, StringList({"math", "scipy", "*"}));
   options.single_run = true;

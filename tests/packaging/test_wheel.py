@@ -259,8 +259,8 @@ def test_all_layers_hold(environment):
 def test_the_interpreter_is_the_environments(environment):
     done = environment.run(
         "run",
-        "--language",
-        "full",
+        "--policy",
+        "off",
         "--json",
         "-c",
         "import sys; [sys.version, sys.path, sys.flags.isolated]",
@@ -310,7 +310,7 @@ def test_nothing_of_the_environment_is_a_guests(environment):
     ]
     for option in ((), ("--without", "namespaces")):
         done = environment.run(
-            "run", *option, "--language", "full", "--json", "-c", LOOK.format(paths=paths)
+            "run", *option, "--policy", "off", "--json", "-c", LOOK.format(paths=paths)
         )
         seen = result_of(done)
         variables = seen.pop("environment")
@@ -323,10 +323,10 @@ def test_what_is_installed_into_the_interpreter_itself_is_no_guests(environment)
     packages = Path(environment.python).resolve().parents[1] / f"lib/python{MINOR}/site-packages"
     listed = "import os\ntry: result = os.listdir({!r})\nexcept OSError: result = 'nothing'\nresult"
     code = listed.format(str(packages))
-    done = environment.run("run", "--language", "full", "--json", "-c", code)
+    done = environment.run("run", "--policy", "off", "--json", "-c", code)
     assert result_of(done) in ([], "nothing")
     done = environment.run(
-        "run", "--without", "namespaces", "--language", "full", "--json", "-c", code
+        "run", "--without", "namespaces", "--policy", "off", "--json", "-c", code
     )
     assert result_of(done) == "nothing"
 
@@ -371,10 +371,10 @@ def test_a_profile_takes_its_packages_from_the_environment(with_toy):
         str(with_toy.packages / name) for name in ("toy/part.py", "secret.py", "pip/__init__.py")
     ]
     for option in ((), ("--without", "namespaces")):
-        done = with_toy.run(*run, *option, "--language", "full", "-c", LOOK.format(paths=paths))
+        done = with_toy.run(*run, *option, "--policy", "off", "-c", LOOK.format(paths=paths))
         seen = result_of(done)
         assert [seen[path] for path in paths] == [True, "nothing", "nothing"]
-        found = with_toy.run(*run, *option, "--language", "full", "-c", "import secret")
+        found = with_toy.run(*run, *option, "--policy", "off", "-c", "import secret")
         assert "No module named 'secret'" in json.loads(found.stdout)["error"]["message"]
 
 

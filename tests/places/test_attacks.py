@@ -1,8 +1,8 @@
 """The jail's attacks, in containers: another wall, and the same host to hurt.
 
 Each attack's control is in tests/jail/test_attacks.py. Only the kernel's layers and the container
-hold here: the language is "full". A container is started for every run, so attacks that do not end
-their worker share one.
+hold here: the language policy is off. A container is started for every run, so attacks that do not
+end their worker share one.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ def place(request: pytest.FixtureRequest) -> Place:
 @pytest.fixture(scope="module")
 def server(place: Place) -> Iterator[Server]:
     load(place, str(PROFILE))
-    server = Server(place, str(PROFILE), "--language", "full")
+    server = Server(place, str(PROFILE), "--policy", "off")
     yield server
     server.close()
 

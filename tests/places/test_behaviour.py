@@ -24,7 +24,7 @@ def test_programs(basic: Server, name: str) -> None:
     asked = {names.get(key, key): value for key, value in case.asked.items()}
     outcome = basic.run(case.code, **asked)
     assert differences(case, outcome) == {}, outcome
-    assert outcome["isolation"]["language"] == "restricted"
+    assert outcome["isolation"]["policy"] == "on"
 
 
 def test_reports(basic: Server) -> None:

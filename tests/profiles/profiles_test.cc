@@ -96,6 +96,21 @@ TEST_F(Profiles, AnUnknownKeyIsRefusedWithLineAndSuggestion) {
   ExpectRefused(Load("[modules.math]", "[quite_another]"), {"mine.toml:20", "\"quite_another\""});
 }
 
+TEST_F(Profiles, ThePolicyIsOffUnderItsFormerNameToo) {
+  const auto with = [this](const std::string& line) {
+    return Load("[limits]", line + "\n[limits]");
+  };
+  for (const auto& [line, is_off] : {std::pair("", false), std::pair("policy = \"off\"", true),
+                                     std::pair("language = \"full\"", true)}) {
+    const core::Result<core::Profile> profile = with(line);
+    ASSERT_TRUE(profile) << line << profile.error().ToString();
+    EXPECT_EQ(profile->without_policy, is_off) << line;
+  }
+  ExpectRefused(with("policy = \"on\""), {"mine.toml:4", "\"policy\" may only be \"off\""});
+  ExpectRefused(with("language = \"restricted\""),
+                {"mine.toml:4", "\"language\" may only be \"full\""});
+}
+
 TEST_F(Profiles, ModulesThatOnlyRefuseAreNoModulesOfTheProfile) {
   const std::string text =
       std::string(kProfile) + "\n[for_tests.smtplib]\nwhy = \"w\"\nexports = [\"SMTP\"]\n";

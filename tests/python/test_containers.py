@@ -200,7 +200,7 @@ def test_an_attack_on_functions_that_are_awaited(place: Place) -> None:
         return 2 * number
 
     container = ContainerOptions(**options_of(place))
-    with Sandbox("basic", language="full", container=container, spares=1) as box:
+    with Sandbox("basic", policy="off", container=container, spares=1) as box:
         begin = HOSTILE + f"numbers = [say('+double', n)['value'] for n in range({MOST})]\n"
         control = begin + "while not (told := say('@await')): pass\ntold"
         told = box.run(control, functions={"double": double})

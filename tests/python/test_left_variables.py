@@ -9,9 +9,9 @@ import pytest
 from belljar import Result, Sandbox
 
 
-@pytest.fixture(scope="module", params=["restricted", "full"])
+@pytest.fixture(scope="module", params=["on", "off"])
 def either(request: pytest.FixtureRequest) -> Iterator[Sandbox]:
-    with Sandbox(language=request.param) as sandbox:
+    with Sandbox(policy=request.param) as sandbox:
         yield sandbox
 
 

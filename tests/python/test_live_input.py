@@ -28,14 +28,14 @@ class Person:
         return self.answers.pop(0) if self.answers else self.then()
 
 
-@pytest.fixture(params=["restricted", "full"])
+@pytest.fixture(params=["on", "off"])
 def sandbox(request: pytest.FixtureRequest, box: Sandbox) -> object:
     from belljar import Sandbox
 
-    if request.param == "restricted":
+    if request.param == "on":
         yield box
         return
-    with Sandbox("basic", language="full", spares=1) as full:
+    with Sandbox("basic", policy="off", spares=1) as full:
         yield full
 
 
@@ -186,7 +186,7 @@ def test_a_question_that_an_attacker_sends(question: str, prompt: str) -> None:
     from belljar import Sandbox
 
     person = Person("answer")
-    with Sandbox("basic", language="full", spares=1) as full:
+    with Sandbox("basic", policy="off", spares=1) as full:
         result = full.run(FORGED, stdin=person, inputs={"QUESTIONS": [question]})
     assert result.value == ['{"value":"answer\\n"}'], result.error
     assert person.prompts == [prompt]
@@ -207,7 +207,7 @@ def test_no_question_asks_nobody(question: str) -> None:
     from belljar import Sandbox
 
     person = Person("answer")
-    with Sandbox("basic", language="full", spares=1) as full:
+    with Sandbox("basic", policy="off", spares=1) as full:
         result = full.run(FORGED, stdin=person, inputs={"QUESTIONS": [question]})
         assert full.run("input()", stdin=person).value == "answer", "the control"
     assert result.value is not None and '"error"' in result.value[0]

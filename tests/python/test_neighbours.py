@@ -176,7 +176,7 @@ def test_the_end_of_the_parent_is_no_outcome(
 
 # What the host decided stays an outcome, and so does what a guest did to itself.
 KILLED = """
-with Sandbox(language="full") as box:
+with Sandbox(policy="off") as box:
     ends = [
         end_of(box, UNTIL_KILLED, timeout=0.2),
         end_of(box, "import os\\nos._exit(3)"),

@@ -21,8 +21,8 @@ RUN = {
 CELL = {name: default for name, default in RUN.items() if name != "memory"} | {"filename": None}
 SANDBOX = {
     "timeout": None, "memory": None, "cpu": None, "output": None, "isolation": "strict",
-    "language": "restricted", "allowed_imports": None, "allow_domains": (), "allow_private": (),
-    "spares": None, "container": False, "packages": (),
+    "policy": "on", "language": "python", "allowed_imports": None, "allow_domains": (),
+    "allow_private": (), "spares": None, "container": False, "packages": (),
 }  # fmt: skip
 SESSION = {
     "timeout": None, "memory": None, "cpu": None, "output": None, "checkpoints": 16,

@@ -28,7 +28,7 @@ def test_all_parts_of_a_result(box: Sandbox) -> None:
     assert (result.exit_code, result.findings, result.truncated) == (None, (), ())
     assert "x" in result.variables
     assert (result.artifacts, result.artifacts_left_out, result.network) == ((), 0, ())
-    assert (result.isolation.mode, result.isolation.language) == ("strict", "restricted")
+    assert (result.isolation.mode, result.isolation.policy) == ("strict", "on")
     assert {"namespaces", "landlock", "seccomp"} <= {
         each.name for each in result.isolation.layers if each.held
     }
@@ -149,7 +149,7 @@ def test_bytes_and_standard_input(box: Sandbox) -> None:
 def test_output_that_is_no_utf8() -> None:
     code = "import sys\nsys.stdout.buffer.write(b'a\\xff\\xe4b\\xf0\\x9f')"
     pieces: list[str] = []
-    with Sandbox(language="full") as full:
+    with Sandbox(policy="off") as full:
         result = full.run(code, stream=lambda name, text: pieces.append(text))
     assert result.ok, result.error
     assert result.stdout == "a\ufffd\ufffdb\ufffd"
@@ -332,7 +332,10 @@ def test_bad_arguments_are_named(
         ({"profile": "./none.toml"}, ValueError, "none.toml"),
         ({"profile": 1}, TypeError, "profile is a int"),
         ({"isolation": "weak"}, ValueError, "isolation is 'weak'"),
-        ({"language": "all"}, ValueError, "language is 'all'"),
+        ({"policy": "none"}, ValueError, "policy is 'none'"),
+        ({"language": "perl"}, ValueError, "language is 'perl'; it is one of 'python'"),
+        ({"policy": "off", "language": "restricted"}, ValueError, "contradict each other"),
+        ({"policy": "on", "language": "full"}, ValueError, "contradict each other"),
         ({"spares": 0}, ValueError, "spares is 0"),
         ({"spares": "2"}, TypeError, "spares is a str"),
         ({"spares": 10**5000}, ValueError, "spares is an int of 16610 bits"),
@@ -343,7 +346,7 @@ def test_bad_arguments_are_named(
         ({"timeout": 1e4}, ValueError, "timeout: .* the maximum of profile basic"),
         ({"memory": "64g"}, ValueError, "memory: 64g is over 4g"),
         ({"allowed_imports": ["mth"]}, ValueError, 'did you mean "math"'),
-        ({"language": "full", "allowed_imports": ["math"]}, ValueError, 'language="full"'),
+        ({"policy": "off", "allowed_imports": ["math"]}, ValueError, 'policy="off"'),
     ],
     ids=named,
 )
@@ -375,10 +378,32 @@ def test_validate(box: Sandbox) -> None:
     assert not box.validate("if").ok
 
 
+@pytest.mark.parametrize(
+    ("options", "is_off"),
+    [
+        ({"policy": "off"}, True),
+        ({"language": "full"}, True),
+        ({"policy": "off", "language": "full"}, True),
+        ({"policy": "on", "language": "restricted"}, False),
+        ({"language": "restricted"}, False),
+        ({"language": "python"}, False),
+    ],
+    ids=str,
+)
+def test_the_policy_and_its_former_name(options: dict[str, Any], is_off: bool) -> None:
+    with Sandbox("basic", spares=1, **options) as box:
+        result = box.run("import sys\nsys._getframe() is not None")
+        told = box.info()
+    assert result.ok == is_off
+    expected = ("off", "full") if is_off else ("on", "restricted")
+    for each in (result.isolation, told):
+        assert (each.policy, each.language) == expected
+
+
 def test_info() -> None:
     with Sandbox("filesystem", isolation="standard") as box:
         info = box.info()
-    assert (info.profile, info.isolation, info.language) == ("filesystem", "standard", "restricted")
+    assert (info.profile, info.isolation, info.policy) == ("filesystem", "standard", "on")
     assert info.workspace is not None and info.workspace.path == "/workspace"
     assert info.limits.maximum.timeout >= info.limits.default.timeout == 30
     assert "sqrt" in info.modules["math"]

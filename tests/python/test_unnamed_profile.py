@@ -75,7 +75,7 @@ def test_full_says_that_no_policy_held() -> None:
 
     with Sandbox("full", spares=1) as box:
         result = box.run("import ctypes\nctypes.sizeof(ctypes.c_int)")
-        assert (result.value, result.isolation.language) == (4, "full")
-        assert box.info().language == "full"
-        with pytest.raises(ValueError, match='profile="full", which disables it'):
+        assert (result.value, result.isolation.policy) == (4, "off")
+        assert box.info().policy == "off"
+        with pytest.raises(ValueError, match='profile="full", which turns it off'):
             box.run("1", allowed_imports=["math"])

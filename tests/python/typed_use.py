@@ -22,7 +22,7 @@ from belljar import (
 
 def sandboxes() -> None:
     Sandbox("basic", timeout=5, memory="64m", cpu="500ms", output=1 << 20)
-    Sandbox(isolation="standard", language="full", spares=2, container=ContainerOptions())
+    Sandbox(isolation="standard", policy="off", spares=2, container=ContainerOptions())
     Sandbox(allowed_imports=["math"], allow_domains=("example.org",), allow_private=[])
     AsyncSandbox("basic", timeout=5, concurrency=2, container=True)
     Sandbox("full", packages=["requests>=2.31"], container=True)

@@ -374,7 +374,7 @@ TEST_F(ShippedFilter, ThreadsAreRefusedWithoutASignal) {
             tests::Exited(kAsExpected));
 }
 
-// The filters of the full language, in which programs may start threads.
+// The filters without the language policy, with which programs may start threads.
 core::Profile WithThreads() {
   core::Profile profile = tests::BasicProfile();
   profile.allowed_syscalls.insert(profile.allowed_syscalls.end(), profile.thread_syscalls.begin(),

@@ -22,7 +22,7 @@ class WorkerResourcesTest : public ::testing::Test {
     ASSERT_TRUE(chosen) << chosen.error().ToString();
     options.profile = std::move(*chosen);
     for (const core::PathRule& path : more) options.profile.paths.push_back(path);
-    options.language = outside::Language::kFull;
+    options.policy = outside::Policy::kOff;
     options.spares = 2;
     core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
         outside::Sandbox::Open(std::move(options));

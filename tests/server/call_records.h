@@ -18,8 +18,7 @@ inline host::Outcome GoodOutcome() {
   outcome.result_json = "4";
   outcome.stdout_stream = {kSecretOutput, 0};
   outcome.usage = {std::chrono::microseconds(1500), std::chrono::microseconds(900), 20 << 20};
-  outcome.isolation = {
-      "strict", "restricted", {{"namespaces", true, ""}, {"landlock", true, "ABI 4"}}};
+  outcome.isolation = {"strict", "on", {{"namespaces", true, ""}, {"landlock", true, "ABI 4"}}};
   return outcome;
 }
 

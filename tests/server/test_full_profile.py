@@ -49,14 +49,14 @@ def test_it_is_off(plain: Session) -> None:
 def test_a_call_that_names_it_has_no_language_policy(enabled: Session) -> None:
     outcome = enabled.run(REACHING, profile="full")
     assert (outcome["status"], outcome["result"]) == ("ok", 4), outcome
-    assert outcome["isolation"]["language"] == "full"
+    assert outcome["isolation"]["policy"] == "off"
     assert outcome["limits"]["processes"] == 128
 
 
 def test_it_may_be_combined(enabled: Session) -> None:
     outcome = enabled.run("import ctypes\nopen('a', 'w').write('b')", profile="filesystem+full")
     assert (outcome["status"], outcome["result"]) == ("ok", 1), outcome
-    assert outcome["isolation"]["language"] == "full"
+    assert outcome["isolation"]["policy"] == "off"
 
 
 def test_it_stays_in_the_jail(enabled: Session) -> None:
@@ -68,7 +68,7 @@ def test_it_stays_in_the_jail(enabled: Session) -> None:
 def test_no_code_chooses_it(enabled: Session) -> None:
     for code in (REACHING, "import ctypes, pathlib", "import threading\nthreading.stack_size(0)"):
         outcome = enabled.run(code)
-        assert outcome["isolation"]["language"] == "restricted"
+        assert outcome["isolation"]["policy"] == "on"
     assert enabled.run(REACHING)["status"] == "refused"
 
 

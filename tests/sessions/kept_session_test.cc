@@ -121,7 +121,7 @@ TEST_F(KeptSessions, LimitsOfTheSessionAreThoseOfItsProcess) {
 }
 
 TEST_F(KeptSessions, OneThatWaitsDoesNotRun) {
-  Open([](outside::SandboxOptions& options) { options.language = outside::Language::kFull; });
+  Open([](outside::SandboxOptions& options) { options.policy = outside::Policy::kOff; });
   const auto session = OpenSession();
   (void)Run(*session,
             "import threading, time\ncount = 0\n"

@@ -65,7 +65,7 @@ core::Profile BasicProfile() {
 outside::SandboxOptions FullPython() {
   outside::SandboxOptions options;
   options.profile = BasicProfile();
-  options.language = outside::Language::kFull;
+  options.policy = outside::Policy::kOff;
   options.spares = 2;
   return options;
 }

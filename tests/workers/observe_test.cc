@@ -217,7 +217,7 @@ TEST(Observe, StandardModeSaysSo) {
   const auto outcome = sandbox->Run(tests::MakeRequest("pass"));
   ASSERT_TRUE(outcome) << outcome.error().ToString();
   EXPECT_EQ(outcome->isolation.mode, "standard");
-  EXPECT_EQ(outcome->isolation.language, "full");
+  EXPECT_EQ(outcome->isolation.policy, "off");
   auto layers = ByName(outcome->isolation.layers);
   for (const char* name : {"privileges", "rlimits", "seccomp"})
     EXPECT_TRUE(layers[name].held) << name;

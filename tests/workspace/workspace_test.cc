@@ -299,7 +299,7 @@ class Workspace : public ::testing::Test {
     ASSERT_TRUE(catalogue) << catalogue.error().ToString();
     outside::SandboxOptions options;
     options.profile = std::move(*catalogue->Choose("filesystem"));
-    options.language = outside::Language::kFull;
+    options.policy = outside::Policy::kOff;
     options.spares = 2;
     sandbox_ = belljar::tests::Open(std::move(options)).release();
   }

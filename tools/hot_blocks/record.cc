@@ -166,7 +166,7 @@ void Start(const InterpreterOptions& options) {
 }
 
 // In the form that the host sends.
-constexpr std::string_view kMetadata = R"({"mode":"run","language":"restricted",
+constexpr std::string_view kMetadata = R"({"mode":"run","policy":"on",
     "filename":"main.py","allowed_imports":null,"max_source":1048576,"max_result":1048576,
     "max_report":1572864,"analysis":false,"comments":false,"exact_types":false})";
 

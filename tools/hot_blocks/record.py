@@ -23,7 +23,7 @@ from typing import Any
 ADDR_NO_RANDOMIZE = 0x0040000
 # With their memory, an arena and the frames one region of 2 MiB is full.
 MAX_BLOCKS = 3000
-# Everyday programs in the restricted language.
+# Everyday programs under the language policy.
 PROGRAMS = [
     "1 + 1",
     "print('hello')",

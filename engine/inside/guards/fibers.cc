@@ -74,7 +74,7 @@ struct Fiber {
 Fiber* first_fiber = nullptr;
 Fiber* running_fiber = nullptr;
 Fiber* ended_fiber = nullptr;     // its stack is released by the one that runs next
-unsigned long kernel_thread = 0;  // of all fibers; only the full language can have others
+unsigned long kernel_thread = 0;  // of all fibers; only without the policy can there be others
 std::vector<Stack> kept_stacks;   // of ended fibers, all of one size
 
 [[maybe_unused]] int CallsOf(const Stack& stack) {

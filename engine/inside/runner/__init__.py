@@ -28,15 +28,15 @@ A run's worker is used once and then killed. So nothing here is undone after a r
 the guest made is released (its finalizers would run among our frames), and no atexit handler or
 thread is waited for.
 
-What runs here shares an interpreter with the guest. In the restricted language the guest cannot
-reach it. With `language: "full"` it can, and may break it: the host treats every report as hostile,
+What runs here shares an interpreter with the guest. Under the language policy the guest cannot
+reach it. With `policy: "off"` it can, and may break it: the host treats every report as hostile,
 and all that this package owes it is an answer, whatever the guest did. Hence the rules: a value of
 the guest is looked at through its exact type and never asked for an attribute where a slot can be
 read instead; every text and every loop has a bound; nothing escapes `execute`.
 
-The request: `mode` "run" | "validate", `language` "restricted" | "full", `filename` (default
-"main.py"), `allowed_imports` list | None (restricted only: with the policy off there is nothing
-that could hold it), `stdin` bytes | None, `keep_artifact` callable | None (display.py), and
+The request: `mode` "run" | "validate", `policy` "on" | "off", `filename` (default
+"main.py"), `allowed_imports` list | None (with the policy off there is nothing that could
+hold it), `stdin` bytes | None, `keep_artifact` callable | None (display.py), and
 `max_source`, `max_result`, `max_report` in bytes.
 Of a run, where there are any: `inputs` {name: value in its JSON form (plain_data.py)} and
 `functions` [name], which become variables of the program; `call_host` (name, arguments) -> answer,

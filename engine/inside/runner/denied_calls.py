@@ -53,7 +53,7 @@ def hide() -> None:
 
 
 def restore() -> None:
-    """Zygote, when all is imported: a program in the full language finds the function itself."""
+    """Zygote, when all is imported: a program without the policy finds the function itself."""
     os.sendfile = _sendfile
     os.sync = posix.sync = sync
     os.system = posix.system = system

@@ -62,7 +62,7 @@ MAX_REPR = 16_384
 _CO_COROUTINE = 0x80  # inspect.CO_COROUTINE
 _MAX_NAME = 256  # of a variable that is handed over
 _NO_RESULT = object()
-# Of threads in the full language. libc's default of 8 MiB would use up the address space of a few;
+# Of threads with the policy off. libc's default of 8 MiB would use up the address space of a few;
 # this is enough for the default recursion limit.
 _STACK_SIZE = 1 << 20
 
@@ -71,7 +71,7 @@ _exit_argument_of = vars(SystemExit)["code"].__get__
 # Nothing was refused, and the source is in the request: only its size is left to say.
 _REHEARSAL = {
     "mode": "run",
-    "language": "restricted",
+    "policy": "on",
     "filename": "main.py",
     "allowed_imports": None,
     "stdin": b"",
@@ -156,7 +156,7 @@ _prepared = _Prepared()
 class _Session:
     """What stays from cell to cell."""
 
-    namespace: dict[str, Any] | None = None  # made by the first cell, whose language it is of
+    namespace: dict[str, Any] | None = None  # made by the first cell, with its policy
     given: frozenset[str] = frozenset()  # names that are not the program's
     beginning: Mapping[str, Any] = {}  # the namespace before the first cell
     recursion_limit = 1000
@@ -282,7 +282,7 @@ def execute(
 ) -> bytes:
     """Worker, once: the report. Raises nothing, whatever the guest has done.
 
-    In the full language that includes deleting our globals and the built-ins, so the last resort
+    With the policy off that includes deleting our globals and the built-ins, so the last resort
     uses neither: its answers are defaults of parameters, and its `except` names nothing.
     """
     try:
@@ -324,8 +324,8 @@ def namespace_of_session() -> tuple[dict[str, Any], frozenset[str]]:
 
 
 def prepared_for_questions() -> tuple[Any, frozenset[str], tuple[type, ...]]:
-    """For questions.py: the policy, the profile's modules, and the types that stand for modules in
-    the restricted language."""
+    """For questions.py: the policy, the profile's modules, and the types that stand for modules
+    under it."""
     return _prepared.policy, _prepared.modules, _prepared.module_types[1:]
 
 
@@ -373,7 +373,7 @@ def _give_files(request: dict[str, Any], *, is_cell: bool) -> None:
     is_given = modules is not None or "files" in request
     if is_given and not is_cell:
         request["package"] = package_of(request.get("filename") or "main.py", modules)
-    if request["language"] == "full":
+    if request["policy"] == "off":
         make_importable(modules, _prepared.has_workspace)
     elif is_given or is_cell:
         package = request.get("package", "")
@@ -386,7 +386,7 @@ def _compile(
     # CPython's warnings about the source quote its line.
     lines = io.StringIO(text).readlines()
     linecache.cache[filename] = (len(text), None, lines, filename)
-    if request["language"] == "full":
+    if request["policy"] == "off":
         if analyst is not None:
             analyst.parse(text, filename)
         return compile_full(text, filename), []
@@ -406,13 +406,13 @@ def _compile(
 def _run(code: CodeType | None, text: str, filename: str, request: dict[str, Any]) -> Report:
     variables = _given_variables(request)  # ours, so made before what is the guest's begins
     _connect_stdin(request)
-    namespace = _new_namespace(request["language"], filename)
+    namespace = _new_namespace(request["policy"], filename)
     namespace.update(variables)
     given = frozenset(namespace)
     _arrange_surroundings(filename, request)
     _prepared.policy.show_by(kept := shown.begin(request))
-    failure = _run_code(code, namespace, request["language"], request.get("package", ""))
-    failure = _finish_threads(request["language"], failure)
+    failure = _run_code(code, namespace, request["policy"], request.get("package", ""))
+    failure = _finish_threads(request["policy"], failure)
     _prepared.kept = failure
     _leave_guest()
     report = _ended(failure, text, filename, namespace, request)
@@ -442,8 +442,8 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
     is_quiet = hides_its_value(text)
     _connect_stdin(request)
     if _session.namespace is None:
-        _session.namespace = _new_namespace(request["language"], filename)
-        if request["language"] != "full":
+        _session.namespace = _new_namespace(request["policy"], filename)
+        if request["policy"] != "off":
             _session.namespace["display"] = _prepared.policy.DISPLAY
         _session.given = frozenset(_session.namespace)
         _session.beginning = dict(_session.namespace)
@@ -455,7 +455,7 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
     _arrange_surroundings(filename, request)
     _prepared.policy.show_by(kept := shown.begin(request))
     _enter_guest()
-    failure = _run_code(code, namespace, request["language"])
+    failure = _run_code(code, namespace, request["policy"])
     _prepared.kept = failure
     _leave_guest()
     _session.recursion_limit = _prepared.recursion_limit_of_guest
@@ -478,17 +478,17 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
 
 
 def _run_code(
-    code: CodeType | None, namespace: dict[str, Any], language: str, package: str = ""
+    code: CodeType | None, namespace: dict[str, Any], policy: str, package: str = ""
 ) -> BaseException | None:
     """How it failed, if it did. Only what runs in here can be interrupted. `package`: the one whose
     `__main__` it is."""
     try:
-        interrupts.begin(None if language == "full" else namespace.get("__builtins__", {}))
+        interrupts.begin(None if policy == "off" else namespace.get("__builtins__", {}))
         if package:
             namespace["__package__"] = package
-            (run_package if language == "full" else _prepared.policy.run_package)(package)
+            (run_package if policy == "off" else _prepared.policy.run_package)(package)
         if code is not None and code.co_flags & _CO_COROUTINE:
-            _run_coroutine(code, namespace, language)
+            _run_coroutine(code, namespace, policy)
         else:
             exec(code, namespace)
     except BaseException as error:
@@ -552,9 +552,9 @@ def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
     return variables
 
 
-def _new_namespace(language: str, filename: str) -> dict[str, Any]:
+def _new_namespace(policy: str, filename: str) -> dict[str, Any]:
     """The globals of a new `__main__`, which dataclasses and pickle look up by that name."""
-    if language != "full":
+    if policy != "off":
         namespace = _prepared.policy.guest_globals(name="__main__")
         main = sys.modules.get("__main__")
         if main is not None and main.__dict__ is namespace:
@@ -584,10 +584,10 @@ def _connect_stdin(request: dict[str, Any]) -> None:
         sys.stdin = io.TextIOWrapper(io.BytesIO(data), encoding="utf-8", errors="strict")
 
 
-def _run_coroutine(code: CodeType, namespace: dict[str, Any], language: str) -> None:
+def _run_coroutine(code: CodeType, namespace: dict[str, Any], policy: str) -> None:
     """A program with `await` at its top level, as in a notebook."""
     coroutine = eval(code, namespace)
-    if language == "full":
+    if policy == "off":
         importlib.import_module("asyncio").run(coroutine)
     else:
         _prepared.policy.run_coroutine(coroutine)
@@ -599,7 +599,7 @@ def _arrange_surroundings(filename: str, request: dict[str, Any]) -> None:
     given: dict[str, str] = {}
     if "environment" in request:
         given = dict(variable.split("=", 1) for variable in request["environment"])
-    if request["language"] == "full":
+    if request["policy"] == "off":
         os.environ.update(given)
         if "TZ" in given:
             time.tzset()
@@ -608,12 +608,12 @@ def _arrange_surroundings(filename: str, request: dict[str, Any]) -> None:
         _prepared.policy.arrange_surroundings(sys.argv, given)
 
 
-def _finish_threads(language: str, failure: BaseException | None) -> BaseException | None:
+def _finish_threads(policy: str, failure: BaseException | None) -> BaseException | None:
     """As CPython at the end of a program, however it ended. The failure to report."""
     if failure is not None and issubclass(type(failure), MemoryError):
         return failure  # there may be none for the threads either
     try:
-        if language != "full":
+        if policy != "off":
             _prepared.policy.finish_threads()
         elif "threading" in sys.modules:
             sys.modules["threading"]._shutdown()
@@ -702,7 +702,7 @@ def _failed(
 ) -> Report:
     lines = text.split("\n")
     around = Surroundings(
-        is_restricted=request["language"] != "full",
+        is_restricted=request["policy"] != "off",
         has_stdin=request["stdin"] is not None or live_input.ASKS in request.get("functions", ()),
         modules_elsewhere=_prepared.modules_elsewhere,
         missing_modules=_prepared.missing_modules,
@@ -788,7 +788,7 @@ def _validated(
         findings = [{**findings[0], "hint": hint or findings[0]["hint"]}]
     report = _refused(findings, validates=True) if findings else Report("ok")
     if analyst is not None:
-        if request["language"] != "full":
+        if request["policy"] != "off":
             analyst.take_missing(_prepared.policy.missing_packages)
         report.analysis, report.truncated["imports"] = analyst.fields, analyst.was_cut
     if request.get("comments", False):

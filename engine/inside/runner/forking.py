@@ -28,5 +28,5 @@ def pass_over_needless_handlers() -> None:
 
 
 def restore() -> None:
-    """Zygote, when all is imported: a program in the full language finds the function itself."""
+    """Zygote, when all is imported: a program without the policy finds the function itself."""
     os.register_at_fork = _register

@@ -4,7 +4,7 @@ CPython runs a handler between two instructions of whatever Python code the main
 it may be ours, which nobody may interrupt: a report is being made, or the cell has not begun. Then
 the signal is forgotten, so that it does not hit the next cell.
 
-In the restricted language it may also be code of the policy's, which holds what a program must not
+Under the language policy it may also be code of the policy's, which holds what a program must not
 have: a module's loading, the imports of a call. Half of that would be a hole. So the exception is
 raised where the program could have raised it itself: in its own code, in code of the standard
 library that it called, in a sleep. Otherwise a trace function waits for the program's next line.
@@ -22,9 +22,9 @@ _WHERE = "belljar_policy.library.interruptible"
 class _State:
     is_installed = False
     runs_guest = False
-    guest_builtins: dict[str, Any] | None = None  # None: the full language
+    guest_builtins: dict[str, Any] | None = None  # None: the policy is off
     is_pending = False
-    handler_of_guest: Any = None  # in the full language it may have set its own
+    handler_of_guest: Any = None  # with the policy off it may have set its own
 
 
 _state = _State()
@@ -40,7 +40,7 @@ def install() -> None:
 
 
 def begin(guest_builtins: dict[str, Any] | None) -> None:
-    """From here on the guest runs; `guest_builtins` of the restricted language."""
+    """From here on the guest runs; `guest_builtins` with the policy on."""
     if not _state.is_installed:
         return
     if _state.handler_of_guest is not None:

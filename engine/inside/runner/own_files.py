@@ -1,4 +1,4 @@
-"""The program's own modules in the full language. The restricted one has belljar_policy's.
+"""The program's own modules with the policy off. With the policy on they are belljar_policy's.
 
 They are in the workspace, which comes first on sys.path as a script's folder does. Without a
 workspace the request has them, and a finder gives them to the import system.
@@ -48,7 +48,7 @@ class _Finder:
 
 
 def make_importable(files: Mapping[str, bytes] | None, has_workspace: bool) -> None:
-    """Worker, before a program of the full language."""
+    """Worker, before a program without the policy."""
     if has_workspace and WORKSPACE not in sys.path:
         sys.path.insert(0, WORKSPACE)
     if files:

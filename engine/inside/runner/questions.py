@@ -1,7 +1,7 @@
 """What a session's host asks between cells: completions, what a name is, the variables.
 
 A question changes nothing and runs no code of the program's. The request: `mode` "complete" |
-"inspect" | "variables", with `language`, `allowed_imports`, `max_source` and `max_report` as in a
+"inspect" | "variables", with `policy`, `allowed_imports`, `max_source` and `max_report` as in a
 cell's; to the first two belongs `cursor`, in code points of the source.
 
 The report, a JSON object in UTF-8; where nothing can be said, a cell's report without a result:

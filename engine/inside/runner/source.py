@@ -1,4 +1,4 @@
-"""From the source's bytes to text, and (in the full language) to code.
+"""From the source's bytes to text, and (with the policy off) to code.
 
 The text is what CPython's own reader would have made of a file with the same bytes: UTF-8 without
 its mark, newlines as "\\n". Everything that is wrong with it is a SyntaxError with a place.
@@ -46,7 +46,7 @@ def decode(source: bytes, filename: str) -> str:
 
 
 def compile_full(text: str, filename: str) -> CodeType:
-    """Code of the full language, with a last expression bound to RESULT_NAME."""
+    """Code for the policy off, with a last expression bound to RESULT_NAME."""
     module = compile(text, filename, "exec", ast.PyCF_ONLY_AST | AWAITS, True)
     if module.body and type(last := module.body[-1]) is ast.Expr:
         target = ast.copy_location(ast.Name(RESULT_NAME, ast.Store()), last.value)

@@ -1,6 +1,6 @@
 """Which names a program of the session could write: what is offered, and what is shown.
 
-The restricted language is judged by the policy's tables. A name that they do not know is left out.
+With the policy on, its tables decide. A name that they do not know is left out.
 """
 
 import sys
@@ -14,12 +14,12 @@ MAX_NAME = 256
 
 
 class Spelling:
-    """The rules of one request's language."""
+    """The rules of one request."""
 
     def __init__(
         self, request: dict[str, Any], policy: Any, profile: frozenset[str], proxies: Any
     ) -> None:
-        self.is_restricted = request["language"] != "full"
+        self.is_restricted = request["policy"] != "off"
         self._tables = sys.modules.get("belljar_policy.tables")
         self._modules = getattr(policy, "modules", None) if self.is_restricted else None
         self._profile = profile
@@ -28,7 +28,7 @@ class Spelling:
         self._allowed = None if allowed is None else frozenset(allowed)
 
     def is_proxy(self, value: object) -> bool:
-        """Whether it is what `import` gives a program of the restricted language."""
+        """Whether it is what `import` gives a program under the policy."""
         return id(type(value)) in self._proxies
 
     # --- names ----------------------------------------------------------------------------------

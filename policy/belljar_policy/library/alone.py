@@ -25,7 +25,7 @@ def stand_in(name: str, **names: Any) -> ModuleType:
 def load(name: str, stand_ins: dict[str, ModuleType | None]) -> Any:
     """A new copy of the library's module `name`; None stands for a module that is not there.
 
-    Nothing of it stays in sys.modules: packages and programs in the full language need the real
+    Nothing of it stays in sys.modules: packages and programs without the policy need the real
     ones.
     """
     replaced = (name, *stand_ins)

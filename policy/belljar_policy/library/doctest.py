@@ -30,7 +30,7 @@ def _load_library() -> Any:
     stand_ins["pdb"].Pdb = object  # type: ignore[attr-defined]
     for name in ("TestCase", "TestSuite"):
         setattr(stand_ins["unittest"], name, guards.library_class(name, (), {}))
-    # The full language must import the real modules, so nothing stays in sys.modules.
+    # Without the policy, programs must import the real modules, so nothing stays in sys.modules.
     before = {name: sys.modules.pop(name, None) for name in (*stand_ins, "doctest")}
     sys.modules.update(stand_ins)
     try:

@@ -26,7 +26,7 @@ from .unittest_result import TestResult
 def _load_alone(package: str, module: str) -> ModuleType:
     """Loads one module of a package without running the package's `__init__` and its imports.
 
-    Nothing of it stays in sys.modules: a program in the full language imports the real ones.
+    Nothing of it stays in sys.modules: a program without the policy imports the real ones.
     """
     spec = importlib.util.find_spec(package)
     assert spec is not None

@@ -22,7 +22,7 @@ from ..library.program import running
 def exports_of(module: str) -> dict[str, Any] | None:
     """What a program can import from `module`, by name; None if the profile does not have it.
 
-    If no program is watched (zygote start, or the full language), everything in the module.
+    If no program is watched (zygote start, or the policy off), everything in the module.
     """
     if not lookout.watches():
         return vars(importlib.import_module(module))

@@ -288,7 +288,7 @@ def _level_of_program() -> int | None:
 def _is_of_program(frame: FrameType) -> bool:
     if frame.f_builtins is running.builtins:
         return True
-    name = frame.f_globals.get("__name__")  # in the full language
+    name = frame.f_globals.get("__name__")  # with the policy off
     return type(name) is str and name == "__main__"
 
 

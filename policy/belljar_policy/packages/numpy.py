@@ -49,7 +49,7 @@ def _only_its_own_help() -> None:
 
 
 def _unless_watched(function: Callable[..., Any]) -> Callable[..., Any]:
-    """For the host, before a program runs, and for the full language (--language full)."""
+    """For the host, before a program runs, and with the policy off (--policy off)."""
 
     def call(*args: Any, **kwargs: Any) -> Any:
         if lookout.watches():

@@ -48,7 +48,7 @@ class ContainerRuns : public ::testing::Test {
     ContainerBackendOptions options;
     options.report = {.engine = "Child Engine", .runtime = "child", .image_digest = "sha256:0123"};
     options.pool.engine = engine_;
-    options.pool.terms = GuestTerms::Of(profile_, "standard", "full");
+    options.pool.terms = GuestTerms::Of(profile_, "standard", "off");
     options.pool.spec = PlanContainer(choice, profile_, options.pool.terms, std::nullopt);
     options.pool.instance = kInstance;
     options.pool.spares = spares;
@@ -613,12 +613,12 @@ TEST(ContainerPlan, SaysWhatTheGuestHasToBe) {
   ContainerChoice choice;
   choice.runtime = "runsc";
   choice.image.id = "sha256:0123";
-  const GuestTerms terms = GuestTerms::Of(profile, "standard", "restricted");
+  const GuestTerms terms = GuestTerms::Of(profile, "standard", "on");
   const engines::ContainerSpec spec = PlanContainer(choice, profile, terms, std::nullopt);
   EXPECT_EQ(spec.image, "sha256:0123");
   EXPECT_EQ(spec.runtime, "runsc");
   EXPECT_THAT(spec.command, ElementsAre("/opt/belljar/belljar-guest", "--profile", "basic",
-                                        "--isolation", "standard", "--language", "restricted"));
+                                        "--isolation", "standard", "--policy", "on"));
   ASSERT_THAT(spec.folders, SizeIs(2));
   EXPECT_EQ(spec.folders[1].path, "/workspace");
   EXPECT_EQ(spec.folders[1].size, core::Bytes::Mebi(64));

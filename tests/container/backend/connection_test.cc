@@ -178,7 +178,7 @@ TEST_F(Connection, AnHonestRun) {
   EXPECT_EQ(outcome->status, host::Status::kOk);
   EXPECT_EQ(outcome->stdout_stream.text, "one two");
   EXPECT_EQ(outcome->isolation.mode, "standard");
-  EXPECT_EQ(outcome->isolation.language, "restricted");
+  EXPECT_EQ(outcome->isolation.policy, "on");
   EXPECT_EQ(outcome->limits.timeout, request.limits.timeout);
   EXPECT_EQ(seen, "one two");
 }

@@ -121,7 +121,7 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
     outside::SandboxOptions sandbox;
     sandbox.profile = tests::BasicProfile();
     sandbox.isolation = outside::IsolationMode::kStandard;
-    sandbox.language = outside::Language::kFull;
+    sandbox.policy = outside::Policy::kOff;
     ContainerOptions options;
     options.selection = selection_;
     options.spares = spares;
@@ -156,7 +156,7 @@ class RealContainers : public ::testing::TestWithParam<tests::Place> {
           core::CreateMemoryFile("probe-image", tests::ProbeImage());
       EXPECT_TRUE(engine_->LoadImage(tar->get(), {}));
     }
-    const GuestTerms terms = GuestTerms::Of(tests::BasicProfile(), "standard", "full");
+    const GuestTerms terms = GuestTerms::Of(tests::BasicProfile(), "standard", "off");
     engines::ContainerSpec spec =
         PlanContainer(choice, tests::BasicProfile(), terms, core::Bytes::Mebi(256));
     spec.image = tests::kProbeImage;
@@ -316,7 +316,8 @@ TEST_P(RealContainers, ForksAndFilesEndAtTheirLimits) {
     EXPECT_NE(exit_code_, 0);
   } else {
     EXPECT_GT(std::stoi(forked), 10);
-    // The threads that the full language may have, and some for the worker and its host.
+    // The threads that a program without the language policy may have, and some for the worker and
+    // its host.
     EXPECT_LT(std::stoi(forked), core::kMaxThreads + 100);
   }
   EXPECT_EQ(Probed({"fill", "/tmp/file"}), "16\n");

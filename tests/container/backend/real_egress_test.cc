@@ -114,7 +114,7 @@ class EgressOfContainer : public ::testing::TestWithParam<tests::Place> {
     outside::SandboxOptions sandbox;
     sandbox.profile = NetworkProfile();
     sandbox.isolation = outside::IsolationMode::kStandard;
-    sandbox.language = outside::Language::kFull;
+    sandbox.policy = outside::Policy::kOff;
     sandbox.network.allowed_domains = {"allowed.test:*"};
     sandbox.network.allow_private = {"127.0.0.1"};
     sandbox.network.resolve = {"allowed.test=127.0.0.1", "denied.test=127.0.0.1"};

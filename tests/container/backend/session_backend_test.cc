@@ -37,7 +37,7 @@ class ContainerSessions : public ::testing::Test {
  protected:
   void SetUp() override { signal(SIGPIPE, SIG_IGN); }
 
-  void Open(const std::string& profile_name = "basic", const std::string& language = "restricted",
+  void Open(const std::string& profile_name = "basic", const std::string& policy = "on",
             size_t max = 4) {
     outside::SandboxOptions sandbox;
     sandbox.profile = tests::ShippedProfile(profile_name);
@@ -46,7 +46,7 @@ class ContainerSessions : public ::testing::Test {
     ContainerBackendOptions options;
     options.report = {.engine = "Child Engine", .runtime = "child", .image_digest = "sha256:0123"};
     options.pool.engine = engine_;
-    options.pool.terms = GuestTerms::Of(sandbox.profile, "standard", language);
+    options.pool.terms = GuestTerms::Of(sandbox.profile, "standard", policy);
     options.pool.spec = PlanContainer(choice, sandbox.profile, options.pool.terms, std::nullopt);
     options.pool.instance = "session-backend-test";
     options.pool.spares = 0;
@@ -373,7 +373,7 @@ TEST_F(ContainerSessions, NothingOfOneSessionIsInAnother) {
 }
 
 TEST_F(ContainerSessions, RunsGoOnBesideThem) {
-  Open("basic", "restricted", 2);
+  Open("basic", "on", 2);
   const auto session = OpenSession();
   (void)Run(*session, "x = 1");
   EXPECT_EQ(tests::Had(sandbox_->Run(Cell("6 * 7"))).result_json, "42");
@@ -381,7 +381,7 @@ TEST_F(ContainerSessions, RunsGoOnBesideThem) {
 }
 
 TEST_F(ContainerSessions, OneThatIsTooManyWaitsAsLongAsItMay) {
-  Open("basic", "restricted", 1);
+  Open("basic", "on", 1);
   const auto session = OpenSession();
   run::RunOptions run;
   run.queue_timeout = milliseconds(300);
@@ -394,7 +394,7 @@ TEST_F(ContainerSessions, OneThatIsTooManyWaitsAsLongAsItMay) {
 }
 
 TEST_F(ContainerSessions, AProcessThatEndsItselfIsTheEnd) {
-  Open("basic", "full");
+  Open("basic", "off");
   const auto session = OpenSession();
   (void)Run(*session, "x = 1");
   const host::Outcome outcome = Run(*session, "import os\nos._exit(7)");

@@ -80,7 +80,7 @@ class ContainedGuest : public ::testing::TestWithParam<tests::Place> {
 
   // A guest that waits for its request, in a container as the backend starts them.
   std::unique_ptr<backend::GuestConnection> Started(const core::Profile& profile,
-                                                    const std::string& language = "restricted",
+                                                    const std::string& policy = "on",
                                                     const std::string& isolation = "standard") {
     const tests::ProfileImage& image = Image(profile.name);
     Load(image);
@@ -90,8 +90,8 @@ class ContainedGuest : public ::testing::TestWithParam<tests::Place> {
     spec.command = {std::string("/") + image::kImagePrefix + "/" + image::kGuestProgram,
                     "--profile",
                     profile.name,
-                    "--language",
-                    language,
+                    "--policy",
+                    policy,
                     "--isolation",
                     isolation};
     spec.labels = {{kLabel, run_}};
@@ -102,7 +102,7 @@ class ContainedGuest : public ::testing::TestWithParam<tests::Place> {
     container_ = tests::Had(engine_->Start(spec));
     auto guest = std::make_unique<backend::GuestConnection>(
         *wire::Channel::OfPipes(std::move(container_.output), std::move(container_.input)),
-        backend::GuestTerms::Of(profile, isolation, language));
+        backend::GuestTerms::Of(profile, isolation, policy));
     ready_ = guest->AwaitReady({core::Clock::now() + seconds(120)});
     return guest;
   }
@@ -113,9 +113,8 @@ class ContainedGuest : public ::testing::TestWithParam<tests::Place> {
 
   host::Outcome RunIn(const core::Profile& profile,
                       const std::function<void(host::Request&)>& change,
-                      const std::string& language = "restricted",
-                      const run::RunOptions& options = {}) {
-    const std::unique_ptr<backend::GuestConnection> guest = Started(profile, language);
+                      const std::string& policy = "on", const run::RunOptions& options = {}) {
+    const std::unique_ptr<backend::GuestConnection> guest = Started(profile, policy);
     if (!ready_) throw std::runtime_error(ready_.error().ToString() + "; " + container_.errors());
     host::Request request;
     request.limits = profile.default_limits;
@@ -126,9 +125,9 @@ class ContainedGuest : public ::testing::TestWithParam<tests::Place> {
     return outcome;
   }
 
-  host::Outcome RunBasic(const std::string& source, const std::string& language = "restricted") {
+  host::Outcome RunBasic(const std::string& source, const std::string& policy = "on") {
     return RunIn(
-        tests::BasicProfile(), [&](host::Request& request) { request.source = source; }, language);
+        tests::BasicProfile(), [&](host::Request& request) { request.source = source; }, policy);
   }
 
   const std::string run_ = core::Hex(host::RandomBytes());
@@ -176,7 +175,7 @@ TEST_P(ContainedGuest, CallsAreDeniedAndHostileOnesKill) {
       "        print('done')\n"
       "    except PermissionError as error:\n"
       "        print(error.errno)\n",
-      "full");
+      "off");
   EXPECT_EQ(denied.stdout_stream.text, "1\n1\n1\n1\n");
   EXPECT_THAT(denied.security_events, Not(IsEmpty()));
   const host::Outcome killed = RunBasic(
@@ -184,7 +183,7 @@ TEST_P(ContainedGuest, CallsAreDeniedAndHostileOnesKill) {
       "print('before')\n"
       "socket.sethostname('x')\n"
       "print('after')\n",
-      "full");
+      "off");
   EXPECT_EQ(killed.status, host::Status::kKilled) << (killed.error ? killed.error->message : "");
   EXPECT_EQ(killed.stdout_stream.text, "before\n");
   EXPECT_THAT(killed.security_events, Not(IsEmpty()));
@@ -228,8 +227,8 @@ TEST_P(ContainedGuest, OutputEndsAtItsLimitAndACancellationEndsARun) {
   options.cancel_fd = cancel.get();
   const host::Outcome cancelled = RunIn(
       tests::BasicProfile(),
-      [](host::Request& request) { request.source = "print('before')\nwhile True: pass"; },
-      "restricted", options);
+      [](host::Request& request) { request.source = "print('before')\nwhile True: pass"; }, "on",
+      options);
   EXPECT_EQ(cancelled.status, host::Status::kKilled);
   ASSERT_TRUE(cancelled.error);
   EXPECT_EQ(cancelled.error->type, "Cancelled");
@@ -258,7 +257,7 @@ TEST_P(ContainedGuest, AWorkspaceTakesFilesAndGivesThem) {
             "    print(os.strerror(error.errno))\n";
         request.files = {{"in/a.txt", "hello\n"}, {"in/changed", "as given"}, {"kept", "as given"}};
       },
-      "full");
+      "off");
   EXPECT_EQ(outcome.status, host::Status::kOk);
   EXPECT_EQ(outcome.stdout_stream.text, "/workspace ['other']\nNo space left on device\n");
   std::vector<std::string> names;
@@ -283,7 +282,7 @@ TEST_P(ContainedGuest, AFigureComesBack) {
 }
 
 TEST_P(ContainedGuest, StrictIsolationIsRefused) {
-  (void)Started(tests::BasicProfile(), "restricted", "strict");
+  (void)Started(tests::BasicProfile(), "on", "strict");
   ASSERT_FALSE(ready_);
   EXPECT_THAT(ready_.error().ToString(), HasSubstr("strict"));
 }

@@ -131,14 +131,14 @@ class EgressOfGuest : public testing::TestWithParam<bool> {
 
   // PORT in `source` is that of the host.
   core::Result<host::Outcome> Try(const std::string& source,
-                                  outside::Language language = outside::Language::kFull) {
+                                  outside::Policy language_policy = outside::Policy::kOff) {
     core::Result<egress::EgressRules> rules = egress::EgressRules::Make(policy);
     EXPECT_TRUE(rules);
     core::Result<std::unique_ptr<egress::EgressService>> egress_service =
         egress::EgressService::Start(std::move(*rules));
     EXPECT_TRUE(egress_service);
-    const char* name = language == outside::Language::kFull ? "full" : "restricted";
-    tests::SpawnedGuest guest({"--profile", "network", "--language", name},
+    const char* name = language_policy == outside::Policy::kOff ? "off" : "on";
+    tests::SpawnedGuest guest({"--profile", "network", "--policy", name},
                               tests::SpawnedGuest::Over::kSocket, {}, tests::GuestProgram(),
                               [] { EnterContainer(GetParam()); });
     backend::GuestConnection connection(
@@ -155,8 +155,8 @@ class EgressOfGuest : public testing::TestWithParam<bool> {
   }
 
   host::Outcome Run(const std::string& source,
-                    outside::Language language = outside::Language::kFull) {
-    core::Result<host::Outcome> outcome = Try(source, language);
+                    outside::Policy language_policy = outside::Policy::kOff) {
+    core::Result<host::Outcome> outcome = Try(source, language_policy);
     EXPECT_TRUE(outcome) << outcome.error().ToString();
     if (!outcome) return {};
     EXPECT_EQ(end, backend::GuestConnection::End::kOutcome);
@@ -215,7 +215,7 @@ TEST_P(EgressOfGuest, AProgramOfTheLanguageHasIt) {
 import urllib.request
 print(urllib.request.urlopen("http://allowed.test:PORT/").read())
 )",
-                                    outside::Language::kRestricted);
+                                    outside::Policy::kOn);
   EXPECT_EQ(outcome.stdout_stream.text, "b'answer'\n");
   EXPECT_EQ(outcome.network.size(), 1u);
 }
@@ -432,7 +432,7 @@ one.recv(1)
 
 TEST_P(EgressOfGuest, AValidationHasNone) {
   request.mode = host::Request::Mode::kValidate;
-  const host::Outcome outcome = Run("import urllib.request\n", outside::Language::kRestricted);
+  const host::Outcome outcome = Run("import urllib.request\n", outside::Policy::kOn);
   EXPECT_EQ(outcome.status, host::Status::kOk);
   EXPECT_TRUE(outcome.network.empty());
 }

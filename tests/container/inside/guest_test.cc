@@ -42,14 +42,13 @@ core::Profile ChosenProfile(const std::string& name) {
   return std::move(*profile);
 }
 
-std::vector<std::string> Arguments(const std::string& profile, outside::Language language) {
-  return {"--profile", profile, "--language",
-          language == outside::Language::kFull ? "full" : "restricted"};
+std::vector<std::string> Arguments(const std::string& profile, outside::Policy policy) {
+  return {"--profile", profile, "--policy", policy == outside::Policy::kOff ? "off" : "on"};
 }
 
-backend::GuestTerms Terms(const core::Profile& profile, outside::Language language) {
+backend::GuestTerms Terms(const core::Profile& profile, outside::Policy policy) {
   return backend::GuestTerms::Of(profile, "standard",
-                                 language == outside::Language::kFull ? "full" : "restricted");
+                                 policy == outside::Policy::kOff ? "off" : "on");
 }
 
 core::Deadline Soon() { return core::Clock::now() + seconds(60); }
@@ -79,7 +78,7 @@ class Guest : public testing::Test {
   host::Outcome ExpectSame(const std::string& name,
                            const std::function<void(host::Request&)>& change,
                            const std::string& profile_name = "basic",
-                           outside::Language language = outside::Language::kRestricted,
+                           outside::Policy policy = outside::Policy::kOn,
                            tests::SpawnedGuest::Over over = tests::SpawnedGuest::Over::kSocket) {
     SCOPED_TRACE(name);
     const core::Profile profile = ChosenProfile(profile_name);
@@ -89,13 +88,13 @@ class Guest : public testing::Test {
     change(request);
 
     // Both come up at the same time.
-    tests::SpawnedGuest guest(Arguments(profile_name, language), over);
+    tests::SpawnedGuest guest(Arguments(profile_name, policy), over);
     outside::SandboxOptions options;
     options.profile = profile;
     options.other_profiles =
         profiles::ModulesByProfile(profiles::ProfileCatalogue::Open()->profiles(), profile.name);
     options.isolation = outside::IsolationMode::kStandard;
-    options.language = language;
+    options.policy = policy;
     options.spares = 1;
     const auto sandbox = tests::Open(std::move(options));
     run::RunOptions run;
@@ -103,7 +102,7 @@ class Guest : public testing::Test {
     core::Result<host::Outcome> local = sandbox->Run(request, run);
     EXPECT_TRUE(local);
 
-    backend::GuestConnection connection(guest.TakeChannel(), Terms(profile, language));
+    backend::GuestConnection connection(guest.TakeChannel(), Terms(profile, policy));
     const core::Result<void> ready = connection.AwaitReady({Soon()});
     EXPECT_TRUE(ready) << ready.error().ToString();
     if (!ready || !local) return {};
@@ -116,7 +115,7 @@ class Guest : public testing::Test {
     EXPECT_EQ(connection.end(), backend::GuestConnection::End::kOutcome);
     EXPECT_EQ(streamed, outcome->stdout_stream.text);
     EXPECT_EQ(guest.AwaitDeath(), tests::Exited(kGuestDone));
-    // Sandbox::Run adds the threads of the full language, for every backend.
+    // Sandbox::Run adds the threads of a program without the policy, for every backend.
     local->limits.processes = request.limits.processes;
     // Not EXPECT_EQ, whose own difference of large texts takes gigabytes.
     EXPECT_TRUE(Comparable(*outcome) == Comparable(*local))
@@ -126,9 +125,9 @@ class Guest : public testing::Test {
   }
 
   host::Outcome ExpectSame(const std::string& source, const std::string& profile = "basic",
-                           outside::Language language = outside::Language::kRestricted) {
+                           outside::Policy policy = outside::Policy::kOn) {
     return ExpectSame(
-        source, [&](host::Request& request) { request.source = source; }, profile, language);
+        source, [&](host::Request& request) { request.source = source; }, profile, policy);
   }
 
   run::FunctionCall call_;  // of the request's functions
@@ -144,7 +143,7 @@ TEST_F(Guest, AResult) {
 TEST_F(Guest, OverPipes) {
   ExpectSame(
       "pipes", [](host::Request& request) { request.source = "print('p')\n6 * 7"; }, "basic",
-      outside::Language::kRestricted, tests::SpawnedGuest::Over::kPipes);
+      outside::Policy::kOn, tests::SpawnedGuest::Over::kPipes);
 }
 
 TEST_F(Guest, AnException) {
@@ -199,10 +198,9 @@ TEST_F(Guest, FunctionsAreCalled) {
         "said.append(len(ask('x' * 500_000)))\nsaid";
     request.functions = {"ask", "fail"};
   };
-  for (const outside::Language language :
-       {outside::Language::kRestricted, outside::Language::kFull}) {
+  for (const outside::Policy policy : {outside::Policy::kOn, outside::Policy::kOff}) {
     calls.clear();
-    const host::Outcome outcome = ExpectSame("functions", change, "basic", language);
+    const host::Outcome outcome = ExpectSame("functions", change, "basic", policy);
     EXPECT_EQ(outcome.status, host::Status::kOk);
     ASSERT_EQ(calls.size(), 10u);
     for (size_t i = 0; i < 5; ++i) EXPECT_EQ(calls[i], calls[i + 5]);
@@ -341,10 +339,9 @@ TEST_F(Guest, ALargeResult) {
 TEST_F(Guest, ADeniedCallAndADeath) {
   const host::Outcome denied =
       ExpectSame("import os\ntry:\n    os.fork()\nexcept PermissionError as e:\n    print(e)\n",
-                 "basic", outside::Language::kFull);
+                 "basic", outside::Policy::kOff);
   EXPECT_FALSE(denied.security_events.empty());
-  const host::Outcome killed =
-      ExpectSame("import os\nos._exit(3)", "basic", outside::Language::kFull);
+  const host::Outcome killed = ExpectSame("import os\nos._exit(3)", "basic", outside::Policy::kOff);
   EXPECT_EQ(killed.status, host::Status::kKilled);
 }
 
@@ -384,9 +381,9 @@ TEST_F(Guest, APlot) {
 // --- its life -----------------------------------------------------------------------------------
 
 TEST_F(Guest, ACancellationEndsTheRun) {
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
   backend::GuestConnection connection(guest.TakeChannel(),
-                                      Terms(tests::BasicProfile(), outside::Language::kRestricted));
+                                      Terms(tests::BasicProfile(), outside::Policy::kOn));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
   const run::OutputSink sink{[&](std::string_view) { eventfd_write(cancel.get(), 1); }, {}};
@@ -405,9 +402,9 @@ TEST_F(Guest, ACancellationEndsTheRun) {
 }
 
 TEST_F(Guest, ACancellationEndsACall) {
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
   backend::GuestConnection connection(guest.TakeChannel(),
-                                      Terms(tests::BasicProfile(), outside::Language::kRestricted));
+                                      Terms(tests::BasicProfile(), outside::Policy::kOn));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const core::UniqueFd cancel(eventfd(0, EFD_CLOEXEC));
   host::Request request =
@@ -447,11 +444,11 @@ bool AllGone(const std::vector<pid_t>& pids) {
 
 TEST_F(Guest, ItEndsWithItsHostWhateverItDoes) {
   for (const bool running : {false, true}) {
-    tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+    tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
     std::vector<pid_t> family;
     {
-      backend::GuestConnection connection(
-          guest.TakeChannel(), Terms(tests::BasicProfile(), outside::Language::kRestricted));
+      backend::GuestConnection connection(guest.TakeChannel(),
+                                          Terms(tests::BasicProfile(), outside::Policy::kOn));
       ASSERT_TRUE(connection.AwaitReady({Soon()}));
       family = Family(guest.pid());
       EXPECT_EQ(family.size(), 2u) << "guest, worker";
@@ -478,7 +475,7 @@ TEST_F(Guest, ItEndsWithItsHostWhateverItDoes) {
 }
 
 TEST_F(Guest, ItEndsWithItsHostInTheMiddleOfACall) {
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
   backend::GuestReader reader(tests::ExpectedHello());
   host::Request request = tests::MakeRequest("ask()");
   request.functions = {"ask"};
@@ -504,7 +501,7 @@ TEST_F(Guest, ItEndsWithItsHostInTheMiddleOfACall) {
 }
 
 TEST_F(Guest, AnAnswerToNoCallIsAFailure) {
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
   backend::GuestReader reader(tests::ExpectedHello());
   host::Request request = tests::MakeRequest("while True: pass");
   request.functions = {"ask"};
@@ -527,15 +524,15 @@ TEST_F(Guest, AnAnswerToNoCallIsAFailure) {
 }
 
 TEST_F(Guest, ItEndsWithItsHostBeforeItIsReady) {
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
   guest.Hang();
   EXPECT_EQ(guest.AwaitDeath(), tests::Exited(kGuestDone));
 }
 
 TEST_F(Guest, KilledItLeavesNothingAndTheHostIsNotified) {
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
   backend::GuestConnection connection(guest.TakeChannel(),
-                                      Terms(tests::BasicProfile(), outside::Language::kRestricted));
+                                      Terms(tests::BasicProfile(), outside::Policy::kOn));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   const std::vector<pid_t> family = Family(guest.pid());
   const run::OutputSink sink{[&](std::string_view) { kill(guest.pid(), SIGKILL); }, {}};
@@ -552,7 +549,7 @@ TEST_F(Guest, KilledItLeavesNothingAndTheHostIsNotified) {
 }
 
 TEST_F(Guest, WhatIsNoRequestIsAFailure) {
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
   backend::GuestReader reader(tests::ExpectedHello());
   ASSERT_TRUE(guest.channel().Send(wire::FrameKind::kRequest, R"({"mode": "run"})", {Soon()}));
   while (reader.stage() != backend::GuestReader::Stage::kEnded) {
@@ -581,9 +578,9 @@ TEST_F(Guest, WhatItsMachineCannotIsAFailureWithAReason) {
 }
 
 TEST_F(Guest, LimitsPastTheProfilesAreAFailure) {
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted));
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn));
   backend::GuestConnection connection(guest.TakeChannel(),
-                                      Terms(tests::BasicProfile(), outside::Language::kRestricted));
+                                      Terms(tests::BasicProfile(), outside::Policy::kOn));
   ASSERT_TRUE(connection.AwaitReady({Soon()}));
   host::Request request = tests::MakeRequest("1");
   request.limits.memory = core::Bytes{tests::BasicProfile().maximum_limits.memory.count + 1};
@@ -602,17 +599,17 @@ TEST_F(Guest, InstalledBesideTheZygoteItFindsItsParts) {
   fs::copy_file(built / "belljar-guest", libexec / "belljar-guest");
   fs::create_symlink(built / "belljar-zygote", libexec / "belljar-zygote");
   fs::create_symlink(built / "share/belljar", prefix.path() + "/share/belljar");
-  tests::SpawnedGuest guest(Arguments("basic", outside::Language::kRestricted),
+  tests::SpawnedGuest guest(Arguments("basic", outside::Policy::kOn),
                             tests::SpawnedGuest::Over::kSocket, {}, libexec / "belljar-guest");
   backend::GuestConnection connection(guest.TakeChannel(),
-                                      Terms(tests::BasicProfile(), outside::Language::kRestricted));
+                                      Terms(tests::BasicProfile(), outside::Policy::kOn));
   const core::Result<void> ready = connection.AwaitReady({Soon()});
   EXPECT_TRUE(ready) << ready.error().ToString();
 }
 
 TEST_F(Guest, ItsArgumentsAreChecked) {
   for (const std::vector<std::string>& arguments : {std::vector<std::string>{"--profile"},
-                                                    {"--language", "some"},
+                                                    {"--policy", "some"},
                                                     {"--isolation", "none"},
                                                     {"--help", "me"},
                                                     {"--profile", ""}}) {
@@ -729,7 +726,7 @@ TEST_F(Guest, AsTheFirstProcessItServesTheSame) {
   tests::SpawnedGuest guest({"--profile", "basic"}, tests::SpawnedGuest::Over::kSocket,
                             {"unshare", "--pid", "--fork", "--mount-proc", "--kill-child"});
   backend::GuestConnection connection(guest.TakeChannel(),
-                                      Terms(tests::BasicProfile(), outside::Language::kRestricted));
+                                      Terms(tests::BasicProfile(), outside::Policy::kOn));
   const core::Result<void> ready = connection.AwaitReady({Soon()});
   ASSERT_TRUE(ready) << ready.error().ToString();
   const core::Result<host::Outcome> outcome = connection.Run(tests::MakeRequest("6 * 7"), {});

@@ -161,7 +161,7 @@ bool Has(const std::string& text, const std::string& part) { return text.find(pa
 // Runs `source` with what was installed into `site`, on this machine: the policy and the profile
 // are what an image has.
 host::Outcome RunWith(const PackageLock& lock, const std::string& site, const std::string& source,
-                      outside::Language language = outside::Language::kRestricted) {
+                      outside::Policy policy = outside::Policy::kOn) {
   const tests::TestFolder folder;
   const core::Result<installation::Installation> installation = installation::Installation::Find();
   const core::Result<PackageProfile> made =
@@ -178,7 +178,7 @@ host::Outcome RunWith(const PackageLock& lock, const std::string& site, const st
   EXPECT_FALSE(code) << code.message();
   outside::SandboxOptions options;
   options.profile = made->profile;
-  options.language = language;
+  options.policy = policy;
   const std::unique_ptr<outside::Sandbox> sandbox = tests::Open(std::move(options));
   host::Request request = tests::MakeRequest(source);
   const core::Result<host::Outcome> outcome = sandbox->Run(request);
@@ -279,7 +279,7 @@ TEST_F(PackageInstaller, PythonsOwnModulesStayPythons) {
   EXPECT_EQ(RunWith(*lock, site, "import json\njson.codecs").status, host::Status::kRefused);
   // One that does not let itself be imported is not there, and takes no other with it.
   EXPECT_EQ(RunWith(*lock, site, "import exits").status, host::Status::kRefused);
-  EXPECT_EQ(RunWith(*lock, site, "import json\njson.dumps([])", outside::Language::kFull).status,
+  EXPECT_EQ(RunWith(*lock, site, "import json\njson.dumps([])", outside::Policy::kOff).status,
             host::Status::kOk);
 }
 

@@ -295,7 +295,7 @@ TEST(GuestReader, AnotherVersionIsAnErrorThatSaysWhatToDo) {
                         Case{[](Hello& h) { h.python = "3.9.1"; }, "Python \"3.9.1\", not"},
                         Case{[](Hello& h) { h.profile = "network"; }, "profile \"network\", not"},
                         Case{[](Hello& h) { h.isolation = "strict"; }, "isolation \"strict\""},
-                        Case{[](Hello& h) { h.language = "full"; }, "language \"full\""}}) {
+                        Case{[](Hello& h) { h.policy = "off"; }, "policy \"off\""}}) {
     Hello hello = tests::ExpectedHello();
     c.change(hello);
     backend::GuestReader reader(tests::ExpectedHello());

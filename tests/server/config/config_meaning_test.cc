@@ -115,10 +115,29 @@ TEST_F(ConfigMeaning, ModulesHaveToBeInAProfile) {
   Flag("--allow-import", {"math", "maths"});
   ExpectRefused(
       {"--allow-import: no enabled profile has a module \"maths\"; did you mean \"math\""});
-  sources_.flags = {{"--allow-import", {"math"}}, {"--language", {"full"}}};
-  ExpectRefused({"--allow-import", "language"});
+  sources_.flags = {{"--allow-import", {"math"}}, {"--policy", {"off"}}};
+  ExpectRefused({"--allow-import", "execution.policy off"});
   sources_.flags = {{"--allow-import", {}}};
   EXPECT_EQ(Load().config.execution.allowed_imports, tests::Strings());
+}
+
+TEST_F(ConfigMeaning, ThePolicyHasAFormerName) {
+  EXPECT_EQ(Load().config.execution.policy, "on");
+  Set("BELLJAR_EXECUTION_LANGUAGE", "full");
+  const LoadedConfig loaded = Load();
+  EXPECT_EQ(loaded.config.execution.policy, "off");
+  EXPECT_TRUE(tests::HasPart(loaded.warnings, "it is now execution.policy = \"off\""));
+  Set("BELLJAR_EXECUTION_POLICY", "on");
+  ExpectRefused(
+      {"BELLJAR_EXECUTION_LANGUAGE \"full\"", "it contradicts BELLJAR_EXECUTION_POLICY \"on\""});
+  sources_.environment.pop_back();
+  Flag("--policy", {"on"});
+  EXPECT_EQ(Load().config.execution.policy, "on");
+  sources_.flags = {{"--language", {"restricted"}}};
+  EXPECT_EQ(Load().config.execution.policy, "on");
+  sources_.environment.pop_back();
+  Set("BELLJAR_EXECUTION_LANGUAGE", "perl");
+  ExpectRefused({"BELLJAR_EXECUTION_LANGUAGE \"perl\": it is now execution.policy"});
 }
 
 // A list that was written for another server must not keep this one from starting; what is not

@@ -204,7 +204,7 @@ class UnnamedProfile : public testing::Test {
     files_.workspace.emplace();
     network_.modules = {{"socket", {"socket"}}};
     network_.egress.emplace();
-    full_.full_language = true;
+    full_.without_policy = true;
     full_.modules = {{"ctypes", {"CDLL"}}};
   }
   std::string For(const profiles::ProgramNeeds& needs) {
@@ -470,7 +470,7 @@ TEST(Sandboxes, AnOperatorsMistakesAreNamedAtTheStart) {
                "exceeds the profile's maximum of 300s");
   EXPECT_HOLDS(error_of([](auto& c) { c.profiles = {"basic", "basic"}; }), "already");
   EXPECT_HOLDS(error_of([](auto& c) {
-                 c.language = "full";
+                 c.policy = "off";
                  c.allowed_imports = {"math"};
                }),
                "remove one of the two");
@@ -648,14 +648,14 @@ TEST(ToolProfiles, ARefusedModuleIsNamedWithWhoCanChangeThat) {
   EXPECT_EQ(theirs.find("an operator"), std::string::npos) << theirs;
 }
 
-TEST(Sandboxes, TheFullLanguageIsTheOperators) {
+TEST(Sandboxes, ThePolicyIsTheOperators) {
   ExecutionConfig config;
   config.spares = 1;
-  config.language = "full";
+  config.policy = "off";
   tests::Tools tools(config);
   const tests::Answered answer = tools.Call("execute_code", {{"code", "eval('6 * 7')"}});
   EXPECT_EQ(answer.object["result"], 42);
-  EXPECT_EQ(answer.object["isolation"]["language"], "full");
+  EXPECT_EQ(answer.object["isolation"]["policy"], "off");
   EXPECT_HOLDS(tools.Call("execute_code", {{"code", "1"}, {"allowed_imports", {"math"}}}).message,
                "which is disabled on this server");
 }

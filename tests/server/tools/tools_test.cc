@@ -512,7 +512,7 @@ TEST(SandboxInfo, LeanlyEachThingOnce) {
        {"Default profile: basic.", "\n- basic: ", " Modules: the standard library except bdb, ",
         "\n- data-science: not enabled; ",
         "Limits: timeout 30 s (at most 300), memory_limit 256m (at most 4g), output 1m",
-        "Containers (use_container): not enabled.", "Isolation: strict, language restricted, "}) {
+        "Containers (use_container): not enabled.", "Isolation: strict, language policy on, "}) {
     EXPECT_HOLDS(lean.text, part);
   }
   const json& profiles = lean.object["security_profiles"];
