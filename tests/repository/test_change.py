@@ -93,7 +93,20 @@ def test_where_it_is_not_known_everything_is_needed():
             ["tests", "engine", "containers", "server", "language", "packages", "other"],
         ),
         (["pyproject.toml"], ["tests", "packaging"]),
-        (["python/belljar/ray.py"], ["tests", "packaging", "ray"]),
+        (["python/belljar/ray.py"], ["tests", "packaging", "integrations", "ray"]),
+        (
+            ["engine/profiles/model_text.cc", "docs/integrations.md"],
+            [
+                "tests",
+                "engine",
+                "containers",
+                "server",
+                "packages",
+                "tsan",
+                "fuzz",
+                "integrations",
+            ],
+        ),
         (["tests/landing.toml"], ["tests", *EXTRAS]),
         (["docs/cli.md", ".ci/run"], ["tests", *EXTRAS]),
         (["server/calls/CMakeLists.txt"], ["tests", *EXTRAS]),
@@ -107,6 +120,7 @@ def test_tests_are_left_out_unless_they_are_needed():
     assert change.left_out("tests", EXTRAS, TABLE) == []
     assert "tests/search" in change.left_out("tests", ["tests", "ray"], TABLE)
     assert "tests/integrations/test_ray.py" not in change.left_out("tests", ["ray"], TABLE)
+    assert "tests/integrations/test_ray.py" in change.left_out("tests", ["integrations"], TABLE)
     # Two words have it.
     assert "tests/library" in change.left_out("tests", ["tests", "server"], TABLE)
     for word in ("language", "packages"):
