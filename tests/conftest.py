@@ -73,7 +73,7 @@ def pytest_configure() -> None:
 
 @pytest.hookimpl(optionalhook=True)  # integrations have no xdist
 def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
-    if config.getvalue("dist") != "loadfile":
+    if config.getoption("dist") != "loadfile":
         return None
     from xdist.scheduler import LoadFileScheduling
 
