@@ -76,7 +76,7 @@ for path, shown in json.load(sys.stdin):
 
 
 def compile_ahead(shown: Mapping[Path, str | None]) -> None:
-    """`shown`: for each file the path in tracebacks, which is stored in the byte code; None: its own.
+    """`shown`: for each file the path in tracebacks, stored in the byte code; None: its own.
 
     Without columns, which only tracebacks of our own code would show: they are a quarter of byte
     code, in a wheel as in memory. An interpreter leaves them out only from its start.
