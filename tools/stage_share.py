@@ -78,8 +78,8 @@ for path, shown in json.load(sys.stdin):
 def compile_ahead(shown: Mapping[Path, str | None]) -> None:
     """`shown`: for each file the path in tracebacks, stored in the byte code; None: its own.
 
-    Without columns, which only tracebacks of our own code would show: they are a quarter of byte
-    code, in a wheel as in memory. An interpreter leaves them out only from its start.
+    Without column numbers, which only tracebacks of our own code would show: a quarter less in a
+    wheel. An interpreter leaves them out of all that it compiles, or of nothing.
     """
     if not shown:
         return
