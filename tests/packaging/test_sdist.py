@@ -75,7 +75,7 @@ def test_it_can_be_built(frontend: Path, unpacked: Path, scratch: Path):
         ["cmake", "-G", "Ninja", "-S", unpacked, "-B", tree, *defined],
         ["ninja", "-C", tree, "-n", *project["tool"]["scikit-build"]["build"]["targets"]],
         # Not belljar_share, whose records of memory are made by a program that is compiled.
-        ["ninja", "-C", tree, "share/stamp", "share/belljar/patterns"],
+        ["ninja", "-C", tree, "belljar_share_files"],
     ):
         done = subprocess.run(command, capture_output=True, check=False, text=True)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]
