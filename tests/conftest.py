@@ -1,9 +1,10 @@
-"""The order in which test files are assigned to the processes of `./dev test python`, and which
-tests CI may repeat."""
+"""The order in which test files are assigned to the processes of `./dev test python`, which of them
+share one, and which tests CI may repeat."""
 
 import datetime
 import os
 import signal
+from typing import Any
 
 import pytest
 from repeat_failed import quarantined
@@ -36,6 +37,20 @@ LONGEST = (
     "policy/test_verifier.py",
 )
 
+# Files that one process runs, since they share what takes seconds to start: a zygote with all
+# packages, plain Python with them, the policy for them.
+TOGETHER = {
+    f"tests/data_science/test_{name}.py": group
+    for group, names in {
+        "in the jail": (
+            *("combined", "examples", "fonts", "gallery", "jail", "late_library", "modules"),
+            *("results", "star_imports", "tasks"),
+        ),
+        "without it": ("escapes", "forwarders", "policy"),
+    }.items()
+    for name in names
+}
+
 # A failure of an attack is never called random: these are not repeated.
 ATTACKS = (
     "tests/escapes/",
@@ -54,6 +69,20 @@ def pytest_configure() -> None:
         signal.signal(signal.SIGINT, signal.default_int_handler)
     if signal.getsignal(signal.SIGQUIT) == signal.SIG_IGN:
         signal.signal(signal.SIGQUIT, signal.SIG_DFL)
+
+
+@pytest.hookimpl(optionalhook=True)  # integrations have no xdist
+def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
+    if config.getoption("dist") != "loadfile":
+        return None
+    from xdist.scheduler import LoadFileScheduling
+
+    class Together(LoadFileScheduling):
+        def _split_scope(self, nodeid: str) -> str:
+            file = super()._split_scope(nodeid)
+            return TOGETHER.get(file, file)
+
+    return Together(config, log)
 
 
 def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) -> None:

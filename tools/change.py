@@ -82,7 +82,9 @@ def needed(files: list[str] | None, table: dict[str, Any]) -> list[str]:
 
 def left_out(kind: str, words: list[str], table: dict[str, Any]) -> list[str]:
     extras = table["extras"].items()
-    return [name for word, each in extras if word not in words for name in each.get(kind, ())]
+    kept = {name for word, each in extras if word in words for name in each.get(kind, ())}
+    rest = [name for word, each in extras if word not in words for name in each.get(kind, ())]
+    return [name for name in dict.fromkeys(rest) if name not in kept]
 
 
 def main() -> int:

@@ -33,6 +33,7 @@ def copy_package(name: str, version: str, target: Path) -> None:
         )
     if package.version != version:
         sys.exit(f"copy_packages: {name} is version {package.version}, but {version} is required")
+    to_compile: dict[Path, str | None] = {}
     for file in package.files or ():
         # Files outside belong to the installer, and byte code contains the path of the environment.
         if ".." in file.parts or file.suffix == ".pyc":
@@ -41,7 +42,8 @@ def copy_package(name: str, version: str, target: Path) -> None:
         copy.parent.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(file.locate(), copy)
         if copy.suffix == ".py":
-            compile_ahead(copy, str(file))
+            to_compile[copy] = str(file)
+    compile_ahead(to_compile)
 
 
 def main() -> None:

@@ -46,17 +46,14 @@ def byte_code(wheel: zipfile.ZipFile, scratch: Path) -> dict[str, bytes]:
     """Byte code for each Python source of the installation: path in the wheel -> content."""
     import stage_share  # not for a Python that is too old, of which pip tells after its other calls
 
-    compiled = {}
+    sources: dict[Path, str | None] = {}
     for name in wheel.namelist():
-        if not name.startswith(f"{SHARE}/") or not name.endswith(".py"):
-            continue
-        source = scratch / name
-        source.parent.mkdir(parents=True, exist_ok=True)
-        source.write_bytes(wheel.read(name))
-        stage_share.compile_ahead(source, name)
-        path = stage_share.byte_code_of(source)
-        compiled[path.relative_to(scratch).as_posix()] = path.read_bytes()
-    return compiled
+        if name.startswith(f"{SHARE}/") and name.endswith(".py"):
+            wheel.extract(name, scratch)
+            sources[scratch / name] = name
+    stage_share.compile_ahead(sources)
+    compiled = [stage_share.byte_code_of(source) for source in sources]
+    return {path.relative_to(scratch).as_posix(): path.read_bytes() for path in compiled}
 
 
 def metadata_of_packages(scratch: Path) -> dict[str, bytes]:

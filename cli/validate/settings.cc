@@ -1,55 +1,53 @@
 #include "cli/validate/settings.h"
 
-#include <toml++/toml.h>
-
-#include <sstream>
+#include <map>
 
 #include "engine/core/text.h"
+#include "server/config/values.h"
 
 namespace belljar::cli::validate {
 namespace {
 
-toml::array ListOf(const std::vector<std::string>& items) {
-  toml::array list;
-  for (const std::string& item : items) list.push_back(core::Printable(item));
-  return list;
+using server::config::ListLiteral;
+using server::config::TextLiteral;
+
+std::string Literal(const std::string& text) { return TextLiteral(core::Printable(text)); }
+
+std::string Literal(std::vector<std::string> items) {
+  for (std::string& item : items) item = core::Printable(item);
+  return ListLiteral(items);
 }
 
-toml::table PerFile(const std::vector<PerFileIgnore>& ignores) {
-  toml::table table;
-  for (const PerFileIgnore& ignore : ignores) {
-    table.insert_or_assign(core::Printable(ignore.pattern), ListOf(ignore.rules));
+std::string Literal(const std::vector<PerFileIgnore>& ignores) {
+  std::map<std::string, std::string> rules;
+  for (const PerFileIgnore& ignore : ignores) rules[ignore.pattern] = Literal(ignore.rules);
+  std::string table;
+  for (const auto& [pattern, list] : rules) {
+    table += (table.empty() ? " " : ", ") + Literal(pattern) + " = " + list;
   }
-  return table;
+  return table.empty() ? "{}" : "{" + table + " }";
 }
 
 // The value as written in a file; nullopt: no value, which cannot be written.
 std::optional<std::string> Written(const Settings& settings, const std::string& key) {
-  std::ostringstream text;
-  const auto write = [&text](const auto& value) { text << toml::toml_formatter(value); };
-  if (key == "profile") write(toml::value(core::Printable(settings.profile.value_or("basic"))));
+  if (key == "profile") return Literal(settings.profile.value_or("basic"));
   if (key == "allowed-imports") {
     if (!settings.allowed_imports) return std::nullopt;
-    write(ListOf(*settings.allowed_imports));
+    return Literal(*settings.allowed_imports);
   }
-  if (key == "include") write(ListOf(settings.include));
-  if (key == "exclude") write(ListOf(settings.exclude));
-  if (key == "select") write(ListOf(settings.select));
-  if (key == "ignore") write(ListOf(settings.ignore));
-  if (key == "per-file-ignores") {
-    toml::table table = PerFile(settings.per_file_ignores);
-    table.is_inline(true);
-    write(table);
-  }
-  if (key == "format") write(toml::value(settings.format));
+  if (key == "include") return Literal(settings.include);
+  if (key == "exclude") return Literal(settings.exclude);
+  if (key == "select") return Literal(settings.select);
+  if (key == "ignore") return Literal(settings.ignore);
+  if (key == "per-file-ignores") return Literal(settings.per_file_ignores);
+  if (key == "format") return Literal(settings.format);
   if (key == "baseline") {
     if (!settings.baseline) return std::nullopt;
-    write(toml::value(core::Printable(*settings.baseline)));
+    return Literal(*settings.baseline);
   }
-  if (key == "allow-ignore-comments") write(toml::value(settings.allow_ignore_comments));
-  if (key == "ignore-files") write(toml::value(settings.ignore_files));
-  if (key == "jobs") write(toml::value(static_cast<int64_t>(settings.jobs)));
-  return text.str();
+  if (key == "allow-ignore-comments") return settings.allow_ignore_comments ? "true" : "false";
+  if (key == "ignore-files") return settings.ignore_files ? "true" : "false";
+  return std::to_string(settings.jobs);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <cctype>
 #include <charconv>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 
 #include "engine/core/text.h"
@@ -181,10 +182,16 @@ std::string ListLiteral(const std::vector<std::string>& texts) {
 }
 
 std::string FormatNumber(double number) {
+  // The first that reads back the same. Not std::to_chars, whose tables are 55 kB of a wheel.
   char text[64];
-  const auto [end, error] =
-      std::to_chars(text, text + sizeof text, number, std::chars_format::fixed);
-  return std::isfinite(number) && error == std::errc() ? std::string(text, end) : "inf";
+  for (int digits = 0; std::isfinite(number); ++digits) {
+    const int size = snprintf(text, sizeof text, "%.*f", digits, number);
+    if (size < 0 || static_cast<size_t>(size) >= sizeof text) break;
+    double read = 0;
+    (void)std::from_chars(text, text + size, read);
+    if (read == number) return {text, static_cast<size_t>(size)};
+  }
+  return "inf";
 }
 
 }  // namespace belljar::server::config

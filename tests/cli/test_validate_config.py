@@ -32,8 +32,8 @@ def in_force(belljar, cwd, *arguments: str) -> dict[str, tuple[str, str]]:
 def test_nothing_is_said_anywhere(belljar, folder):
     shown = in_force(belljar, folder)
     assert {origin for _, origin in shown.values()} == {"default"}
-    assert shown["profile"][0] == "'basic'"
-    assert shown["include"][0] == "[ '*.py' ]"
+    assert shown["profile"][0] == '"basic"'
+    assert shown["include"][0] == '["*.py"]'
     assert shown["allow-ignore-comments"][0] == "false"
 
 
@@ -60,14 +60,14 @@ per-file-ignores = { "tests/*" = ["BJ501"] }
 def test_every_key(belljar, folder, name, section):
     (folder / name).write_text(f"{section}\n{EVERYTHING}")
     shown = in_force(belljar, folder)
-    assert shown["allowed-imports"] == ("[ 'math' ]", f"{name}:3")
+    assert shown["allowed-imports"] == ('["math"]', f"{name}:3")
     assert shown["jobs"] == ("2", f"{name}:12")
-    assert shown["baseline"] == (f"'{folder}/known.json'", f"{name}:9")
+    assert shown["baseline"] == (f'"{folder}/known.json"', f"{name}:9")
     assert {origin.partition(":")[0] for _, origin in shown.values()} == {name}
     beaten = in_force(belljar, folder, "--jobs", "3", "--select", "BJ3", "--format", "text")
     assert beaten["jobs"] == ("3", "--jobs")
-    assert beaten["select"] == ("[ 'BJ3' ]", "--select")
-    assert beaten["format"] == ("'text'", "--format")
+    assert beaten["select"] == ('["BJ3"]', "--select")
+    assert beaten["format"] == ('"text"', "--format")
     shown = belljar("validate", "--show-config", cwd=folder).stdout
     (folder / "again.toml").write_text(shown)
     again = belljar("validate", "--show-config", "--config", "again.toml", cwd=folder)

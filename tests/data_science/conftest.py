@@ -37,6 +37,14 @@ def sandbox(build: Path, packages: Path) -> Iterator[Session]:
 
 
 @pytest.fixture(scope="session")
+def joined(build: Path, packages: Path) -> Iterator[Session]:
+    """With files, too."""
+    session = Session(build / "belljar", "--profile", "data-science+filesystem")
+    yield session
+    session.close()
+
+
+@pytest.fixture(scope="session")
 def jail(build: Path, packages: Path) -> Iterator[Session]:
     """The kernel's layers alone."""
     session = Session(build / "belljar", "--profile", "data-science", "--policy", "off")

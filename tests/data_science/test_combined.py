@@ -5,7 +5,6 @@ filesystem profile they are refused, and the words say which profile has them.
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -15,13 +14,6 @@ from tests.data_science.plain import PlainPython
 from tests.data_science.session import Session, artifacts_of
 
 JOINED = "data-science+filesystem"
-
-
-@pytest.fixture(scope="module")
-def joined(build: Path, packages: Path) -> Iterator[Session]:
-    session = Session(build / "belljar", "--profile", JOINED)
-    yield session
-    session.close()
 
 
 # What ends with an assertion about what came back. Each line with a path is what a lesson has.

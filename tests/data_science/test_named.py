@@ -3,8 +3,10 @@ and one that a program does not name is there too."""
 
 from __future__ import annotations
 
+import functools
 import json
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -41,14 +43,26 @@ PACKAGES = [
 ]  # fmt: skip
 
 
+@pytest.fixture(scope="module")
+def alone(run) -> Callable[[str], dict[str, Any]]:
+    """What a package is, in a run of its own: one for all tests of it."""
+
+    @functools.cache
+    def alone(package: str) -> dict[str, Any]:
+        source = f"import {package} as m\nsorted(dir(m)), str(m.__doc__)"
+        return run(source, profile="data-science+filesystem")
+
+    return alone
+
+
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_zygote_creates_nothing_before_it_is_sealed(run, package: str) -> None:
+def test_a_zygote_creates_nothing_before_it_is_sealed(alone, package: str) -> None:
     """The zygote imports packages while it still sees the machine's files: matplotlib would make
     folders for its settings and its list of fonts, here in the HOME of the profile filesystem."""
     need_root("could create the folder")
     home = Path("/workspace")
     assert not home.exists()
-    assert run(f"import {package}", profile="data-science+filesystem")["status"] == "ok"
+    assert alone(package)["status"] == "ok"
     assert not home.exists()
 
 
@@ -58,16 +72,17 @@ def among_all_others(run) -> dict[str, Any]:
     lines = [
         f"import {each} as m\nfound[{each!r}] = sorted(dir(m)), str(m.__doc__)" for each in PACKAGES
     ]
-    done = run(EVERYTHING + "found = {}\n" + "\n".join(lines) + "\nfound")
+    source = EVERYTHING + "found = {}\n" + "\n".join(lines) + "\nfound"
+    done = run(source, profile="data-science+filesystem")
     assert done["status"] == "ok", done
     return done["result"]
 
 
 @pytest.mark.parametrize("package", PACKAGES)
-def test_a_package_alone_is_as_among_all_others(run, among_all_others, package: str) -> None:
-    alone = run(f"import {package} as m\nsorted(dir(m)), str(m.__doc__)")
-    assert alone["status"] == "ok", alone
-    assert alone["result"] == among_all_others[package]
+def test_a_package_alone_is_as_among_all_others(alone, among_all_others, package: str) -> None:
+    found = alone(package)
+    assert found["status"] == "ok", found
+    assert found["result"] == among_all_others[package]
 
 
 @pytest.mark.parametrize(
@@ -103,8 +118,15 @@ def test_without_the_policy_too(run) -> None:
 
 
 def test_what_is_refused_names_what_is_there(run) -> None:
-    for source in ("import pandsa", "from numpy import aranje", "import socket"):
-        alone, among_all = run(source), run(EVERYTHING + source)
-        assert alone["status"] == among_all["status"] == "refused"
-        for finding, expected in zip(alone["findings"], among_all["findings"], strict=True):
-            assert (finding["reason"], finding["hint"]) == (expected["reason"], expected["hint"])
+    sources = ("import pandsa", "from numpy import aranje", "import socket")
+    # All three in one run: it loads every package, which takes seconds.
+    among_all = run(EVERYTHING + "\n".join(sources))
+    assert among_all["status"] == "refused"
+    found = []
+    for source in sources:
+        outcome = run(source)
+        assert outcome["status"] == "refused"
+        assert outcome["findings"]
+        found += outcome["findings"]
+    for finding, expected in zip(found, among_all["findings"], strict=True):
+        assert (finding["reason"], finding["hint"]) == (expected["reason"], expected["hint"])

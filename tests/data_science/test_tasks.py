@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,13 +16,6 @@ from tests.data_science.session import Session
 
 TASKS = sorted((Path(__file__).parent / "tasks").glob("*.py"))
 RAN = re.compile(r"^Ran (\d+) tests? in .*\n\nOK(?: \(.*\))?$", re.MULTILINE)
-
-
-@pytest.fixture(scope="module")
-def joined(build: Path, packages: Path) -> Iterator[Session]:
-    session = Session(build / "belljar", "--profile", "data-science+filesystem")
-    yield session
-    session.close()
 
 
 @pytest.mark.parametrize("task", TASKS, ids=lambda path: path.stem)

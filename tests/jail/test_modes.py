@@ -105,8 +105,14 @@ def anywhere(command, jail):
     folder.mkdir(mode=0o755)
     for name in ("belljar", "belljar-zygote"):
         shutil.copy2(BELLJAR.parent / name, folder)
-    # The share may be links into the source tree.
-    shutil.copytree(BELLJAR.parent / "share", folder / "share", symlinks=False)
+    # The share may be links into the source tree. Not the packages of profiles, 700 MB that these
+    # programs do not import.
+    shutil.copytree(
+        BELLJAR.parent / "share",
+        folder / "share",
+        symlinks=False,
+        ignore=lambda source, names: names if Path(source).match("belljar/packages") else [],
+    )
     subprocess.run(["chmod", "-R", "a+rX", folder], check=True)
     profile = folder / "attack.toml"
     shutil.copy(Path(__file__).with_name("attack.toml"), profile)

@@ -7,6 +7,8 @@ take longer. That the source distribution is all that it takes is a test (test_s
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import os
 import re
 import shutil
@@ -91,12 +93,30 @@ class Environment:
 
 
 @pytest.fixture(scope="session")
-def scratch() -> Iterator[Path]:
-    """Open to other users: pytest's own folders are not."""
-    folder = Path(tempfile.mkdtemp(prefix="belljar packaging ")).resolve()
-    folder.chmod(0o755)
-    yield folder
-    shutil.rmtree(folder)
+def scratch(testrun_uid: str, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Open to other users: pytest's own folders are not. All processes of a run have the same one,
+    which the last removes."""
+    folder = Path(tempfile.gettempdir()).resolve() / f"belljar packaging {testrun_uid}"
+    own = tmp_path_factory.getbasetemp()
+    place = own.parent if "PYTEST_XDIST_WORKER" in os.environ else own
+    with (place / "packaging.lock").open("w") as users:
+        fcntl.flock(users, fcntl.LOCK_SH)
+        folder.mkdir(exist_ok=True)
+        folder.chmod(0o755)
+        yield folder
+        with contextlib.suppress(BlockingIOError):
+            fcntl.flock(users, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            shutil.rmtree(folder)
+
+
+def once(folder: Path, make: Callable[[], None]) -> None:
+    """Makes what is in a folder of `scratch`, unless another process of this run has."""
+    done = folder.with_name(f"{folder.name}.done")
+    with folder.with_name(f"{folder.name}.lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not done.exists():
+            make()
+            done.touch()
 
 
 def pip(python: Path, *arguments: object, **variables: str) -> subprocess.CompletedProcess[str]:
@@ -113,12 +133,16 @@ def pip(python: Path, *arguments: object, **variables: str) -> subprocess.Comple
 def frontend(scratch: Path) -> Path:
     """The Python with `build`, and with what the build requires: each build would install it anew,
     elsewhere, and then compile against the new path of pybind11."""
-    subprocess.run([PYTHON, "-I", "-m", "venv", scratch / "frontend"], check=True)
     python = scratch / "frontend/bin/python"
-    wanted = PROJECT["build-system"]["requires"]
-    for arguments in (["--require-hashes", "-r", ROOT / "requirements/packaging.txt"], wanted):
-        got = pip(python, "install", *arguments)
-        need(got.returncode == 0, f"pip cannot install {arguments}: {got.stderr[-500:]}")
+
+    def make() -> None:
+        subprocess.run([PYTHON, "-I", "-m", "venv", scratch / "frontend"], check=True)
+        wanted = PROJECT["build-system"]["requires"]
+        for arguments in (["--require-hashes", "-r", ROOT / "requirements/packaging.txt"], wanted):
+            got = pip(python, "install", *arguments)
+            need(got.returncode == 0, f"pip cannot install {arguments}: {got.stderr[-500:]}")
+
+    once(scratch / "frontend", make)
     return python
 
 
@@ -156,10 +180,15 @@ def build_wheel(frontend: Path, scratch: Path, build_tree: Path) -> Callable[[Pa
 
 @pytest.fixture(scope="session")
 def dist(frontend: Path, scratch: Path, build_wheel: Callable[[Path], Path]) -> Path:
-    """The folder with both."""
-    build(frontend, scratch, scratch / "dist", "--sdist")
-    build_wheel(scratch / "dist")
-    return scratch / "dist"
+    """The folder with both, compiled once in a run: three files of tests need it."""
+    folder = scratch / "dist"
+
+    def make() -> None:
+        build(frontend, scratch, folder, "--sdist")
+        build_wheel(folder)
+
+    once(folder, make)
+    return folder
 
 
 @pytest.fixture(scope="session")

@@ -74,7 +74,8 @@ def test_it_can_be_built(frontend: Path, unpacked: Path, scratch: Path):
     for command in (
         ["cmake", "-G", "Ninja", "-S", unpacked, "-B", tree, *defined],
         ["ninja", "-C", tree, "-n", *project["tool"]["scikit-build"]["build"]["targets"]],
-        ["ninja", "-C", tree, "belljar_share"],
+        # Not belljar_share, whose records of memory are made by a program that is compiled.
+        ["ninja", "-C", tree, "belljar_share_files"],
     ):
         done = subprocess.run(command, capture_output=True, check=False, text=True)
         assert done.returncode == 0, done.stdout[-3000:] + done.stderr[-3000:]

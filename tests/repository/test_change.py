@@ -80,20 +80,33 @@ def test_where_it_is_not_known_everything_is_needed():
         (["cli/validate/check.cc"], ["tests", "server", "tsan", "packaging"]),
         (
             ["engine/sessions/session.cc"],
-            ["tests", "engine", "containers", "server", "language", "tsan"],
+            ["tests", "engine", "containers", "server", "packages", "tsan"],
         ),
         (["server/http/http_server.cc"], ["tests", "server", "tsan", "fuzz"]),
         (["server/tools/containers.cc"], ["tests", "containers", "server", "tsan", "fuzz"]),
         (
             ["policy/belljar_policy/guards.py"],
-            ["tests", "engine", "language", "other", "search", "fuzz"],
+            ["tests", "engine", "language", "packages", "other", "search", "fuzz"],
         ),
         (
             ["engine/inside/zygote.cc"],
-            ["tests", "engine", "containers", "server", "language", "other"],
+            ["tests", "engine", "containers", "server", "language", "packages", "other"],
         ),
         (["pyproject.toml"], ["tests", "packaging"]),
-        (["python/belljar/ray.py"], ["tests", "packaging", "ray"]),
+        (["python/belljar/ray.py"], ["tests", "packaging", "integrations", "ray"]),
+        (
+            ["engine/profiles/model_text.cc", "docs/integrations.md"],
+            [
+                "tests",
+                "engine",
+                "containers",
+                "server",
+                "packages",
+                "tsan",
+                "fuzz",
+                "integrations",
+            ],
+        ),
         (["tests/landing.toml"], ["tests", *EXTRAS]),
         (["docs/cli.md", ".ci/run"], ["tests", *EXTRAS]),
         (["server/calls/CMakeLists.txt"], ["tests", *EXTRAS]),
@@ -107,6 +120,11 @@ def test_tests_are_left_out_unless_they_are_needed():
     assert change.left_out("tests", EXTRAS, TABLE) == []
     assert "tests/search" in change.left_out("tests", ["tests", "ray"], TABLE)
     assert "tests/integrations/test_ray.py" not in change.left_out("tests", ["ray"], TABLE)
+    assert "tests/integrations/test_ray.py" in change.left_out("tests", ["integrations"], TABLE)
+    # Two words have it.
+    assert "tests/library" in change.left_out("tests", ["tests", "server"], TABLE)
+    for word in ("language", "packages"):
+        assert "tests/library" not in change.left_out("tests", ["tests", word], TABLE)
     assert change.left_out("programs", EXTRAS, TABLE) == []
     assert "engine_tests" in change.left_out("programs", ["tests", "server"], TABLE)
 
@@ -114,9 +132,16 @@ def test_tests_are_left_out_unless_they_are_needed():
 def test_every_test_program_belongs_to_a_word():
     text = (ROOT / "tests/CMakeLists.txt").read_text(encoding="utf-8")
     programs = re.findall(r"belljar_add_tests\((\w+_tests) ", text)
-    assert sorted(change.left_out("programs", [], TABLE)) == sorted(
-        program for program in programs if not program.endswith("_release_tests")
-    )
+    # Files that are tested with and without sanitizers are in a second program of their room.
+    (both,) = re.findall(r"^set\(tests_of_both ([^)]*)\)", text, re.M)
+    places = [path.parent for name in both.split() for path in (ROOT / "tests").rglob(f"{name}.cc")]
+    assert len(places) == len(both.split())
+    for rooms, program in re.findall(
+        r"tests_in\(files ([^)]*)\)\n *belljar_add_tests\((\w+)_tests ", text
+    ):
+        if {place.name for place in places} & set(rooms.split()):
+            programs.append(f"{program}_release_tests")
+    assert sorted(change.left_out("programs", [], TABLE)) == sorted(programs)
 
 
 def test_every_pattern_is_of_a_file_and_every_word_is_known():

@@ -1,4 +1,5 @@
 import json
+import marshal
 import os
 from pathlib import Path
 
@@ -60,6 +61,8 @@ def test_byte_code_is_unchecked(tmp_path, source):
     stage_share.stage(source, share, tmp_path, SETS)
     code = stage_share.byte_code_of(share / "runner/belljar_runner.py").read_bytes()
     assert int.from_bytes(code[4:8], "little") == 0b01
+    lines = [each[2:] for each in marshal.loads(code[16:]).co_positions()]
+    assert lines and set(lines) == {(None, None)}
 
 
 def test_only_what_changed_is_copied_and_what_is_gone_goes(tmp_path, source):

@@ -85,7 +85,10 @@ if(TARGET belljar-record-hot-blocks)
     COMMENT "Recording which memory runs with Python ${Python3_VERSION} write to"
     VERBATIM)
 endif()
-add_custom_target(belljar_share ALL DEPENDS "${share_stamp}" "${share_patterns}" ${share_hot_blocks})
+# The files alone wait for no compiler.
+add_custom_target(belljar_share_files DEPENDS "${share_stamp}" "${share_patterns}")
+add_custom_target(belljar_share ALL DEPENDS ${share_hot_blocks})
+add_dependencies(belljar_share belljar_share_files)
 
 # belljar_surface: checks that all names that this Python exposes to a guest have been reviewed
 # (docs/policy-surface.md). BELLJAR_SURFACE=warn is for building with a release that has

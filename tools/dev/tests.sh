@@ -11,13 +11,19 @@ left_out() {
   [[ -z "${CI_NEEDS:-}" ]] || "$PYTHON" -I "$ROOT/tools/change.py" --left-out "$1" $CI_NEEDS
 }
 
-# The targets of the C++ test programs that are needed, one per line; there may be none.
+# needed_programs [-v]: the C++ test programs of the label release that a change needs, or (-v) all
+# others, one per line; there may be none
+needed_programs() {
+  comm -23 <("$PYTHON" -I "$ROOT/tools/change.py" --left-out programs | sort) <(left_out programs | sort) |
+    grep "$@" '_release_tests$' || true
+}
+
+# The targets of the C++ test programs that are needed in trees of sanitizers, and in the tree release.
 test_programs() {
-  if [[ -z "${CI_NEEDS:-}" ]]; then
-    printf 'belljar_tests\n'
-  else
-    comm -23 <("$PYTHON" -I "$ROOT/tools/change.py" --left-out programs | sort) <(left_out programs | sort)
-  fi
+  if [[ -z "${CI_NEEDS:-}" ]]; then printf 'belljar_tests\n'; else needed_programs -v; fi
+}
+release_programs() {
+  if [[ -z "${CI_NEEDS:-}" ]]; then printf 'belljar_release_tests\n'; else needed_programs; fi
 }
 
 # run_ctest PRESET LABEL [ARGS...]: 1 if a test failed; reports are in build/report. All tests run
@@ -193,7 +199,10 @@ prepare_tests() {
     [[ "$suite" != all && "$suite" != python ]] || install_clients
     configure release tests
     case "$suite" in
-      all) built=(belljar_release_tests belljar_python_tests belljar_python) ;;
+      all)
+        mapfile -t built < <(release_programs)
+        built+=(belljar_python_tests belljar_python)
+        ;;
       cpp) built=(belljar_release_tests belljar_python) ;;
       release) built=(belljar_tests belljar_python) ;;
       soak) built=(belljar_tests belljar_python_tests belljar_python) ;;

@@ -10,8 +10,8 @@
 # The C library and libgcc_s are those of RELEASE, unpacked and not installed. Everything else is this
 # machine's: the headers, as links, and static libraries, which use nothing that the old C library
 # lacks, except for what old_glibc.c adds. Of two libraries Debian has no static form that can be part
-# of a shared library, and of SQLite one that is mostly text search and the like, which nobody here
-# calls; these are compiled from Debian's sources.
+# of a shared library, and of SQLite and pugixml one that is mostly text search, XPath and the like,
+# which nobody here calls; these are compiled from Debian's sources.
 #
 # The mirror is the one of this machine's apt.
 set -euo pipefail
@@ -151,6 +151,16 @@ compile_sqlite() {
   "$triplet-ar" rcsD "$libraries/libsqlite3.a" "$source/sqlite3.o"
 }
 
+# Without XPath, which is half of it.
+compile_pugixml() {
+  local source
+  source="$(unpack_source pugixml)/src"
+  compile g++ -std=c++20 -include "$here/old_glibc.h" -Os -ffunction-sections -fdata-sections -DNDEBUG \
+    -DPUGIXML_NO_XPATH -c "$source/pugixml.cpp" -o "$scratch/pugixml.o"
+  rm "$libraries/libpugixml.a"
+  "$triplet-ar" rcsD "$libraries/libpugixml.a" "$scratch/pugixml.o"
+}
+
 # The licence of each package that is linked, as Debian has it, and the texts that these refer to, but
 # for documents, which are not in the wheel. libc6-dev: the first and last code of each program.
 # pybind11-dev: the same as what pip installs.
@@ -195,5 +205,6 @@ compile_old_glibc
 compile_prometheus
 compile_libelf
 compile_sqlite
+compile_pugixml
 collect_licences
 rm -rf -- "$scratch"
