@@ -19,8 +19,9 @@ struct SandboxChoice {
   std::string isolation = "strict";
 };
 
-// Returns the option --isolation.
-CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
+// Returns the option --isolation. `default_profile`: what help says of it.
+CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice,
+                               const char* default_profile = "what is enabled and needed");
 void AddImportsOption(CLI::App* parser, std::optional<std::vector<std::string>>& modules);
 
 // Options for a sandbox in which this process runs few programs. Errors are user errors.

@@ -778,7 +778,7 @@ def _read_imports(tree: ast.Module) -> tuple[dict[str, str], bool]:
 
 
 def _runs_python(tree: ast.Module) -> bool:
-    """Whether a program that imports subprocess names sys.executable, and not to install packages."""
+    """Whether a program with subprocess names sys.executable, and not to install packages."""
     has_executable = False
     for node in ast.walk(tree):
         kind = node.__class__
