@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 
 import pytest
 
 from tests.clocks import HANG
+from tests.machine import need
+from tests.python.test_kernel import PYTHON
 
 if TYPE_CHECKING:
     from belljar import Sandbox
@@ -49,10 +50,9 @@ TOLD = "\nprint('escaped' if loot else '')"
 
 @pytest.mark.parametrize("name", ATTACKS)
 def test_an_attack_succeeds_in_plain_python_only(box: Sandbox, name: str) -> None:
+    need(PYTHON.is_file(), "IPython")
     source = HEAD + ATTACKS[name] + TOLD
-    plain = subprocess.run(
-        [sys.executable, "-c", source], capture_output=True, text=True, timeout=HANG
-    )
+    plain = subprocess.run([PYTHON, "-c", source], capture_output=True, text=True, timeout=HANG)
     assert "escaped" in plain.stdout, plain.stderr
     result = box.run(source)
     assert "escaped" not in result.stdout

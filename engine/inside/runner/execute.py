@@ -443,8 +443,7 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
     _connect_stdin(request)
     if _session.namespace is None:
         _session.namespace = _new_namespace(request["language"], filename)
-        if request["language"] != "full":
-            _session.namespace["display"] = _prepared.policy.DISPLAY
+        _session.namespace["display"] = _prepared.policy.DISPLAY
         _session.given = frozenset(_session.namespace)
         _session.beginning = dict(_session.namespace)
     namespace = _session.namespace
