@@ -57,10 +57,10 @@ struct RunOptions {
   // Called when a signal handler has run on this thread, and periodically; true kills the run. For
   // callers whose handlers only set a flag, like Python's.
   std::function<bool()> interrupted;
-  FunctionCall call;      // of the request's functions
+  FunctionCall call;               // of the request's functions
   Allowance* allowance = nullptr;  // borrowed; null: no call uses any
-  int interrupt_fd = -1;  // borrowed; of a cell: cancels it too, once it is readable
-  int kill_fd = -1;       // borrowed; of a cell: kills it at once, as when its session is closed
+  int interrupt_fd = -1;           // borrowed; of a cell: cancels it too, once it is readable
+  int kill_fd = -1;  // borrowed; of a cell: kills it at once, as when its session is closed
   // In a session, a cancelled cell first gets a KeyboardInterrupt, and this time to end with it.
   std::chrono::milliseconds interrupt_grace{2'000};
   // Borrowed. Where ending the worker is deferred to; null: it ends before Run returns. By then the
