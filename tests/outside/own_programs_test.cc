@@ -50,14 +50,14 @@ class OwnProgramsTest : public testing::Test {
 
 TEST_F(OwnProgramsTest, RunsWhatIsAskedForWithinWhatIsLeft) {
   EXPECT_EQ(
-      Answer(R"({"args": ["print(1)", "<string>", ["a"], null, null, 2], "kwargs": {}})"),
+      Answer(R"J({"args": ["print(1)", "<string>", ["a"], null, null, 2], "kwargs": {}})J"),
       R"({"value":[0,false,{"$type":"bytes","base64":"b3V0"},{"$type":"bytes","base64":""}]})");
-ASSERT_EQ(started_.size(), 1U);
-EXPECT_EQ(started_[0].source, "print(1)");
-EXPECT_EQ(started_[0].limits.timeout, 2s);
-EXPECT_EQ(started_[0].limits.cpu, 5s);
-EXPECT_TRUE(started_[0].functions.empty());
-EXPECT_EQ(used_, 7us);
+  ASSERT_EQ(started_.size(), 1U);
+  EXPECT_EQ(started_[0].source, "print(1)");
+  EXPECT_EQ(started_[0].limits.timeout, 2s);
+  EXPECT_EQ(started_[0].limits.cpu, 5s);
+  EXPECT_TRUE(started_[0].functions.empty());
+  EXPECT_EQ(used_, 7us);
 }
 
 TEST_F(OwnProgramsTest, RunsNothingForCallsThatNoViewMakes) {
