@@ -7,10 +7,12 @@
 
 namespace belljar::cli {
 
-CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice) {
+CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice,
+                               const char* default_profile) {
   AddText(parser, "--profile", choice.profile, kProfileType,
-          "profile: a name, several joined with +, or a file such as ./own.toml "
-          "(default: what is enabled and needed)");
+          std::string("profile: a name, several joined with +, or a file such as ./own.toml "
+                      "(default: ") +
+              default_profile + ")");
   return AddChoice(parser, "--isolation", choice.isolation, {"strict", "standard"},
                    "required layers; strict: all of them, or refuse to run; standard: run without "
                    "namespaces and Landlock where this machine lacks them, and report it");

@@ -27,8 +27,9 @@ struct PolicyChoice {
       nullptr;  // --policy, to distinguish its default from an explicit value
 };
 
-// Returns the option --isolation.
-CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice);
+// Returns the option --isolation. `default_profile`: what help says of it.
+CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice,
+                               const char* default_profile = "what is enabled and needed");
 // `contained`: what only the kernel layers contain with the policy off, "the program".
 void AddPolicyOption(CLI::App* parser, PolicyChoice& choice, const std::string& contained);
 // Likewise with a --language that names any language. Its values of 0.1 are still the policy's.

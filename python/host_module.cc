@@ -91,7 +91,8 @@ core::Result<Opened> OpenWatchingSignals(Choice choice) {
 
 std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defaults) {
   if (IsEnding()) throw HostFailure{core::MakeError("open a sandbox", "the interpreter is ending")};
-  const OpenRequest open_request = OpenRequestFrom(options);
+  OpenRequest open_request = OpenRequestFrom(options);
+  open_request.modules = ProgramFrom(defaults).allowed_imports.value_or(std::vector<std::string>());
   const profiles::ProfileCatalogue catalogue =
       OrHostFailure(WithoutGil([]() -> core::Result<profiles::ProfileCatalogue> {
         core::Result<installation::Installation> installation =

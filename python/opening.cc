@@ -159,9 +159,11 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
     core::Result<std::vector<core::Profile>> enabled = profiles::EnabledProfiles(catalogue);
     if (!enabled) return CallersError(enabled.error().ToString());
     choice.enabled = std::move(*enabled);
-    // The base of all its programs: with a network, if hosts are given.
+    // The base of all its programs: with a network, if hosts are given, and with the modules that
+    // they may import.
     const bool hosts = !open_request.allowed_domains.empty() || !open_request.allow_private.empty();
-    const std::string base = profiles::ProfileFor({.hosts = hosts}, *profile, choice.enabled);
+    const std::string base = profiles::ProfileFor({.modules = open_request.modules, .hosts = hosts},
+                                                  *profile, choice.enabled);
     if (base != profile->name) profile = catalogue.Choose(base);
     if (!profile) return CallersError(profile.error().ToString());
   }

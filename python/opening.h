@@ -36,7 +36,8 @@ struct OpenRequest {
   bool without_policy = false;         // policy="off"
   std::vector<std::string> allowed_domains;
   std::vector<std::string> allow_private;
-  std::optional<size_t> spares;  // nullopt: the default
+  std::vector<std::string> modules;  // that its programs may import, if the sandbox names some
+  std::optional<size_t> spares;      // nullopt: the default
   std::optional<ContainerRequest> container;
 };
 

@@ -1,6 +1,7 @@
 #include "server/serve.h"
 
 #include <malloc.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
@@ -83,7 +84,14 @@ core::Result<void> ServeStdio(Server& server, const ServerConfig& config, int st
   server.LogStart("stdio");
   core::Result<stdio::StdioTransport::End> end = transport.Run(stop_fd);
   if (!end) return end.error();
-  const bool stopped = *end == stdio::StdioTransport::End::kStopped;
+  bool stopped = *end == stdio::StdioTransport::End::kStopped;
+  if (*end == stdio::StdioTransport::End::kInput) {
+    constexpr std::chrono::milliseconds kLook{100};
+    while (!stopped && !server.queue().Drain(Clock::now() + kLook)) {
+      pollfd signalled{stop_fd, POLLIN, 0};
+      stopped = poll(&signalled, 1, 0) > 0;
+    }
+  }
   server.LogStopping(stopped ? "signal" : "end of input");
   bool drained =
       server.queue().Drain(Clock::now() + (stopped ? config.drain_timeout : kShutdownGrace));

@@ -158,7 +158,8 @@ def why_outside(value: object) -> str | None:
     if module in OUTSIDE_FUNCTIONS:
         return f"a function of {module}"
     if isinstance(value, type) and value.__name__ in OUTSIDE_CLASSES:
-        return value.__name__
+        made = getattr(value.__init__, "__globals__", {}).get("__name__", "")
+        return None if made.startswith("belljar_policy.library.") else value.__name__
     return None
 
 

@@ -7,6 +7,7 @@
 #include "cli/exit_code.h"
 #include "cli/finding_text.h"
 #include "cli/outcome_text.h"
+#include "cli/repl/commands.h"
 #include "cli/sandbox_choice.h"
 #include "cli/source_file.h"
 
@@ -85,7 +86,7 @@ int RunCell(Live& live, const CellText& text, bool is_timed) {
         FindingText(request.filename, TooLongFinding(source, request.limits.source)));
     return kExitRefused;
   }
-  request.source = text.source();
+  request.source = text.is_repeated() ? TimeitCode(text.source()) : text.source();
   Printer::Output output(live.printer);
   run::RunOptions options;
   options.cancel_fd = live.interruption.fd();

@@ -29,12 +29,18 @@ class CellText {
   void Add(std::string_view line);
   // The line before the first of a block that only an empty line ends, whatever its indentation.
   void AddHead();
+  // Of "%%timeit": what follows is run many times.
+  void AddRepeatingHead() {
+    AddHead();
+    is_repeated_ = true;
+  }
   void Clear() { *this = CellText(limit_); }
 
   bool is_empty() const { return lines_ == 0; }
   // Each line with its line end.
   const std::string& source() const { return source_; }
   State state() const;
+  bool is_repeated() const { return is_repeated_; }
   // Whether its last line is the head of a block that has no other line yet.
   bool needs_body() const { return last_ == ':'; }
   // The white space that the next line probably begins with.
@@ -58,6 +64,7 @@ class CellText {
   std::string quote_;       // terminator of the open string; empty: no string is open
   bool continued_ = false;  // by a backslash
   bool is_block_ = false;
+  bool is_repeated_ = false;
   char last_ = '\0';  // of the code of the line
   std::string last_line_;
 };

@@ -163,7 +163,8 @@ constexpr CommandRow kCommands[] = {
     {"vars", "", "the variables", ListVariables},
     {"time", "CODE", "run a cell and show time and memory; also %%time above it", nullptr,
      Takes::kOne},
-    {"timeit", "CODE", "run a line many times and show how long it takes", nullptr, Takes::kOne},
+    {"timeit", "CODE", "run it many times and show how long it takes; also %%timeit above a cell",
+     nullptr, Takes::kOne},
     {"reset", "", "start a new session in place of this one and its branches", Reset},
     {"help", "", "this text", Help},
     {"quit", "", "end the prompt, like Ctrl-D", nullptr},
@@ -217,23 +218,6 @@ Words SplitCommand(std::string_view line) {
   line = Trimmed(line).substr(1);
   const size_t space = std::min(line.find_first_of(" \t"), line.size());
   return {std::string(line.substr(0, space)), std::string(Trimmed(line.substr(space)))};
-}
-
-// One expression, which leaves no name behind, in one line (python/belljar/_cell_magics.py has it
-// in several).
-std::string TimeitCode(const std::string& statement) {
-  return "(lambda timer, text: (lambda loops: (lambda each, mean: print(f\"{text(mean)} ± "
-         "{text((sum((one - mean) ** 2 for one in each) / 7) ** 0.5)} per loop (mean ± std. dev. "
-         "of 7 runs, {loops:,} loops each)\"))(*(lambda each: (each, sum(each) / 7))([taken / "
-         "loops "
-         "for taken in timer.repeat(7, loops)])))(max(timer.autorange()[0] // 4, 1)))"
-         "(__import__(\"timeit\").Timer(" +
-         // A string of JSON is one of Python's.
-         nlohmann::json(core::ValidUtf8(statement)).dump() +
-         ", globals=globals()), lambda seconds: next(f\"{seconds / size:.3g} {unit}\" for size, "
-         "unit "
-         "in ((1, \"s\"), (1e-3, \"ms\"), (1e-6, \"µs\"), (1e-9, \"ns\")) if seconds >= size or "
-         "unit == \"ns\"))";
 }
 
 const CommandRow* FindCommand(const std::string& name) {
@@ -298,10 +282,34 @@ bool IsCommand(std::string_view line) {
   return Trimmed(line).starts_with('%') || AskedName(line).has_value();
 }
 
+void BeginCell(const CellStart& start, CellText& cell) {
+  if (start.is_repeated) return cell.AddRepeatingHead();
+  if (start.is_head) return cell.AddHead();
+  cell.Add(start.code);
+}
+
+// One expression, which leaves no name behind, in one line (python/belljar/_cell_magics.py has it
+// in several, with options).
+std::string TimeitCode(const std::string& statement) {
+  return "(lambda timer, text: (lambda loops: (lambda each, mean: print(f\"{text(mean)} ± "
+         "{text((sum((one - mean) ** 2 for one in each) / 7) ** 0.5)} per loop (mean ± std. dev. "
+         "of 7 runs, {loops:,} loops each)\"))(*(lambda each: (each, sum(each) / 7))([taken / "
+         "loops "
+         "for taken in timer.repeat(7, loops)])))(max(timer.autorange()[0] // 4, 1)))"
+         "(__import__(\"timeit\").Timer(" +
+         // A string of JSON is one of Python's.
+         nlohmann::json(core::ValidUtf8(statement)).dump() +
+         ", globals=globals()), lambda seconds: next(f\"{seconds / size:.3g} {unit}\" for size, "
+         "unit "
+         "in ((1, \"s\"), (1e-3, \"ms\"), (1e-6, \"µs\"), (1e-9, \"ns\")) if seconds >= size or "
+         "unit == \"ns\"))";
+}
+
 std::optional<CellStart> StartOfCell(std::string_view line) {
   if (!Trimmed(line).starts_with('%')) return std::nullopt;
   Words words = SplitCommand(line);
   if (words.name == "%time") return CellStart{words.argument, true, words.argument.empty()};
+  if (words.name == "%timeit" && words.argument.empty()) return CellStart{{}, false, true, true};
   if (words.argument.empty()) return std::nullopt;
   if (words.name == "time") return CellStart{std::move(words.argument), true};
   if (words.name == "timeit") return CellStart{TimeitCode(words.argument)};

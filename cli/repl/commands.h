@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/repl/cell_text.h"
 #include "cli/repl/line_editor.h"
 #include "cli/repl/live.h"
 
@@ -16,10 +17,15 @@ bool IsCommand(std::string_view line);
 
 // A line that begins a cell, though it looks like a command.
 struct CellStart {
-  std::string code;       // its first line
-  bool is_timed = false;  // of "%time CODE" and "%%time"
-  bool is_head = false;   // of "%%time": the cell follows
+  std::string code;          // its first line
+  bool is_timed = false;     // of "%time CODE" and "%%time"
+  bool is_head = false;      // of "%%time" and "%%timeit": the cell follows
+  bool is_repeated = false;  // of "%%timeit"
 };
+// Begins the cell with it.
+void BeginCell(const CellStart& start, CellText& cell);
+// What runs `statement` many times and shows how long it takes.
+std::string TimeitCode(const std::string& statement);
 // nullopt: it is a command, or plain code.
 std::optional<CellStart> StartOfCell(std::string_view line);
 

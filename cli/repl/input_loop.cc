@@ -107,7 +107,7 @@ void InputLoop::RunTheCell() {
 void InputLoop::TakeAsFirst(const std::string& line) {
   if (const std::optional<CellStart> start = StartOfCell(line)) {
     is_timed_ = start->is_timed;
-    return start->is_head ? cell_.AddHead() : cell_.Add(start->code);
+    return BeginCell(*start, cell_);
   }
   if (!IsCommand(line)) return cell_.Add(line);
   const CommandEnd end = RunCommand(live_, line);

@@ -129,10 +129,8 @@ bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
   const std::optional<CellStart> start = StartOfCell(line);
   is_timed_ = start && start->is_timed;
   entered_ = line;
-  if (start && start->is_head) {
-    cell_.AddHead();
-  } else if (start) {
-    cell_.Add(start->code);
+  if (start) {
+    repl::BeginCell(*start, cell_);
   } else if (IsCommand(line)) {
     Remember();
     end = RunCommand(live_, line);

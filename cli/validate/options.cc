@@ -95,7 +95,7 @@ void AddInputOptions(CLI::App* parser, Options& options) {
 }
 
 void AddJudgingOptions(CLI::App* parser, Options& options) {
-  AddSandboxOptions(parser, options.sandbox);
+  AddSandboxOptions(parser, options.sandbox, profiles::kUnnamedProfile);
   AddImportsOption(parser, options.allowed_imports);
   AddList(parser, "--select", options.select, kRuleType,
           "report only these rules: IDs or prefixes of IDs, such as BJ2,BJ301");

@@ -49,6 +49,10 @@ inline constexpr std::string_view kCancelsCall = "@cancel";
 // its data and its text (engine/inside/runner/shown.py): for notebooks.
 inline constexpr std::string_view kShows = "@display";
 
+// Likewise, called to run Python code in a jar of its own (outside/own_programs.h): with source,
+// its name, arguments, environment, standard input and seconds. The policy's subprocess does so.
+inline constexpr std::string_view kStartsPython = "@python";
+
 struct Request {
   enum class Mode { kRun, kValidate };
 

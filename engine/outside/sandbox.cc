@@ -13,6 +13,7 @@
 #include "engine/host/limit_fields.h"
 #include "engine/host/random.h"
 #include "engine/outside/local_backend.h"
+#include "engine/outside/own_programs.h"
 #include "engine/outside/planned_backend.h"
 #include "engine/workspace/workspace.h"
 
@@ -147,16 +148,17 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions given) {
   if (!spares) return spares.error();
   auto backend = std::make_unique<PlannedBackend>(std::move(*spares), (*options)->profile,
                                                   OffersOf(**options), std::move(start));
-  return std::unique_ptr<Sandbox>(new Sandbox(std::move(*options), std::move(backend)));
+  return std::unique_ptr<Sandbox>(new Sandbox(std::move(*options), std::move(backend), true));
 }
 
 std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<Backend> backend) {
-  return std::unique_ptr<Sandbox>(
-      new Sandbox(std::make_shared<const SandboxOptions>(std::move(options)), std::move(backend)));
+  return std::unique_ptr<Sandbox>(new Sandbox(
+      std::make_shared<const SandboxOptions>(std::move(options)), std::move(backend), false));
 }
 
-Sandbox::Sandbox(std::shared_ptr<const SandboxOptions> options, std::unique_ptr<Backend> backend)
-    : options_(std::move(options)), backend_(std::move(backend)) {}
+Sandbox::Sandbox(std::shared_ptr<const SandboxOptions> options, std::unique_ptr<Backend> backend,
+                 bool is_local)
+    : is_local_(is_local), options_(std::move(options)), backend_(std::move(backend)) {}
 
 Sandbox::~Sandbox() = default;
 
@@ -164,7 +166,11 @@ core::Result<host::Outcome> Sandbox::Run(const host::Request& request,
                                          const run::RunOptions& options) {
   core::Result<void> checked = Check(profile(), request, options);
   if (!checked) return checked.error();
-  core::Result<host::Outcome> outcome = backend_->Run(request, options);
+  const RunProgram run = [this](const host::Request& each, const run::RunOptions& through) {
+    return backend_->Run(each, through);
+  };
+  core::Result<host::Outcome> outcome =
+      is_local_ ? RunWithOwnPrograms(*options_, request, options, run, run) : run(request, options);
   if (outcome) Finish(*options_, *outcome);
   return outcome;
 }
@@ -182,7 +188,15 @@ core::Result<host::Outcome> Sandbox::RunCell(sessions::Session& session,
                                              sessions::Patience patience) {
   core::Result<void> checked = Check(profile(), request, options);
   if (!checked) return checked.error();
-  core::Result<host::Outcome> outcome = session.Run(request, options, patience);
+  const RunProgram run_cell = [&](const host::Request& cell, const run::RunOptions& through) {
+    return session.Run(cell, through, patience);
+  };
+  const RunProgram run = [this](const host::Request& each, const run::RunOptions& through) {
+    return backend_->Run(each, through);
+  };
+  core::Result<host::Outcome> outcome =
+      is_local_ ? RunWithOwnPrograms(*options_, request, options, run_cell, run)
+                : run_cell(request, options);
   if (outcome) Finish(*options_, *outcome);
   return outcome;
 }
@@ -193,14 +207,17 @@ core::Result<host::Outcome> RunOnce(SandboxOptions given, const host::Request& r
   if (!options) return options.error();
   const core::Profile& profile = (*options)->profile;
   if (core::Result<void> checked = Check(profile, request, run); !checked) return checked.error();
-  const StartPlan plan = PlanStart(request, {.whole = WorkerSource::kOwn,
-                                             .own_named = !exactly_once && !profile.program,
-                                             .has_network = profile.egress.has_value()});
   const PlannedBackend::Start start = StartWith(*options);
+  const RunProgram run_one = [&](const host::Request& each, const run::RunOptions& whole) {
+    const StartPlan plan = PlanStart(each, {.whole = WorkerSource::kOwn,
+                                            .own_named = !exactly_once && !profile.program,
+                                            .has_network = profile.egress.has_value()});
+    return CarryOut(plan, whole, [&](WorkerSource source, const run::RunOptions& through) {
+      return RunInOwn(start, source, each, through);
+    });
+  };
   core::Result<host::Outcome> outcome =
-      CarryOut(plan, run, [&](WorkerSource source, const run::RunOptions& through) {
-        return RunInOwn(start, source, request, through);
-      });
+      RunWithOwnPrograms(**options, request, run, run_one, run_one);
   if (outcome) Finish(**options, *outcome);
   return outcome;
 }

@@ -36,6 +36,7 @@ class Sandbox {
   const core::Profile& profile() const { return options_->profile; }
 
   // Limits above the profile's maximum are an error that names them.
+  // The program may start others (own_programs.h).
   core::Result<host::Outcome> Run(const host::Request& request,
                                   const run::RunOptions& options = {});
 
@@ -60,8 +61,10 @@ class Sandbox {
   Backend::Counters counters() const { return backend_->counters(); }
 
  private:
-  Sandbox(std::shared_ptr<const SandboxOptions> options, std::unique_ptr<Backend> backend);
+  Sandbox(std::shared_ptr<const SandboxOptions> options, std::unique_ptr<Backend> backend,
+          bool is_local);
 
+  const bool is_local_;  // not in a container
   const std::shared_ptr<const SandboxOptions> options_;
   const std::unique_ptr<Backend> backend_;
 };

@@ -19,6 +19,10 @@ bool IsOfWord(char c) {
   return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_';
 }
 
+// Modules that need the whole library, and that most programs with their names do not mean. One
+// that imports them in another way is started over.
+bool IsOfEverydayUse(std::string_view word) { return word == "profile" || word == "cmd"; }
+
 // Calls `found` with each word until that returns true. Returns whether it did.
 template <typename Found>
 bool FindWord(std::string_view source, Found found) {
@@ -102,9 +106,13 @@ std::vector<std::string> NamedModules(const core::Profile& profile, std::string_
   for (const core::PackageSet& set : profile.packages) {
     for (const std::string& module : set.modules) known.insert(core::TopLevelName(module));
   }
+  std::string_view before;
   FindWord(source, [&](std::string_view word) {
     if (word == "help") word = "inspect";  // help() shows signatures
-    if (const auto found = known.find(word); found != known.end()) named.insert(*found);
+    const auto found = known.find(word);
+    if (found != known.end() && (!IsOfEverydayUse(word) || before == "import" || before == "from"))
+      named.insert(*found);
+    before = word;
     return false;
   });
   return {named.begin(), named.end()};

@@ -194,6 +194,11 @@ std::optional<Execution::End> Execution::ReceiveEvent() {
   worker_.process.Pause();
   const bool stops_clock = FunctionCalls::StopsClock(channel_.CalledName(), is_cell());
   const core::Deadline asked = core::Clock::now();
+  if (Allowance* const left = options_.allowance) {
+    left->time = std::chrono::duration_cast<std::chrono::milliseconds>(deadline_ - asked);
+    left->cpu = request_.limits.cpu - OfRun(worker_.process.CpuTime());
+    cpu_check_ = asked;  // what the call uses may be all that is left
+  }
   const bool is_answered = channel_.Answer();
   if (stops_clock) {
     const auto waited = core::Clock::now() - asked;
@@ -273,9 +278,10 @@ std::chrono::microseconds Execution::CpuTime() const {
                                      : worker_.process.CpuTime());
 }
 
-// The CPU time of the run itself.
+// The CPU time of the run itself, and of what its calls have used.
 std::chrono::microseconds Execution::OfRun(std::chrono::microseconds cpu_time) const {
-  return std::max(cpu_time - worker_.cpu_before, std::chrono::microseconds(0));
+  const auto own = std::max(cpu_time - worker_.cpu_before, std::chrono::microseconds(0));
+  return options_.allowance ? own + options_.allowance->used : own;
 }
 
 void Execution::Stream() {

@@ -79,7 +79,8 @@ std::optional<std::string> FunctionCalls::Answer(std::string_view name,
 }
 
 bool FunctionCalls::StopsClock(std::string_view name, bool is_cell) {
-  return name == host::kAsksInput || (is_cell && name != host::kAwaitsCallsUntil);
+  return name == host::kAsksInput ||
+         (is_cell && name != host::kAwaitsCallsUntil && name != host::kStartsPython);
 }
 
 std::string FunctionCalls::NotGiven() {

@@ -40,6 +40,14 @@ inline constexpr std::string_view kCallEnded = R"({"ended":)";
 // attacker in the worker's place does. The run ends as killed.
 inline constexpr std::string_view kRefusedCall = "refused";
 
+// What a run has left, for a call that uses some of it. The run writes `time` and `cpu` before each
+// call; the call adds to `used`, which counts as the run's own.
+struct Allowance {
+  std::chrono::milliseconds time{0};
+  std::chrono::microseconds cpu{0};
+  std::chrono::microseconds used{0};  // CPU time
+};
+
 struct RunOptions {
   const OutputSink* sink = nullptr;  // borrowed; null: output only with the outcome
   // Whether the sink also gets the output that is left when the run ends; the outcome has all of it
@@ -49,9 +57,10 @@ struct RunOptions {
   // Called when a signal handler has run on this thread, and periodically; true kills the run. For
   // callers whose handlers only set a flag, like Python's.
   std::function<bool()> interrupted;
-  FunctionCall call;      // of the request's functions
-  int interrupt_fd = -1;  // borrowed; of a cell: cancels it too, once it is readable
-  int kill_fd = -1;       // borrowed; of a cell: kills it at once, as when its session is closed
+  FunctionCall call;               // of the request's functions
+  Allowance* allowance = nullptr;  // borrowed; null: no call uses any
+  int interrupt_fd = -1;           // borrowed; of a cell: cancels it too, once it is readable
+  int kill_fd = -1;  // borrowed; of a cell: kills it at once, as when its session is closed
   // In a session, a cancelled cell first gets a KeyboardInterrupt, and this time to end with it.
   std::chrono::milliseconds interrupt_grace{2'000};
   // Borrowed. Where ending the worker is deferred to; null: it ends before Run returns. By then the

@@ -413,6 +413,10 @@ class Policy:
         """Takes what the program shows by IPython.display (the runner's Shown)."""
         library.program.running.shown = shown
 
+    def start_python_by(self, start: Callable[..., Any] | None) -> None:
+        """What makes the host run Python code for subprocess, if it does."""
+        library.program.running.start_python = start
+
     def start_over_by(self, end: Callable[[], None]) -> None:
         """`end` ends this process, so that the program starts anew where all modules are loaded."""
         library.program.running.start_over = end  # type: ignore[method-assign]

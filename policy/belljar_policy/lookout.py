@@ -28,8 +28,9 @@ _OWN = ("belljar_policy.", "belljar_runner")
 
 _NO_FILES = (
     "files are not available in this profile: combine it with filesystem, for example "
-    "data-science+filesystem; or pass io.StringIO(text) or io.BytesIO(data), files in memory, "
-    "which these functions accept too"
+    "data-science+filesystem, which the operator of a server enables with "
+    "SANDBOX_ENABLE_FILESYSTEM=true; or pass io.StringIO(text) or io.BytesIO(data), files in "
+    "memory, which these functions accept too"
 )
 _NO_TEXT = "a library may not evaluate text here; write it as code of the program"
 _NO_PICKLE = "pickled objects are not loaded, because they run code; use CSV, JSON or .npy arrays"

@@ -207,7 +207,7 @@ class ModuleTable:
         self._entries: dict[str, dict[str, Any]] = {}
         self._failed: set[str] = set()  # modules whose loading has begun and not ended
         self._for_tests = _for_tests(profile)
-        self._has_tests = False
+        self._admitted: set[str] = set()  # of them
         self.has_files = "open" in profile.get("modules", {}).get("io", {}).get("exports", ())
         modules = profile.get("modules", {})
         modules = {
@@ -276,11 +276,18 @@ class ModuleTable:
     def admit_for_tests(self) -> None:
         """From now on the program may import the modules that only refuse: it imports
         unittest.mock, and its tests patch them."""
-        if self._has_tests:
-            return
-        self._has_tests = True
-        self._entries = {**self._entries, **self._for_tests}
-        for name, entry in self._for_tests.items():
+        self._admit(self._for_tests)
+
+    def admit_subprocess(self) -> None:
+        """Likewise: it runs Python code."""
+        name = "subprocess"
+        self._admit({name: self._for_tests[name]} if name in self._for_tests else {})
+
+    def _admit(self, modules: Mapping[str, dict[str, Any]]) -> None:
+        modules = {name: modules[name] for name in modules if name not in self._admitted}
+        self._admitted.update(modules)
+        self._entries = {**self._entries, **modules}
+        for name, entry in modules.items():
             package, _, last = name.rpartition(".")
             self._exports[name] = self._exports.get(name, frozenset()).union(entry["exports"])
             self._late[name] = package or name

@@ -112,6 +112,8 @@ class Transformer(RestrictingNodeTransformer):
         self._aliases, self._has_mocks = _read_imports(tree)
         if self._has_mocks:
             self._modules.admit_for_tests()
+        elif "subprocess" in self._aliases.values() and _runs_python(tree):
+            self._modules.admit_subprocess()
         if self._own is not None and self._own.tops:
             self._aliases = {
                 name: module for name, module in self._aliases.items() if not self._is_own(module)
@@ -773,6 +775,20 @@ def _read_imports(tree: ast.Module) -> tuple[dict[str, str], bool]:
         elif kind is ast.Try or kind is ast.If:
             pending += statement.body + statement.orelse  # type: ignore[attr-defined]
     return found, has_mocks
+
+
+def _runs_python(tree: ast.Module) -> bool:
+    """Whether a program with subprocess names sys.executable, and not to install packages."""
+    has_executable = False
+    for node in ast.walk(tree):
+        kind = node.__class__
+        if kind is ast.Constant and node.value in ("pip", "pip3"):  # type: ignore[attr-defined]
+            return False
+        if kind is ast.Attribute:
+            has_executable = has_executable or node.attr == "executable"  # type: ignore[attr-defined]
+        elif kind is ast.alias:
+            has_executable = has_executable or node.name == "executable"  # type: ignore[attr-defined]
+    return has_executable
 
 
 def _first_name(node: ast.expr) -> str:

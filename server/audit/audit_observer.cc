@@ -92,17 +92,6 @@ void AuditObserver::SettingChanged(std::string_view caller, RecordedSetting sett
   log_.Add(MembersOf(entry));
 }
 
-void AuditObserver::Approved(std::string_view caller, std::string_view session,
-                             std::string_view answer, std::string_view question) {
-  Entry entry;
-  entry.kind = Kind::kApproval;
-  entry.caller = Bounded(caller);
-  entry.action = answer;
-  entry.session = Bounded(session);
-  entry.detail = Bounded(question);
-  log_.Add(MembersOf(entry));
-}
-
 void AuditObserver::CallRefused(std::string_view caller, std::string_view action,
                                 std::string_view reason) {
   constexpr double kAtOnce = 5, kPerSecond = 1;

@@ -40,9 +40,6 @@ class AuditObserver : public CallObserver {
   void ServerStarted(std::vector<RecordedSetting> settings);
   // A setting that was changed while the server runs.
   void SettingChanged(std::string_view caller, RecordedSetting setting);
-  // A decision whether something may be done: "granted", "denied".
-  void Approved(std::string_view caller, std::string_view session, std::string_view answer,
-                std::string_view question);
   // Before anything ran. Callers without a token could fill the disk, so at most a few entries per
   // second are written for each reason, with the number of similar ones.
   void CallRefused(std::string_view caller, std::string_view action, std::string_view reason);

@@ -30,7 +30,6 @@ enum class Kind {
   kSettings,
   kExecution,
   kRefusal,  // nothing ran: because of the language policy, a missing token, a full queue, …
-  kApproval,
   kSession,
   kRetention,  // old segments were removed, as configured
   kLost,       // entries could not be written, and the operator chose to continue
@@ -97,7 +96,7 @@ struct Entry {
   std::string caller;  // name of the token; never a secret
   std::string tool;
   std::string profile;
-  std::string action;   // what happened to a session, what was approved, …
+  std::string action;   // what happened to a session, …
   std::string session;  // its id
   std::string detail;
   uint64_t count = 0;  // number of events that this entry stands for, if several

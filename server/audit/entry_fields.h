@@ -9,9 +9,9 @@
 
 namespace belljar::server::audit {
 
-inline constexpr std::string_view kKindNames[] = {"segment",  "segment_end", "start",   "stop",
-                                                  "settings", "execution",   "refusal", "approval",
-                                                  "session",  "retention",   "lost"};
+inline constexpr std::string_view kKindNames[] = {"segment",   "segment_end", "start",   "stop",
+                                                  "settings",  "execution",   "refusal", "session",
+                                                  "retention", "lost"};
 
 inline std::string_view NameOf(Kind kind) { return kKindNames[static_cast<size_t>(kind)]; }
 

@@ -57,7 +57,10 @@ void EventHub::Add(const std::shared_ptr<const Event>& event, Ring Owner::*ring)
   size_t readers = 0;
   for (const std::string_view name : {std::string_view(event->owner), kAll}) {
     auto found = owners_.find(name);
-    if (found == owners_.end()) found = owners_.emplace(name, Owner()).first;
+    if (found == owners_.end()) {
+      if (name == kAll) continue;  // nobody has read those of all, and so has a position there
+      found = owners_.emplace(name, Owner()).first;
+    }
     Owner& owner = found->second;
     // Nobody would clear it.
     if (ring == &Owner::output && owner.output_readers == 0) continue;

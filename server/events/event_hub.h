@@ -47,7 +47,7 @@ class EventHub {
     size_t events = 1000;
     size_t bytes = 1 << 20;
   };
-  // In place of an owner: all of them. No owner has this name.
+  // In place of an owner: all of them. No owner has this name. Kept from their first reader on.
   static constexpr std::string_view kAll = "*";
 
   explicit EventHub(Bounds bounds);

@@ -206,6 +206,7 @@ core::Result<StdioTransport::End> StdioTransport::Run(int stop_fd) {
       if (!output_->closed()) continue;
     }
     if (got <= 0 && !line_.empty() && !skipping_) HandLine(std::move(line_));
+    if (got <= 0 && KindOf(input_) == S_IFREG && !output_->closed()) return End::kInput;
     handler_.End(Caller(), kConversation);
     return End::kPeer;
   }

@@ -20,6 +20,7 @@ class StdioTransport {
  public:
   enum class End {
     kPeer,     // the client has closed its end or no longer reads
+    kInput,    // the end of a file, whose calls are still to be answered
     kStopped,  // stop_fd
   };
 
@@ -31,8 +32,8 @@ class StdioTransport {
   ~StdioTransport();
 
   // Reads messages and passes them to the handler until the end. When the client disconnects, all
-  // its calls are cancelled. Call once. Replies are accepted on any thread until this object is
-  // destroyed; later ones are dropped.
+  // its calls are cancelled; at the end of a file, whoever named it reads on. Call once. Replies
+  // are accepted on any thread until this object is destroyed; later ones are dropped.
   core::Result<End> Run(int stop_fd);
 
  private:

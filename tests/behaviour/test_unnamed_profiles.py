@@ -337,12 +337,23 @@ def test_a_plain_program_waits_for_no_other_profile(server: HttpServer) -> None:
     """What costs: its calls count for basic alone."""
     by = ByServer(server, ANNA)
     ways = (by.mcp, by.rest, by.run_code, by.piston, by.judge0)
-    before = calls_by_profile(server)
+    before = settled_calls(server)
     for way in ways:
         way(PROGRAMS["plain with an import"])
-    after = calls_by_profile(server)
+    after = settled_calls(server)
     assert after.pop("basic") == before.pop("basic", 0) + len(ways)
     assert after == before
+
+
+def settled_calls(server: HttpServer) -> Counter[str]:
+    """A call is counted after its answer: those by profile, once none is running."""
+
+    def none_runs() -> bool:
+        metrics = ask(server, "GET", "/metrics").body.decode()
+        return re.search(r"^belljar_calls_running 0$", metrics, re.MULTILINE) is not None
+
+    until(none_runs)
+    return calls_by_profile(server)
 
 
 def calls_by_profile(server: HttpServer) -> Counter[str]:

@@ -432,6 +432,14 @@ def test_time_of_a_pipe(belljar):
     assert re.search(r"^time: ", done.stderr)
 
 
+def test_a_cell_that_is_repeated(belljar):
+    done = belljar(
+        "repl", stdin=b"import math\n\n%%timeit\ny = 1\nfor i in range(3):\n    math.sqrt(i)\n\n5"
+    )
+    assert (done.code, done.stderr) == (0, "")
+    assert re.fullmatch(r".* per loop .*\n5\n", done.stdout)
+
+
 def test_a_traceback_shows_the_cells_it_goes_through(belljar):
     done = belljar("repl", stdin=b"def half(x):\n    return x / 0\n\nhalf(1)\n")
     assert '  File "<cell 2>", line 1, in <module>\n    half(1)\n' in done.stderr

@@ -15,7 +15,7 @@ using StringList = std::vector<std::string>;
 
 TEST(NamedModules, AreTheWordsOfTheTextThatAProfileHas) {
   core::Profile profile;
-  for (const char* name : {"inspect", "math", "os.path", "xml.etree.ElementTree"}) {
+  for (const char* name : {"inspect", "math", "os.path", "profile", "xml.etree.ElementTree"}) {
     profile.modules.push_back({name, {}});
   }
   profile.packages.push_back({"set", {"pandas"}});
@@ -29,6 +29,9 @@ TEST(NamedModules, AreTheWordsOfTheTextThatAProfileHas) {
   EXPECT_EQ(named("\xc3\xa9math\xff\0os"), StringList({"math"})) << "the rest is not text";
   EXPECT_EQ(named(std::string_view("math\0os", 7)), StringList({"math", "os"}));
   EXPECT_EQ(named("help(len); helper"), StringList({"inspect"})) << "which help() needs";
+  EXPECT_EQ(named("profile = {}  # of math"), StringList({"math"})) << "a word of everyday use";
+  EXPECT_EQ(named("import profile"), StringList({"profile"}));
+  EXPECT_EQ(named("from profile import run"), StringList({"profile"}));
 }
 
 host::Request Program(std::string source = "pass") {

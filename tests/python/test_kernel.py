@@ -159,6 +159,10 @@ outputs = executed(
     "for i in range(1000): display(i)",
     "display(HTML('x' * 900_000))",
     "x = HTML('<b>')\nx.data = 5",
+    "class Own:\n    def _repr_html_(self): return '<b onclick=x>own</b><script>b</script>'\n"
+    "    def __repr__(self): return 'Own()'\ndisplay(Own())\nOwn()",
+    "class Bad:\n    def _repr_html_(self): return 1/0\n"
+    "    def __repr__(self): return 'Bad()'\nBad()",
     allow_errors=True,
 )
 kinds = [[each.output_type for each in output] for output in outputs]
@@ -173,6 +177,10 @@ assert outputs[2][1].data["application/json"] == {"a": [1]}
 assert outputs[2][-1].data["application/json"] == [2]
 assert [each.data["image/png"].strip() for each in outputs[3]] == ["iVBORw0KGgo="] * 2, outputs[3]
 assert text(4) == "here\n"
+for each in outputs[8]:
+    assert (each.data["text/html"], each.data["text/plain"]) == ("<b>own</b>", "Own()"), outputs[8]
+assert len(outputs[8]) == 2
+assert [each.data for each in outputs[9]] == [{"text/plain": "Bad()"}], outputs[9]
 assert kinds[5].count("display_data") == 500 and "at most 500" in text(5)
 assert set(outputs[6][0].data) == {"text/plain"}
 assert kinds[7] == ["error"], outputs[7]

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from tests.machine import need_packages
+
 FILES = "open('a', 'w').write('b')\nopen('a').read()"
 
 
@@ -68,6 +70,17 @@ def test_a_variable_that_says_nothing_is_an_error(monkeypatch: pytest.MonkeyPatc
         Sandbox()
     with pytest.raises(ValueError, match="names none"):
         Sandbox("")
+
+
+def test_allowed_imports_of_a_profile_that_is_enabled() -> None:
+    from belljar import Sandbox
+
+    need_packages("data-science")
+    with Sandbox(allowed_imports=["numpy"], spares=1) as box:
+        assert box.run("import numpy\nint(numpy.arange(4).sum())").value == 6
+        assert box.run("import json").status == "refused"
+    with pytest.raises(ValueError, match="allowed_imports"):
+        Sandbox(allowed_imports=["nothing_of_that_name"])
 
 
 def test_full_says_that_no_policy_held() -> None:

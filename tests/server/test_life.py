@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.clients.server import BELLJAR, HttpServer, environment, free_port
-from tests.clocks import UNTIL_KILLED, until
+from tests.clocks import HANG, UNTIL_KILLED, until
 from tests.machine import need_wrapper
 from tests.server.load import children_of, status_of
 from tests.server.test_rest import TOKENS, ask, write_config
@@ -210,3 +210,29 @@ def test_there_a_worker_has_no_capability(of_one_user):
     assert status["NoNewPrivs"] == "1"
     for capabilities in ("CapInh", "CapPrm", "CapEff", "CapBnd", "CapAmb"):
         assert int(status[capabilities], 16) == 0
+
+
+def test_calls_of_a_file_are_all_answered(tmp_path):
+    """A client that closes a pipe is gone; a file only has an end."""
+    calls = [
+        {"jsonrpc": "2.0", "id": 0, "method": "initialize",
+         "params": {"protocolVersion": "2025-06-18", "capabilities": {},
+                    "clientInfo": {"name": "a file", "version": "1"}}},
+        {"jsonrpc": "2.0", "method": "notifications/initialized"},
+    ]  # fmt: skip
+    count = 2 * (os.cpu_count() or 1) + 3  # more than run at once
+    for number in range(1, count + 1):
+        code = f"sum(range(200_000))\n{number}"
+        arguments = {"name": "execute_code", "arguments": {"code": code}}
+        calls.append({"jsonrpc": "2.0", "id": number, "method": "tools/call", "params": arguments})
+    file = tmp_path / "calls.jsonl"
+    file.write_text("".join(json.dumps(each) + "\n" for each in calls))
+    with file.open() as input_:
+        done = subprocess.run(
+            [BELLJAR, "serve"], stdin=input_, capture_output=True, text=True, env=environment(),
+            timeout=HANG, check=True,
+        )  # fmt: skip
+    answers = [json.loads(line) for line in done.stdout.splitlines()]
+    assert sorted(each["id"] for each in answers if "id" in each) == list(range(count + 1))
+    results = {each["id"]: each["result"] for each in answers if each.get("id")}
+    assert all(results[id_]["structuredContent"]["result"] == id_ for id_ in results)

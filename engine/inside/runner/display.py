@@ -12,6 +12,7 @@ import io
 import os
 import sys
 from collections.abc import Callable, Iterator
+from types import FunctionType
 from typing import Any
 
 from .tracebacks import type_name
@@ -40,6 +41,7 @@ _SUFFIXES = {
 
 _PNG = b"\x89PNG\r\n\x1a\n"
 _mro_of = type.__dict__["__mro__"].__get__
+_dict_of = type.__dict__["__dict__"].__get__
 
 Keep = Callable[[bytes], int | None]
 """Takes an artifact's bytes: where they begin among all of them, or None if there is no room."""
@@ -273,6 +275,19 @@ def form_of(value: object) -> tuple[str, str, str] | None:
         return sys.modules["belljar_policy.library.IPython_display"].form_of(value)
     except BaseException:  # not imported, or no longer ours
         return None
+
+
+def page_of(value: object, is_program_s: Callable[[type], bool]) -> str | None:
+    """What a class of the program's says that its object is as a page."""
+    for base in _mro_of(type(value)):
+        method = _dict_of(base).get("_repr_html_")
+        if method is None:
+            continue
+        if type(method) is not FunctionType or not is_program_s(base):
+            return None
+        text = method(value)
+        return text if type(text) is str and len(text) <= _MAX_TEXT else None
+    return None
 
 
 def _is_in_a_file(figure: Any) -> bool:

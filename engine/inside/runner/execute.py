@@ -443,8 +443,7 @@ def _run_cell(code: CodeType | None, text: str, filename: str, request: dict[str
     _connect_stdin(request)
     if _session.namespace is None:
         _session.namespace = _new_namespace(request["policy"], filename)
-        if request["policy"] != "off":
-            _session.namespace["display"] = _prepared.policy.DISPLAY
+        _session.namespace["display"] = _prepared.policy.DISPLAY
         _session.given = frozenset(_session.namespace)
         _session.beginning = dict(_session.namespace)
     namespace = _session.namespace
@@ -540,7 +539,12 @@ def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
         variables = {name: decode_value(form) for name, form in request["inputs"].items()}
     call_host, max_bytes = request.get("call_host"), request["max_result"]
     host_calls.calls.begin(call_host)
-    for name in request.get("functions", ()):
+    functions = request.get("functions", ())
+    if request["language"] != "full":
+        starts = host_functions.STARTS_PYTHON
+        start = host_functions.make(starts, call_host, max_bytes) if starts in functions else None
+        _prepared.policy.start_python_by(start)
+    for name in functions:
         if name[:1] == "@":  # for the runner, not for the program
             continue
         if name[:1] == host_calls.BEGINS_CALL:

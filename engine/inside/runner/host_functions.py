@@ -14,6 +14,9 @@ from .plain_data import MAX_DEPTH, decode, encode
 # engine/host/request.h).
 TAKES_VARIABLES = "@variable"
 
+# Likewise: runs Python code for the policy's subprocess.
+STARTS_PYTHON = "@python"
+
 _NOT_PLAIN = (
     "{}(): arguments are plain data only: None, bool, int, float, str, bytes, list, tuple, dict, "
     "set and frozenset"

@@ -3,7 +3,9 @@ notebook, and otherwise as artifacts, beside the text that the program prints.
 """
 
 import json
+import sys
 from base64 import b64decode
+from collections.abc import Callable
 from typing import Any
 
 from . import display
@@ -21,8 +23,11 @@ _SUFFIXES = {"text/html": "html", "image/png": "png", "image/svg+xml": "svg"}
 class Shown:
     """Of one run."""
 
-    def __init__(self, call_host: CallHost | None, max_bytes: int) -> None:
+    def __init__(
+        self, call_host: CallHost | None, max_bytes: int, is_program_s: Callable[[type], bool]
+    ) -> None:
         self._call_host = call_host  # None: there is no notebook
+        self._is_program_s = is_program_s  # a class
         self._max_bytes = max_bytes
         self.kept: list[tuple[str, str, bytes]] = []  # artifacts: name, media type, content
         self.left_out = 0
@@ -35,20 +40,29 @@ class Shown:
             self._keep(kind, data)
             return False
         if not kind:
-            kind, data = display.table_of(value) or ("text/plain", "")
+            kind, data = display.table_of(value) or self._page_of(value)
             text = repr(value)
         self._tell(kind, data, text[:_MAX_TEXT])
         return True
 
     def show_value(self, value: object) -> None:
         """The value of a cell, to a notebook."""
-        if self._call_host is None or (form := display.form_of(value)) is None:
+        if self._call_host is None:
             return
-        kind, data, text = form
         try:
-            self._tell(f"value:{kind}", data, text)
+            if (form := display.form_of(value)) is not None:
+                kind, data, text = form
+            else:
+                kind, data = self._page_of(value)
+                text = ""
+            if data or text:
+                self._tell(f"value:{kind}", data, text)
         except BaseException:  # it is shown as text
             pass
+
+    def _page_of(self, value: object) -> tuple[str, str]:
+        page = display.page_of(value, self._is_program_s)
+        return ("text/plain", "") if page is None else ("text/html", page)
 
     def clear(self, waits: bool) -> None:
         if self._call_host is not None:
@@ -76,4 +90,11 @@ class Shown:
 
 def begin(request: dict[str, Any]) -> Shown:
     is_live = SHOWS in request.get("functions", ())
-    return Shown(request["call_host"] if is_live else None, request["max_result"])
+    guards = sys.modules["_belljar_guards"]
+    has_policy = request["language"] != "full"
+    is_program_s = guards.is_guest_class if has_policy else _is_of_main
+    return Shown(request["call_host"] if is_live else None, request["max_result"], is_program_s)
+
+
+def _is_of_main(cls: type) -> bool:
+    return getattr(cls, "__module__", None) == "__main__"

@@ -42,6 +42,12 @@ class _Program:
     """Whether the library's module has a name that the profile withholds."""
     shown: Any = None
     """Takes what the program shows (IPython_display.py); None: it is only printed."""
+    executable = "/usr/bin/python3"
+    """sys.executable: what it names is not there, and subprocess takes it for Python."""
+    start_python: Callable[..., list[Any]] | None = None
+    """Runs Python code in a jar of its own (refusing_subprocess.py), where the host does so: from
+    source, name, arguments, environment, standard input and seconds to exit code, whether the
+    seconds were over, and output."""
     has_end = False
     """Whether something runs after the program: threads, functions of atexit, __del__() of what its
     globals name. Most programs have nothing, and the code for it stays untouched."""

@@ -52,6 +52,11 @@ Json ErrorsJson(const std::vector<Mistake>& mistakes) {
   return errors;
 }
 
+std::vector<WebRoute> WithAuthToken(std::vector<WebRoute> routes) {
+  for (WebRoute& route : routes) route.login = WebRoute::Login::kAuthToken;
+  return routes;
+}
+
 }  // namespace
 
 Judge0::Judge0(Calls& calls, const ApiTools& tools, ApiTerms terms, const About& about)
@@ -59,23 +64,22 @@ Judge0::Judge0(Calls& calls, const ApiTools& tools, ApiTerms terms, const About&
 
 const std::vector<WebRoute>& Judge0::routes() const {
   using Body = WebRoute::Body;
-  constexpr auto kLogin = WebRoute::Login::kAuthToken;
   // In the order of Judge0Route.
-  static const std::vector<WebRoute> kRoutes = {
-      {WebMethod::kPost, "/submissions", Body::kJson, {}, kLogin},
-      {WebMethod::kPost, "/submissions/", Body::kJson, {}, kLogin},
-      {WebMethod::kPost, "/submissions/batch", Body::kJson, {}, kLogin},
-      {WebMethod::kGet, "/submissions/batch", Body::kNone, {}, kLogin},
-      {WebMethod::kGet, "/submissions/{token}", Body::kNone, {}, kLogin},
-      {WebMethod::kDelete, "/submissions/{token}", Body::kNone, {}, kLogin},
-      {WebMethod::kGet, "/languages", Body::kNone, {}, kLogin},
-      {WebMethod::kGet, "/languages/all", Body::kNone, {}, kLogin},
-      {WebMethod::kGet, "/languages/{id}", Body::kNone, {}, kLogin},
-      {WebMethod::kGet, "/statuses", Body::kNone, {}, kLogin},
-      {WebMethod::kGet, "/about", Body::kNone, {}, kLogin},
-      {WebMethod::kGet, "/config_info", Body::kNone, {}, kLogin},
-      {WebMethod::kGet, "/system_info", Body::kNone, {}, kLogin},
-  };
+  static const std::vector<WebRoute> kRoutes = WithAuthToken({
+      {WebMethod::kPost, "/submissions", Body::kJson},
+      {WebMethod::kPost, "/submissions/", Body::kJson},
+      {WebMethod::kPost, "/submissions/batch", Body::kJson},
+      {WebMethod::kGet, "/submissions/batch", Body::kNone},
+      {WebMethod::kGet, "/submissions/{token}", Body::kNone},
+      {WebMethod::kDelete, "/submissions/{token}", Body::kNone},
+      {WebMethod::kGet, "/languages", Body::kNone},
+      {WebMethod::kGet, "/languages/all", Body::kNone},
+      {WebMethod::kGet, "/languages/{id}", Body::kNone},
+      {WebMethod::kGet, "/statuses", Body::kNone},
+      {WebMethod::kGet, "/about", Body::kNone},
+      {WebMethod::kGet, "/config_info", Body::kNone},
+      {WebMethod::kGet, "/system_info", Body::kNone},
+  });
   return kRoutes;
 }
 

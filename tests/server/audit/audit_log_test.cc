@@ -152,19 +152,18 @@ TEST_F(AuditLogTest, NoTextCanForgeALineOrReachATerminal) {
     observer.Called(record);
     observer.SessionChanged({"closed", hostile, hostile, hostile, hostile});
     observer.CallRefused(hostile, "overloaded", hostile);
-    observer.Approved(hostile, hostile, "granted", hostile);
     observer.SettingChanged(hostile, {"execution.queue", hostile});
   }
   const std::string text = Text();
   EXPECT_TRUE(std::all_of(text.begin(), text.end(),
                           [](char c) { return c == '\n' || (c >= ' ' && c <= '~'); }));
-  EXPECT_EQ(Entries().size(), 8u);
+  EXPECT_EQ(Entries().size(), 7u);
   EXPECT_EQ(FaultsOf(Verified(folder_)), "");
   Query query;
   query.caller = "root";
   EXPECT_EQ(Had(Search(folder_, query, [](const FoundLine&) {})).found, 0u);
-  query.caller = EntriesOf("approval").at(0)["caller"];
-  EXPECT_EQ(Had(Search(folder_, query, [](const FoundLine&) {})).found, 5u);
+  query.caller = EntriesOf("settings").at(0)["caller"];
+  EXPECT_EQ(Had(Search(folder_, query, [](const FoundLine&) {})).found, 4u);
 }
 
 TEST_F(AuditLogTest, RefusalsWithoutATokenCannotFillTheDisk) {

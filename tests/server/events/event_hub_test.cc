@@ -104,6 +104,17 @@ TEST_F(Hub, OneReaderMaySeeAllAndItsIdsAreItsOwn) {
   EXPECT_FALSE(hub_.WantsOutput("bert"));
 }
 
+TEST_F(Hub, ThoseOfAllAreKeptFromTheirFirstReaderOn) {
+  const std::string all(EventHub::kAll);
+  Publish(1, 3);
+  EXPECT_TRUE(hub_.LastId(all).ends_with("-0"));
+  EventHub::Reader first = hub_.Open(all, std::nullopt, false);
+  Publish(4, 5);
+  EXPECT_TRUE(hub_.LastId(all).ends_with("-2"));
+  EXPECT_EQ(hub_.Read(first, 100, 1 << 20).items.size(), 2u);
+  hub_.Close(first);
+}
+
 TEST_F(Hub, AReaderResumesWithoutLossOrRepetition) {
   Publish(1, 4);
   for (int at = 0; at <= 4; ++at) {
