@@ -131,7 +131,7 @@ static int limits_of_init(void) {
 }
 
 static int makes_device(void) {
-  return ok(mknod("device", S_IFCHR | 0600, 0x103)) && reads("device");
+  return ok(mknod("device", S_IFCHR | 0600, 0x105)) && reads("device");
 }
 
 static const struct {
