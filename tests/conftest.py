@@ -56,6 +56,8 @@ ATTACKS = (
     "tests/escapes/",
     "tests/files/",
     "tests/jail/",
+    "tests/languages/test_attacks.py",
+    "tests/languages/test_limits.py",
     "tests/places/test_attacks.py",
     "tests/policy/",
     "tests/search/",

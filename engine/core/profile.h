@@ -77,6 +77,7 @@ struct ErrorPattern {
 // A language other than the embedded Python (languages/*.toml): its programs are run by a program
 // of this machine. "{file}" in a command stands for the source, and "{binary}" for what is
 // compiled.
+inline constexpr char kCompiledProgram[] = "{binary}";
 struct ProgramRule {
   std::string title;                    // "JavaScript (Node.js)"
   std::vector<std::string> aliases;     // other names of the language

@@ -146,7 +146,7 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options, bool single_run
   const Policy policy = PolicyOf(options);
   if (options.profile.program) {
     plan.runs_programs = true;
-    plan.runs_workspace = !options.profile.program->compile.empty();
+    plan.runs_workspace = options.profile.program->command.front() == core::kCompiledProgram;
     plan.own_user = !plan.without_namespaces && !single_run;
   } else if (policy == Policy::kOff) {
     plan.ceiling.processes = std::max(plan.ceiling.processes, core::kMaxThreads);

@@ -115,6 +115,38 @@ std::vector<sock_filter> Compile(std::vector<core::SyscallRule> allowed,
   return std::move(*filter);
 }
 
+TEST(Seccomp, ProgramsStartOthersButNotInOtherNamespaces) {
+  std::vector<core::SyscallRule> allowed;
+  for (const char* name : {"exit_group", "exit", "rt_sigreturn", "sigaltstack", "wait4"})
+    allowed.push_back({name});
+  const auto filter = CompileFilter(allowed, {"ptrace"}, {.processes = true});
+  ASSERT_TRUE(filter) << filter.error().ToString();
+  const auto clone_fails_by = [](long flags) {
+    const long pid = syscall(SYS_clone, flags | SIGCHLD, 0, 0, 0, 0);
+    if (pid == 0) _exit(0);
+    return pid < 0 ? errno : 0;
+  };
+  EXPECT_EQ(UnderFilter(*filter,
+                        [&] {
+                          const bool holds = clone_fails_by(0) == 0 &&
+                                             clone_fails_by(CLONE_NEWUSER) == EPERM &&
+                                             clone_fails_by(CLONE_NEWNS) == EPERM &&
+                                             clone_fails_by(CLONE_NEWPID | CLONE_NEWNET) == EPERM;
+                          return holds ? kAsExpected : kNotAsExpected;
+                        }),
+            tests::Exited(kAsExpected));
+  // A filter cannot read the flags of clone3. What is denied fails without a signal.
+  EXPECT_EQ(UnderFilter(*filter,
+                        [] {
+                          const bool none = syscall(SYS_clone3, nullptr, 0) < 0 && errno == ENOSYS;
+                          const bool denied = syscall(SYS_getuid) < 0 && errno == EPERM;
+                          return none && denied ? kAsExpected : kNotAsExpected;
+                        }),
+            tests::Exited(kAsExpected));
+  EXPECT_EQ(UnderFilter(*filter, [] { return syscall(SYS_ptrace, 0, 0, 0, 0) == 0 ? 0 : 1; }),
+            tests::KilledBy(SIGSYS));
+}
+
 TEST(Seccomp, AllowedRunsDeniedTrapsHostileKills) {
   const auto filter = Compile({{"getpid"}}, {"ptrace"});
   EXPECT_EQ(

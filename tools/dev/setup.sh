@@ -263,6 +263,14 @@ setup_packages() {
 }
 
 word_setup() {
+  if [[ "$*" == languages ]]; then
+    prepare_build_dir
+    lock
+    need_packages languages
+    unlock
+    say "ready: the languages that Debian has packages of"
+    return
+  fi
   if (($#)); then
     setup_packages "$@"
     return

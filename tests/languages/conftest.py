@@ -1,0 +1,108 @@
+"""Programs of the languages besides Python, by the command."""
+
+import json
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.clocks import HANG
+from tests.languages.table import LANGUAGES, MUST_BE_THERE, Language
+from tests.machine import BELLJAR, must_work, need_layers
+
+# The option that names a language; a file's extension does, too.
+NAMED = "--in"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def machine() -> None:
+    need_layers("kernel", "namespaces", "landlock", "seccomp", "strict")
+
+
+def need_language(name: str) -> Language:
+    """Skips where it is not installed: few machines have all."""
+    language = LANGUAGES[name]
+    missing = [each for each in language.needs if not shutil.which(f"/usr/bin/{each}")]
+    if missing and must_work() and name in MUST_BE_THERE:
+        pytest.fail(f"{name} needs {missing}")
+    if missing:
+        pytest.skip(f"{name} is not installed: there is no /usr/bin/{missing[0]}")
+    return language
+
+
+@dataclass(frozen=True)
+class Ran:
+    """One run: what it printed as JSON, and the command's own exit code."""
+
+    outcome: dict[str, Any]
+    code: int
+    stderr: str
+
+    def __getattr__(self, name: str) -> Any:
+        return self.outcome[name]
+
+    @property
+    def files(self) -> dict[str, str]:
+        return {each["name"]: each.get("text") for each in self.outcome["artifacts"]}
+
+
+Run = Callable[..., Ran]
+
+
+@pytest.fixture
+def run(tmp_path: Path) -> Run:
+    """Runs a program of a language, by its file's extension."""
+
+    def run(
+        name: str,
+        source: str | bytes,
+        *arguments: str,
+        options: tuple[str | Path, ...] = (),
+        stdin: bytes | None = None,
+        binary: bool = False,
+    ) -> Ran:
+        language = need_language(name)
+        file = tmp_path / language.file
+        file.write_bytes(source if isinstance(source, bytes) else source.encode())
+        named = (NAMED, name) if file.suffix == ".py" else ()
+        given = () if stdin is None else ("--stdin", "-")
+        command = [BELLJAR, "run", "--json", *named, *given, *options, file, "--", *arguments]
+        # In a session of its own, so that whatever it leaves behind is found.
+        done = subprocess.run(
+            command,
+            input=stdin or b"",
+            capture_output=True,
+            check=False,
+            cwd=tmp_path,
+            timeout=HANG,
+            start_new_session=True,
+        )
+        errors = done.stderr.decode(errors="replace")
+        outcome = json.loads(done.stdout) if done.stdout.strip() else {}
+        return Ran(outcome, done.returncode, errors)
+
+    return run
+
+
+def processes_with(word: str) -> list[int]:
+    """Processes of this machine with the word among their arguments or variables."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            text = (folder / "cmdline").read_bytes() + (folder / "environ").read_bytes()
+        except OSError:
+            continue
+        if word.encode() in text and int(folder.name) != os.getpid():
+            found.append(int(folder.name))
+    return found
+
+
+def end(pids: list[int]) -> None:
+    for pid in pids:
+        os.kill(pid, signal.SIGKILL)
