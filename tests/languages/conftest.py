@@ -17,7 +17,7 @@ from tests.languages.table import LANGUAGES, MUST_BE_THERE, Language
 from tests.machine import BELLJAR, must_work, need_layers
 
 # The option that names a language; a file's extension does, too.
-NAMED = "--in"
+NAMED = "--language"
 
 
 @pytest.fixture(scope="session", autouse=True)
