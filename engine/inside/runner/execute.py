@@ -540,7 +540,7 @@ def _given_variables(request: dict[str, Any]) -> dict[str, Any]:
     call_host, max_bytes = request.get("call_host"), request["max_result"]
     host_calls.calls.begin(call_host)
     functions = request.get("functions", ())
-    if request["language"] != "full":
+    if request["policy"] != "off":
         starts = host_functions.STARTS_PYTHON
         start = host_functions.make(starts, call_host, max_bytes) if starts in functions else None
         _prepared.policy.start_python_by(start)
