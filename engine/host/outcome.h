@@ -181,7 +181,8 @@ struct SessionReport {
 struct Outcome {
   Status status = Status::kKilled;
   KillCause kill_cause = KillCause::kUnknown;  // only with kKilled
-  int kill_signal = 0;                         // only with kSignal
+  // With kSignal, or with kException of a program of another language.
+  int kill_signal = 0;
   std::string execution_id;
   std::string language;                    // of another language than Python: "bash"
   std::optional<int> exit_code;            // of sys.exit, or of a program of another language

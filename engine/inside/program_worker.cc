@@ -281,7 +281,6 @@ nlohmann::json ErrorOf(const End& end, const char* type, const ProgramError& rea
   } else if (message.empty()) {
     message = "exited with status " + std::to_string(end.exit_code);
   }
-  const bool is_denied = end.signal == SIGSYS;
   return {{"type", of_type},
           {"message", core::ValidUtf8(message)},
           {"line", Positive(read.line)},
@@ -289,8 +288,7 @@ nlohmann::json ErrorOf(const End& end, const char* type, const ProgramError& rea
           {"end_line", nullptr},
           {"end_column", nullptr},
           {"traceback", nullptr},
-          {"hint", is_denied ? nlohmann::json("it made a system call that no program may make here")
-                             : nullptr}};
+          {"hint", nullptr}};
 }
 
 // Of all processes that have ended, which is more exact than what the host sees from outside;
@@ -307,8 +305,10 @@ nlohmann::json UsageOfChildren(uint64_t cpu_before) {
 }
 
 std::string ReportText(const End& end, nlohmann::json error, uint64_t cpu_before) {
+  nlohmann::json program = UsageOfChildren(cpu_before);
+  program["signal"] = end.signal;
   const nlohmann::json report = {
-      {"usage", UsageOfChildren(cpu_before)},
+      {"program", std::move(program)},
       {"status", end.ok() ? "ok" : "exception"},
       {"has_result", false},
       {"result", nullptr},

@@ -35,6 +35,11 @@ std::chrono::microseconds SoonestUse(std::chrono::microseconds left) {
   return std::max<std::chrono::microseconds>(left / processors, std::chrono::milliseconds(1));
 }
 
+void SetHostileCall(host::Outcome& outcome) {
+  outcome.security_events.push_back({"seccomp", "killed", "a system call on the hostile list", 1});
+  host::SetKilled(outcome, host::KillCause::kSystemCall, "killed for a hostile system call");
+}
+
 uint64_t MaxReport(const host::Request& request) {
   return request.limits.result.count + kReportOverhead;
 }
@@ -324,6 +329,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
     // The worker is killed when it is retired, off the caller's path.
     CollectOutput(outcome);
     CollectFiles(outcome);
+    if (worker_.runs_programs && outcome.kill_signal == SIGSYS) SetHostileCall(outcome);
     return outcome;
   }
   const bool stopped = end == End::kTimeout || end == End::kCpuLimit || end == End::kCancelled;
@@ -412,12 +418,7 @@ void Execution::Explain(End end, const core::ExitReport& exit, host::Outcome& ou
 }
 
 void Execution::ExplainKill(End end, const core::ExitReport& exit, host::Outcome& outcome) {
-  if (exit.signal == SIGSYS) {
-    outcome.security_events.push_back(
-        {"seccomp", "killed", "a system call on the hostile list", 1});
-    return host::SetKilled(outcome, host::KillCause::kSystemCall,
-                           "killed for a hostile system call");
-  }
+  if (exit.signal == SIGSYS) return SetHostileCall(outcome);
   if (end == End::kReported) {
     return host::SetKilled(outcome, host::KillCause::kUnreadable,
                            "the worker's report was invalid");

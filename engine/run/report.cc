@@ -152,6 +152,17 @@ void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& ou
   outcome.artifacts_left_out += static_cast<uint64_t>(Count(object.at("artifacts_left_out")));
 }
 
+// Of programs of other languages: how they ended, and what they used, which the host, who looks
+// from outside, corrects upwards.
+void ReadProgram(const json& program, host::Outcome& outcome) {
+  outcome.usage.cpu_time = std::chrono::microseconds(
+      std::min<uint64_t>(program.at("cpu_microseconds").get<uint64_t>(), host::kMaxMicroseconds));
+  outcome.usage.max_rss_bytes = program.at("max_rss_bytes").get<uint64_t>();
+  const int signal = Count(program.at("signal"));
+  if (static_cast<uint64_t>(signal) > host::kMaxSignal) throw std::runtime_error("not a signal");
+  outcome.kill_signal = signal;
+}
+
 }  // namespace
 
 bool IsDisplayName(std::string_view name, size_t max) {
@@ -190,11 +201,9 @@ bool ReadReportObject(const json& object, ReportBy by, host::Outcome& outcome,
     if (comments != object.end()) {
       ReadValue<0>(*comments, {.max_items = kMaxComments}, read.comments);
     }
-    // Of programs of other languages. The host, which looks from outside, corrects it upwards.
-    if (const auto usage = object.find("usage"); usage != object.end() && by == ReportBy::kWorker) {
-      read.usage.cpu_time = std::chrono::microseconds(std::min<uint64_t>(
-          usage->at("cpu_microseconds").get<uint64_t>(), host::kMaxMicroseconds));
-      read.usage.max_rss_bytes = usage->at("max_rss_bytes").get<uint64_t>();
+    if (const auto program = object.find("program");
+        program != object.end() && by == ReportBy::kWorker) {
+      ReadProgram(*program, read);
     }
     read.truncated = ReadTruncated(object.at("truncated"));
     ReadArtifacts(object, artifacts, read);

@@ -65,6 +65,11 @@ void SetEnd(const host::Outcome& outcome, RunReport& report) {
   switch (outcome.status) {
     case Status::kOk: return;
     case Status::kException:
+      if (outcome.kill_signal > 0) {
+        report.end = RunReport::End::kSignal;
+        report.signal = outcome.kill_signal;
+        break;
+      }
       report.exit_code = FailedCode(outcome.exit_code);
       // sys.exit(n): Python writes nothing either.
       if (!outcome.exit_code) return AddException(error, report);
