@@ -19,8 +19,9 @@ HEAD = """\
 
 Generated from `languages/*.toml` by `tools/languages_page.py`; do not edit by hand.
 
-Belljar embeds Python. Programs of other languages run by the interpreters and compilers of this machine, in the same
-kernel jail. `belljar languages` lists them, with the version that is installed and the time of a run.
+Belljar embeds Python. Programs of other languages run by the interpreters and compilers of this
+machine, in the same kernel jail. `belljar languages` lists them, with the version that is
+installed and the time of a run.
 
 ```bash
 belljar run script.sh
@@ -28,8 +29,8 @@ belljar run --language javascript -c 'console.log(6 * 7)'
 belljar run main.c --stdin numbers.txt
 ```
 
-The language is that of the file's extension or of its first line (`#!`), or the one that `--language` names. In Python it
-is an option of the sandbox, and a program is run as any other:
+The language is that of the file's extension or of its first line (`#!`), or the one that
+`--language` names. In Python it is an option of the sandbox, and a program is run as any other:
 
 ```python
 import belljar
@@ -38,44 +39,51 @@ with belljar.Sandbox(language="bash") as box:
     print(box.run("echo $((6 * 7))").stdout)
 ```
 
-A server offers none until its operator enables some: `--languages bash,javascript`, `execution.languages` or
-`SANDBOX_ENABLE_LANGUAGES`. Calls of `execute_code` and `POST /v1/executions` then have `language`. A token that is
-restricted to profiles must list the language among them.
+A server offers none until its operator enables some: `--languages bash,javascript`,
+`execution.languages` or `SANDBOX_ENABLE_LANGUAGES`. Calls of `execute_code` and `POST
+/v1/executions` then have `language`. A token that is restricted to profiles must list the
+language among them.
 
 """
 HELD = """\
 ## What holds a program
 
-There is no language policy here: **the kernel layers are the only wall**, and the result says so (`isolation.policy` is
-`off`). They are those of Python's workers: namespaces with a private read-only root, no privileges, resource limits,
-Landlock, and an allow-list of system calls. What differs:
+There is no language policy here: **the kernel layers are the only wall**, and the result says so
+(`isolation.policy` is `off`). They are those of Python's workers: namespaces with a private
+read-only root, no privileges, resource limits, Landlock, and an allow-list of system calls. What
+differs:
 
-- Programs may start others, up to 128 processes and threads, in a PID namespace that ends with the run. Whatever is left
-  when the program ends is killed.
-- The root shows the language's own trees and the shared libraries, read-only. `/workspace` and `/tmp` are private and
-  bounded. Nothing in them can be executed, unless the language compiles.
+- Programs may start others, up to 128 processes and threads, in a PID namespace that ends with
+  the run. Whatever is left when the program ends is killed.
+- The root shows the language's own trees and the shared libraries, read-only. `/workspace` and
+  `/tmp` are private and bounded. Nothing in them can be executed, unless the language compiles.
 - `/proc` shows the run's own processes and nothing of the machine.
-- Memory that is written and then executed is refused, except to languages with a compiler that works at run time (see
-  the list below). It is a hurdle for who has taken over an interpreter, not for native code.
-- A system call that is not allowed fails with EPERM. It is not recorded, because a handler would not survive `execve`. A
-  hostile one ends the process; if that was the program, the result is `killed` with a security event.
-- The memory limit bounds the data of each process (RLIMIT_DATA), and the host ends a run whose processes have more
-  together. CPU time counts for all of them.
+- Memory that is written and then executed is refused, except to languages with a compiler that
+  works at run time (see the list below). It is a hurdle for who has taken over an interpreter,
+  not for native code.
+- A system call that is not allowed fails with EPERM. It is not recorded, because a handler would
+  not survive `execve`. A hostile one ends the process; if that was the program, the result is
+  `killed` with a security event.
+- The memory limit bounds the data of each process (RLIMIT_DATA), and the host ends a run whose
+  processes have more together. CPU time counts for all of them.
 
-With `--profile network`, or `allowed_domains` in a call, a program gets the egress proxy of that profile, of which it learns
-by `HTTP_PROXY` and its kin. Sessions, `inputs`, `functions`, `--container` and validation are for Python only.
+With `--profile network`, or `allowed_domains` in a call, a program gets the egress proxy of that
+profile, of which it learns by `HTTP_PROXY` and its kin. Sessions, `inputs`, `functions`,
+`--container` and validation are for Python only.
 
 ## What comes back
 
-As for Python: output while it runs, exit code, usage, limits, and the files that are left in the workspace. `error` has the
-type, message and line that the interpreter or compiler wrote, where its format is known; `CompileError` if it did not
-compile, and `SIGSEGV` and the like for a signal.
+As for Python: output while it runs, exit code, usage, limits, and the files that are left in the
+workspace. `error` has the type, message and line that the interpreter or compiler wrote, where
+its format is known; `CompileError` if it did not compile, and `SIGSEGV` and the like for a
+signal.
 
 """
 OWN = """\
 ## A language of your own
 
-A language is a file. Give its path as `--language ./own.toml`, in `execution.languages`, or as `Sandbox(language="./own.toml")`:
+A language is a file. Give its path as `--language ./own.toml`, in `execution.languages`, or as
+`Sandbox(language="./own.toml")`:
 
 ```toml
 schema = 1
@@ -98,7 +106,8 @@ path = "{program}"
 why = "the interpreter"
 ```
 
-Unknown keys and missing reasons are refused with file and line. `languages/base.toml` has what all have in common.
+Unknown keys and missing reasons are refused with file and line. `languages/base.toml` has what
+all have in common.
 
 ## The languages
 
