@@ -68,6 +68,7 @@ package = "dash"
 version = ["sh", "-c", "echo 1"]
 file = "main.sh"
 command = ["sh", "{file}"]
+example = "echo hello"
 [program.environment]
 B = "own"
 [[program.errors]]
@@ -115,7 +116,7 @@ TEST_F(Languages, AreFoundByNameAliasAndNearest) {
   ASSERT_TRUE(languages->Find("posix"));
   EXPECT_EQ((*languages->Find("posix"))->name, "shell");
   ASSERT_TRUE(languages->Find("py"));
-  EXPECT_EQ(*languages->Find("py"), nullptr);
+  EXPECT_FALSE(languages->Find("py")->has_value());
   const auto unknown = languages->Find("shel");
   ASSERT_FALSE(unknown);
   EXPECT_NE(unknown.error().ToString().find("did you mean \"shell\""), std::string::npos);
@@ -124,7 +125,7 @@ TEST_F(Languages, AreFoundByNameAliasAndNearest) {
 TEST_F(Languages, AFileIsOfALanguageByExtensionOrFirstLine) {
   const auto languages = Open();
   ASSERT_TRUE(languages);
-  const core::Profile* const shell = *languages->Find("shell");
+  const core::Profile* const shell = &languages->languages().front();
   EXPECT_EQ(languages->OfFile("a.sh", ""), shell);
   EXPECT_EQ(languages->OfFile("a", "#!/bin/sh -e\n"), shell);
   EXPECT_EQ(languages->OfFile("a", "#!/usr/bin/env -S sh\r\n"), shell);
@@ -136,7 +137,7 @@ TEST_F(Languages, AFileIsOfALanguageByExtensionOrFirstLine) {
 TEST_F(Languages, TheEnvironmentIsTheBasesWithItsOwn) {
   const auto languages = Open();
   ASSERT_TRUE(languages);
-  const core::ProgramRule& program = *(*languages->Find("shell"))->program;
+  const core::ProgramRule& program = *languages->languages().front().program;
   EXPECT_EQ(program.environment, (std::vector<std::string>{"A=base", "B=own"}));
   ASSERT_EQ(program.errors.size(), 1u);
 }
@@ -144,7 +145,7 @@ TEST_F(Languages, TheEnvironmentIsTheBasesWithItsOwn) {
 TEST_F(Languages, TheSourceKeepsAPlainNameOnly) {
   const auto languages = Open();
   ASSERT_TRUE(languages);
-  const core::ProgramRule& program = *(*languages->Find("shell"))->program;
+  const core::ProgramRule& program = *languages->languages().front().program;
   EXPECT_EQ(SourceFileName("/a/b/own.sh", program), "own.sh");
   for (const char* const name : {"own.py", "-x.sh", ".x.sh", "a b.sh", "", "ä.sh"}) {
     EXPECT_EQ(SourceFileName(name, program), "main.sh") << name;
@@ -155,7 +156,7 @@ TEST_F(Languages, TheSourceKeepsAPlainNameOnly) {
 TEST_F(Languages, WhatIsInstalledIsFoundByItsPath) {
   const auto languages = Open();
   ASSERT_TRUE(languages);
-  const auto installed = Installed(**languages->Find("shell"));
+  const auto installed = Installed(languages->languages().front());
   ASSERT_TRUE(installed) << installed.error().ToString();
   const std::string program = installed->program->command.front();
   EXPECT_EQ(program.front(), '/');
@@ -171,7 +172,7 @@ TEST_F(Languages, WhatIsInstalledIsFoundByItsPath) {
 TEST_F(Languages, WhatIsNotInstalledNamesItsPackage) {
   const auto languages = Open("command = [\"sh\"", "command = [\"belljar-no-such-shell\"");
   ASSERT_TRUE(languages);
-  const auto installed = Installed(**languages->Find("shell"));
+  const auto installed = Installed(languages->languages().front());
   ASSERT_FALSE(installed);
   EXPECT_NE(installed.error().ToString().find(
                 "The shell is not installed here; install Debian's package dash"),
