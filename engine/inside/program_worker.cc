@@ -27,9 +27,9 @@
 namespace belljar::inside {
 namespace {
 
-constexpr size_t kPiece = 64 * 1024;
+constexpr size_t kPiece = size_t{64} << 10;
 // Of the end of what a program wrote to standard error, where its error is looked for.
-constexpr size_t kErrorTail = 16 * 1024;
+constexpr size_t kErrorTail = size_t{16} << 10;
 constexpr char kBinary[] = "/tmp/program";
 constexpr char kCompileError[] = "CompileError";
 constexpr char kExitStatus[] = "ExitStatus";
@@ -58,6 +58,7 @@ void DoNotBlock(const core::UniqueFd& fd) {
 
 std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
   for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
   pointers.push_back(nullptr);
   return pointers;
@@ -103,7 +104,7 @@ class Init {
     sigset_t children;
     sigemptyset(&children);
     sigaddset(&children, SIGCHLD);
-    if (sigprocmask(SIG_BLOCK, &children, nullptr) != 0) return false;
+    if (pthread_sigmask(SIG_BLOCK, &children, nullptr) != 0) return false;
     signal(SIGPIPE, SIG_IGN);
     children_ = core::UniqueFd(signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
     return static_cast<bool>(children_);
@@ -276,8 +277,10 @@ nlohmann::json ErrorOf(const End& end, const char* type, const ProgramError& rea
     message = std::string("the program could not be started: ") + strerrordesc_np(end.not_started);
   } else if (end.signal != 0) {
     const char* const name = sigabbrev_np(end.signal);
+    const char* const description = sigdescr_np(end.signal);
     of_type = "SIG" + (name ? std::string(name) : std::to_string(end.signal));
-    message = std::string("killed by a signal: ") + strsignal(end.signal);
+    message = "killed by a signal";
+    if (description) message += std::string(": ") + description;
   } else if (message.empty()) {
     message = "exited with status " + std::to_string(end.exit_code);
   }
