@@ -171,8 +171,8 @@ int ExecuteLanguages(const LanguagesArguments& arguments) {
 
 Command MakeLanguagesCommand(CLI::App& app) {
   auto arguments = std::make_shared<LanguagesArguments>();
-  CLI::App* parser = app.add_subcommand(
-      "languages", "List the languages that programs may be in, and which this machine has");
+  CLI::App* parser =
+      app.add_subcommand("languages", "List the languages of programs, and which this machine has");
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar languages  # each with its version, and the time of a run",
                        "belljar run script.sh  # the language is that of the file's name",

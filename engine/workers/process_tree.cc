@@ -15,7 +15,7 @@
 namespace belljar::workers {
 namespace {
 
-constexpr size_t kMaxFileOfTree = 64 * 1024;
+constexpr size_t kMaxFileOfTree = size_t{64} << 10;
 
 std::string ReadIfAny(const std::string& path) {
   core::Result<std::string> text = core::ReadFile(path, kMaxFileOfTree);
@@ -67,7 +67,8 @@ struct CloseDirectory {
 void AddChildren(const std::string& process, std::vector<std::string>& pids) {
   const std::unique_ptr<DIR, CloseDirectory> tasks(opendir((process + "/task").c_str()));
   if (!tasks) return;
-  while (const dirent* const task = readdir(tasks.get())) {
+  // readdir is only unsafe for two threads with one stream.
+  while (const dirent* const task = readdir(tasks.get())) {  // NOLINT(concurrency-mt-unsafe)
     if (task->d_name[0] == '.') continue;
     const std::string children = ReadIfAny(process + "/task/" + task->d_name + "/children");
     for (const std::string_view pid : core::SplitAt(children, ' ')) {

@@ -170,7 +170,8 @@ void TomlFileReader::ReadSection(const std::string& section, const toml::table& 
                                  TomlFile& file) const {
   for (const auto& [key, node] : table) {
     const std::string name(key.str());
-    const std::string full_name = section + "." + name;
+    std::string full_name = section;
+    full_name.append(".").append(name);
     const FormerName* const former = FindFormerName(full_name);
     const Setting* setting = FindSetting(former ? former->setting : full_name);
     if (!setting) {

@@ -24,4 +24,5 @@ BELOW = (
     "image verify",
     "kernel install",
     "kernel uninstall",
+    "languages",
 )

@@ -48,8 +48,8 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
             'belljar run: --policy: "offf" is none of on|off; did you mean "off"?',
         ),
         (
-            ["run", "-c", "1", "--language", "perl"],
-            'belljar run: --language: "perl" is none of python',
+            ["repl", "--language", "perl"],
+            'belljar repl: --language: "perl" is none of python',
         ),
         (
             ["serve", "--language", "perl"],

@@ -61,6 +61,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
                 "image",
                 "info",
                 "kernel",
+                "languages",
                 "receipt",
                 "repl",
                 "rules",

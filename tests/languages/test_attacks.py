@@ -2,7 +2,6 @@
 program succeeds outside."""
 # ruff: noqa: E501 programs of other languages
 
-import os
 import platform
 import subprocess
 import tomllib
@@ -13,7 +12,7 @@ import pytest
 
 from tests.clocks import until
 from tests.languages.conftest import Ran, Run, end, need_language, processes_with
-from tests.machine import BUILD
+from tests.machine import BUILD, need_root
 
 ATTACK = (Path(__file__).parent / "attack.c").read_text()
 SYSCALLS = tomllib.loads((BUILD / "share/belljar/profiles/seccomp.toml").read_text())
@@ -83,8 +82,8 @@ SOCKETS = [("1", "1", "0"), ("2", "1", "0"), ("2", "2", "0"), ("2", "3", "1"), (
 
 @pytest.mark.parametrize("name", NATIVE)
 def test_native_attacks(name: str, run: Run, outside) -> None:
-    if name == "root" and os.geteuid() != 0:
-        pytest.skip("the control is root")
+    if name == "root":
+        need_root("the control is root")
     assert_held(run("c", ATTACK, name, *NATIVE[name]))
     if outside(name, *NATIVE[name]) != "WON":
         pytest.skip("it does not succeed outside either")

@@ -17,7 +17,7 @@ import asyncio
 async def tick():
     ticks = 0
     while not done:
-        await asyncio.sleep(0.001)
+        await asyncio.sleep(0.001)  # sleeps: what ticks beside the calls
         ticks += 1
     return ticks
 
@@ -30,6 +30,7 @@ async def main():
 done = []
 asyncio.run(main())
 """
+# sleeps: a timer of its own, before the calls
 AT_THE_TOP = "import asyncio\nawait asyncio.sleep(0.001)\n(await fetch(1), await fetch(2))"
 
 

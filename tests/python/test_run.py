@@ -333,7 +333,7 @@ def test_bad_arguments_are_named(
         ({"profile": 1}, TypeError, "profile is a int"),
         ({"isolation": "weak"}, ValueError, "isolation is 'weak'"),
         ({"policy": "none"}, ValueError, "policy is 'none'"),
-        ({"language": "perl"}, ValueError, "language is 'perl'; it is one of 'python'"),
+        ({"language": "perll"}, ValueError, 'unknown language "perll"; did you mean "perl"?'),
         ({"policy": "off", "language": "restricted"}, ValueError, "contradict each other"),
         ({"policy": "on", "language": "full"}, ValueError, "contradict each other"),
         ({"spares": 0}, ValueError, "spares is 0"),
