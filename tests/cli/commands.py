@@ -7,6 +7,7 @@ COMMANDS = (
     "rules",
     "serve",
     "config",
+    "languages",
     "info",
     "doctor",
     "completion",
@@ -24,5 +25,4 @@ BELOW = (
     "image verify",
     "kernel install",
     "kernel uninstall",
-    "languages",
 )
