@@ -290,7 +290,7 @@ TEST(GuestReader, AnotherVersionIsAnErrorThatSaysWhatToDo) {
     std::function<void(Hello&)> change;
     const char* text;
   };
-  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 5"},
+  for (const Case& c : {Case{[](Hello& h) { h.protocol = 1; }, "protocol 1, not 6"},
                         Case{[](Hello& h) { h.belljar = "0.0.9"; }, "Belljar \"0.0.9\", not"},
                         Case{[](Hello& h) { h.python = "3.9.1"; }, "Python \"3.9.1\", not"},
                         Case{[](Hello& h) { h.profile = "network"; }, "profile \"network\", not"},
