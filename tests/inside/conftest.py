@@ -100,6 +100,9 @@ class FakePolicy:
         code = None if findings else compile_full(source, filename)
         return SimpleNamespace(code=code, findings=findings)
 
+    def start_python_by(self, start):
+        self.starts_python = start
+
     def guest_globals(self, name="__main__"):
         builtins = {k: v for k, v in vars(__import__("builtins")).items() if k != "open"}
         return {"__name__": name, "__builtins__": builtins, "@_write_": lambda target: target}
@@ -111,6 +114,8 @@ def stand_in(monkeypatch):
     fake = ModuleType("belljar_policy")
     fake.Policy = FakePolicy
     monkeypatch.setitem(sys.modules, "belljar_policy", fake)
+    guards = SimpleNamespace(is_guest_class=lambda cls: cls.__module__ == "__main__")
+    monkeypatch.setitem(sys.modules, "_belljar_guards", guards)
     where = "belljar_policy.library.interruptible"  # the real one, which needs no policy
     file = Path(__file__).resolve().parents[2] / "policy" / f"{where.replace('.', '/')}.py"
     spec = importlib.util.spec_from_file_location(where, file)

@@ -58,7 +58,7 @@ def test_what_is_known_of_the_machine_is_not_the_hosts() -> None:
     print(platform.node(), platform.release() + platform.version(), getpass.getuser())
     print(platform.system(), repr(sys.executable), sys.path)
     """)
-    assert ran.stdout == "localhost  user\nLinux '' ['']\n"
+    assert ran.stdout == "localhost  user\nLinux '/usr/bin/python3' ['']\n"
 
 
 def test_passwords_are_lines_of_input() -> None:

@@ -90,9 +90,8 @@ class Shown:
 
 def begin(request: dict[str, Any]) -> Shown:
     is_live = SHOWS in request.get("functions", ())
-    guards = sys.modules["_belljar_guards"]
     has_policy = request["policy"] != "off"
-    is_program_s = guards.is_guest_class if has_policy else _is_of_main
+    is_program_s = sys.modules["_belljar_guards"].is_guest_class if has_policy else _is_of_main
     return Shown(request["call_host"] if is_live else None, request["max_result"], is_program_s)
 
 
