@@ -19,18 +19,10 @@ core::Result<std::optional<core::Profile>> ChooseLanguage(
   core::Result<profiles::LanguageCatalogue> catalogue =
       profiles::LanguageCatalogue::Open(installation);
   if (!catalogue) return catalogue.error();
-  std::optional<core::Profile> language;
-  if (name) {
-    core::Result<std::optional<core::Profile>> found = catalogue->Find(*name);
-    if (!found) return found.error();
-    language = std::move(*found);
-  } else if (const core::Profile* const of_file = catalogue->OfFile(file, source)) {
-    language = *of_file;
-  }
-  if (!language) return language;
-  core::Result<core::Profile> installed = profiles::Installed(*language);
-  if (!installed) return installed.error();
-  return std::optional<core::Profile>(std::move(*installed));
+  if (name) return catalogue->FindInstalled(*name);
+  const core::Profile* const of_file = catalogue->OfFile(file, source);
+  if (!of_file) return std::optional<core::Profile>();
+  return catalogue->FindInstalled(of_file->name);
 }
 
 }  // namespace belljar::cli

@@ -105,26 +105,23 @@ core::Result<void> InstallPackages(Choice& choice, int cancel_fd, Opened& opened
 core::Result<core::Profile> OtherLanguage(const OpenRequest& open_request,
                                           const installation::Installation& installation,
                                           const core::Profile& profile) {
-  const auto refused = [](const core::Error& error) {
-    return CallersError("language: " + error.ToString());
-  };
   const core::Result<profiles::LanguageCatalogue> catalogue =
       profiles::LanguageCatalogue::Open(installation);
   if (!catalogue) return catalogue.error();
-  const core::Result<std::optional<core::Profile>> found = catalogue->Find(open_request.language);
-  if (!found) return refused(found.error());
-  if (!*found) return profile;
-  core::Result<core::Profile> language = profiles::Installed(**found);
-  if (!language) return refused(language.error());
+  core::Result<std::optional<core::Profile>> language =
+      catalogue->FindInstalled(open_request.language);
+  if (!language) return CallersError("language: " + language.error().ToString());
+  if (!*language) return profile;
+  const std::string& title = (*language)->program->title;
   if (open_request.container) {
-    return CallersError("container: it is for Python, not for " + language->program->title);
+    return CallersError("container: it is for Python, not for " + title);
   }
   if (!open_request.profile.empty() && !profile.egress) {
-    return CallersError("profile: " + profile.name + " is for Python; " + language->program->title +
+    return CallersError("profile: " + profile.name + " is for Python; " + title +
                         " programs have files anyway, and \"network\" gives them a network");
   }
-  return profile.egress ? profiles::WithNetwork(std::move(*language), profile)
-                        : std::move(*language);
+  return profile.egress ? profiles::WithNetwork(std::move(**language), profile)
+                        : std::move(**language);
 }
 
 std::string OfferOf(const outside::SandboxOptions& sandbox) {

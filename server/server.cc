@@ -196,8 +196,8 @@ void Server::LogStart(const std::string& listen) {
                               " has no language policy: calls may choose that only the kernel "
                               "layers contain the code");
   }
-  for (const tools::EnabledProfile& each : sandboxes_->languages()) {
-    record.warnings.push_back("language " + each.profile.name +
+  for (const std::string& language : sandboxes_->languages()) {
+    record.warnings.push_back("language " + language +
                               ": only the kernel layers contain its programs");
   }
   record.missing = WhyNothingRuns(config_.execution);
@@ -305,9 +305,7 @@ void Server::MakeRest() {
   parts.version = host::kBelljarVersion;
   parts.python_version = host::kPythonVersion;
   parts.profiles = config_.execution.profiles;
-  for (const tools::EnabledProfile& each : sandboxes_->languages()) {
-    parts.languages.push_back(each.profile.name);
-  }
+  parts.languages = sandboxes_->languages();
   parts.limits = [this] { return Limits(); };
   parts.change_limits = [this](const Caller& caller, const nlohmann::json& patch) {
     return ChangeLimits(caller, patch);

@@ -172,8 +172,10 @@ core::Result<host::Outcome> LocalBackend::Run(const host::Request& request,
     }
   }
   const std::optional<core::ProgramRule>& program = pool_->options().zygote.program;
-  const host::Request of_program = program ? WithSourceAsFile(request, *program) : host::Request();
-  run::Execution execution(std::move(*worker), program ? of_program : request, options, policy_);
+  std::optional<host::Request> of_program;
+  if (program) of_program = WithSourceAsFile(request, *program);
+  run::Execution execution(std::move(*worker), of_program ? *of_program : request, options,
+                           policy_);
   if (egress_service_ && runs) {
     execution.ServeEgress(*egress_service_, execution.TakeListener(), std::move(narrower));
   }

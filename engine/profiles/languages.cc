@@ -96,6 +96,15 @@ core::Result<std::optional<core::Profile>> LanguageCatalogue::Find(const std::st
                          "");
 }
 
+core::Result<std::optional<core::Profile>> LanguageCatalogue::FindInstalled(
+    const std::string& name) const {
+  core::Result<std::optional<core::Profile>> found = Find(name);
+  if (!found || !*found) return found;
+  core::Result<core::Profile> installed = Installed(**found);
+  if (!installed) return installed.error();
+  return std::optional<core::Profile>(std::move(*installed));
+}
+
 const core::Profile* LanguageCatalogue::OfFile(std::string_view path,
                                                std::string_view source) const {
   const std::string extension = fs::path(path).extension().string();

@@ -33,6 +33,9 @@ class LanguageCatalogue {
   // ".toml". nullopt: Python, by any of its names. An error is the user's, and names the nearest.
   core::Result<std::optional<core::Profile>> Find(const std::string& name) const;
 
+  // Likewise, as Installed: an error is also that it is not installed.
+  core::Result<std::optional<core::Profile>> FindInstalled(const std::string& name) const;
+
   // By the extension of a file, or else by the interpreter in its first line (#!); null: Python, or
   // unknown.
   const core::Profile* OfFile(std::string_view path, std::string_view source) const;

@@ -220,10 +220,9 @@ Parameter LanguageParameter(const Sandboxes& sandboxes) {
   parameter.max_bytes = 64;
   parameter.is_unlisted = sandboxes.languages().empty();
   parameter.choices = {profiles::kPython};
-  for (const EnabledProfile& each : sandboxes.languages()) {
-    parameter.choices.push_back(each.profile.name);
-    // Aliases are accepted, and not listed.
-  }
+  // Aliases are accepted, and not listed.
+  parameter.choices.insert(parameter.choices.end(), sandboxes.languages().begin(),
+                           sandboxes.languages().end());
   return parameter;
 }
 

@@ -169,51 +169,54 @@ core::Result<void> Sandboxes::EnableLanguages() {
   const auto network = std::ranges::find_if(
       enabled_, [](const EnabledProfile& each) { return each.profile.egress.has_value(); });
   for (const std::string& name : config_.languages) {
-    const core::Result<std::optional<core::Profile>> found = catalogue->Find(name);
+    core::Result<std::optional<core::Profile>> found = catalogue->FindInstalled(name);
     if (!found) return core::MakeError("enable languages", found.error().ToString());
     if (!*found) continue;  // Python is always there
-    core::Result<core::Profile> language = profiles::Installed(**found);
-    if (!language) return core::MakeError("enable languages", language.error().ToString());
-    const core::Result<core::Limits> limits = DefaultLimits(config_, *language);
+    core::Profile& language = **found;
+    const core::Result<core::Limits> limits = DefaultLimits(config_, language);
     if (!limits) return limits.error();
+    const auto with_limits = [&](core::Profile profile) {
+      auto combination = std::make_unique<Combination>();
+      combination->enabled = {std::move(profile), *limits, std::nullopt};
+      return combination;
+    };
+    Language made;
     if (network != enabled_.end()) {
-      core::Profile connected = profiles::WithNetwork(*language, network->profile);
+      core::Profile connected = profiles::WithNetwork(language, network->profile);
       connected.name += "+" + network->profile.name;
-      languages_with_network_.push_back({std::move(connected), *limits, std::nullopt});
+      made.connected = with_limits(std::move(connected));
     }
-    languages_.push_back({std::move(*language), *limits, std::nullopt});
-  }
-  for (size_t i = 0; i < languages_.size() + languages_with_network_.size(); ++i) {
-    language_slots_.push_back(std::make_unique<Slot>());
+    languages_.push_back(language.name);
+    made.alone = with_limits(std::move(language));
+    of_languages_.push_back(std::move(made));
   }
   return {};
 }
 
 core::Result<const EnabledProfile*> Sandboxes::ChooseLanguage(const std::string& name, bool network,
                                                               const Caller& caller) const {
-  std::vector<std::string> names = {profiles::kPython};
-  for (const EnabledProfile& each : languages_) names.push_back(each.profile.name);
-  if (core::Contains(names, name) && name == profiles::kPython) return nullptr;
-  const auto is_named = [&](const EnabledProfile& each) {
-    return each.profile.name == name || core::Contains(each.profile.program->aliases, name);
-  };
-  const auto found = std::ranges::find_if(languages_, is_named);
-  if (found == languages_.end()) {
+  if (name == profiles::kPython) return nullptr;
+  const auto found = std::ranges::find_if(of_languages_, [&](const Language& each) {
+    const core::Profile& profile = each.alone->enabled.profile;
+    return profile.name == name || core::Contains(profile.program->aliases, name);
+  });
+  if (found == of_languages_.end()) {
+    std::vector<std::string> names = languages_;
+    names.insert(names.begin(), profiles::kPython);
     return core::MakeError("language " + core::Quoted(name) + " is not enabled on this server (" +
                                core::Joined(names) + ")" + host::Suggestion(name, names) +
                                "; an operator enables it with execution.languages",
                            "");
   }
-  const EnabledProfile* chosen = &*found;
-  if (network) {
-    if (languages_with_network_.empty()) {
-      return core::MakeError(
-          "language " + found->profile.name + ": no profile of this server has a network", "");
-    }
-    chosen = &languages_with_network_[static_cast<size_t>(found - languages_.begin())];
+  const Combination* const chosen = network ? found->connected.get() : found->alone.get();
+  if (!chosen) {
+    return core::MakeError("language " + found->alone->enabled.profile.name +
+                               ": no profile of this server has a network",
+                           "");
   }
-  if (!Permits(caller, chosen->profile.name)) return NotPermitted(chosen->profile.name, caller);
-  return chosen;
+  const std::string& profile = chosen->enabled.profile.name;
+  if (!Permits(caller, profile)) return NotPermitted(profile, caller);
+  return &chosen->enabled;
 }
 
 core::Result<void> Sandboxes::EnableOne(const std::string& name) {
@@ -452,11 +455,9 @@ core::Result<std::shared_ptr<outside::Sandbox>> Sandboxes::Get(const EnabledProf
   for (size_t i = 0; i < enabled_.size(); ++i) {
     if (&enabled_[i] == &profile) return Start(*slots_[i], profile);
   }
-  size_t slot = 0;
-  for (const std::vector<EnabledProfile>* const list : {&languages_, &languages_with_network_}) {
-    for (const EnabledProfile& each : *list) {
-      if (&each == &profile) return Start(*language_slots_[slot], profile);
-      ++slot;
+  for (const Language& language : of_languages_) {
+    for (Combination* const each : {language.alone.get(), language.connected.get()}) {
+      if (each && &each->enabled == &profile) return Start(each->slot, profile);
     }
   }
   Combination* closed = nullptr;
@@ -481,9 +482,10 @@ std::vector<Sandboxes::Counted> Sandboxes::counters() const {
     if (slot.sandbox) counted.push_back({enabled.profile.name, slot.sandbox->counters()});
   };
   for (size_t i = 0; i < enabled_.size(); ++i) count(enabled_[i], *slots_[i]);
-  size_t slot = 0;
-  for (const std::vector<EnabledProfile>* const list : {&languages_, &languages_with_network_}) {
-    for (const EnabledProfile& each : *list) count(each, *language_slots_[slot++]);
+  for (const Language& language : of_languages_) {
+    for (const Combination* const each : {language.alone.get(), language.connected.get()}) {
+      if (each) count(each->enabled, each->slot);
+    }
   }
   const std::lock_guard lock(combined_mutex_);
   for (const auto& [name, combination] : combined_) {

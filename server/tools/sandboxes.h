@@ -54,8 +54,8 @@ class Sandboxes {
 
   // In the operator's order.
   const std::vector<EnabledProfile>& enabled() const { return enabled_; }
-  // The languages besides Python, likewise. Their programs have no language policy.
-  const std::vector<EnabledProfile>& languages() const { return languages_; }
+  // The names of the languages besides Python, likewise. Their programs have no language policy.
+  const std::vector<std::string>& languages() const { return languages_; }
   const std::vector<core::Profile>& installed() const { return catalogue_.profiles(); }
   const EnabledProfile& default_profile() const { return enabled_[default_]; }
   // Names of the combinations of enabled profiles that calls may name. Empty if there are too many
@@ -112,9 +112,15 @@ class Sandboxes {
     mutable std::mutex mutex;
     std::shared_ptr<outside::Sandbox> sandbox;
   };
+  // A profile with its sandbox: a combination, or a language.
   struct Combination {
     EnabledProfile enabled;
     Slot slot;
+  };
+
+  struct Language {
+    std::unique_ptr<Combination> alone;
+    std::unique_ptr<Combination> connected;  // null: no profile has a network
   };
 
   Sandboxes(const ExecutionConfig& config, const profiles::ProfileCatalogue& catalogue,
@@ -143,10 +149,8 @@ class Sandboxes {
   std::vector<EnabledProfile> enabled_;
   std::vector<std::unique_ptr<Slot>> slots_;  // parallel to enabled_
   size_t default_ = 0;
-  std::vector<EnabledProfile> languages_;
-  // Parallel to languages_; empty if no profile has a network.
-  std::vector<EnabledProfile> languages_with_network_;
-  std::vector<std::unique_ptr<Slot>> language_slots_;  // of both, one after the other
+  std::vector<std::string> languages_;
+  std::vector<Language> of_languages_;  // parallel
   std::vector<std::string> combinations_;
 
   mutable std::mutex combined_mutex_;
