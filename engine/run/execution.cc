@@ -266,9 +266,8 @@ core::Result<Execution::End> Execution::Watch() {
 
 std::optional<Execution::End> Execution::CheckUsage(core::Deadline now) {
   if (now >= memory_check_) {
-    const workers::TreeUsage usage = workers::UsageOfTree(worker_.process.pid());
-    peak_memory_ = std::max(peak_memory_, usage.memory);
-    if (usage.memory > request_.limits.memory.count) return End::kMemoryLimit;
+    peak_memory_ = std::max(peak_memory_, MemoryOfPrograms());
+    if (peak_memory_ > request_.limits.memory.count) return End::kMemoryLimit;
     memory_check_ = now + kMemoryInterval;
   }
   if (now < cpu_check_) return std::nullopt;
@@ -276,6 +275,12 @@ std::optional<Execution::End> Execution::CheckUsage(core::Deadline now) {
   if (left <= left.zero()) return End::kCpuLimit;
   cpu_check_ = now + SoonestUse(left);
   return std::nullopt;
+}
+
+// Counted closely only where it matters.
+uint64_t Execution::MemoryOfPrograms() const {
+  const uint64_t at_most = workers::UsageOfTree(worker_.process.pid()).memory;
+  return at_most <= peak_memory_ ? at_most : workers::MemoryOfTree(worker_.process.pid());
 }
 
 std::chrono::microseconds Execution::CpuTime() const {

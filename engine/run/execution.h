@@ -78,6 +78,7 @@ class Execution {
   core::Result<End> Watch();
   std::optional<End> ReceiveEvent();
   std::optional<End> CheckUsage(core::Deadline now);
+  uint64_t MemoryOfPrograms() const;
   std::chrono::microseconds CpuTime() const;
   // A value that only a worker that runs programs has; otherwise zero.
   template <typename T>

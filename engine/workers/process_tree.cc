@@ -1,10 +1,15 @@
 #include "engine/workers/process_tree.h"
 
 #include <dirent.h>
+#include <linux/kcmp.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <charconv>
+#include <initializer_list>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,6 +21,8 @@ namespace belljar::workers {
 namespace {
 
 constexpr size_t kMaxFileOfTree = size_t{64} << 10;
+
+std::string Directory(pid_t pid) { return "/proc/" + std::to_string(pid); }
 
 std::string ReadIfAny(const std::string& path) {
   core::Result<std::string> text = core::ReadFile(path, kMaxFileOfTree);
@@ -46,17 +53,32 @@ std::chrono::microseconds CpuTime(std::string_view stat) {
   return Ticks(ticks);
 }
 
-// RssAnon and RssShmem of /proc/<pid>/status, in KiB.
-uint64_t Memory(std::string_view status) {
-  uint64_t kibibytes = 0;
-  for (const std::string_view line : core::SplitAt(status, '\n')) {
-    for (const std::string_view key : {"RssAnon:", "RssShmem:"}) {
+// The sum of the lines with these keys, which are in KiB; none without any of them.
+std::optional<uint64_t> SumOf(std::string_view text, std::initializer_list<std::string_view> keys) {
+  std::optional<uint64_t> kibibytes;
+  for (const std::string_view line : core::SplitAt(text, '\n')) {
+    for (const std::string_view key : keys) {
       if (!line.starts_with(key)) continue;
       const size_t digit = line.find_first_of("0123456789");
-      if (digit != line.npos) kibibytes += Number(line.substr(digit));
+      if (digit != line.npos) kibibytes = kibibytes.value_or(0) + Number(line.substr(digit));
     }
   }
-  return kibibytes * 1024;
+  if (kibibytes) *kibibytes *= 1024;
+  return kibibytes;
+}
+
+uint64_t Memory(const std::string& process) {
+  return SumOf(ReadIfAny(process + "/status"), {"RssAnon:", "RssShmem:", "VmSwap:"}).value_or(0);
+}
+
+// A page of which n processes have a mapping counts 1/n (proc_pid_smaps(5)); Linux 5.4.
+uint64_t ProportionalMemory(const std::string& process) {
+  return SumOf(ReadIfAny(process + "/smaps_rollup"), {"Pss_Anon:", "Pss_Shmem:", "SwapPss:"})
+      .value_or(Memory(process));
+}
+
+bool ShareAddressSpace(pid_t one, pid_t other) {
+  return syscall(SYS_kcmp, one, other, KCMP_VM, 0, 0) == 0;
 }
 
 struct CloseDirectory {
@@ -64,7 +86,7 @@ struct CloseDirectory {
 };
 
 // The children of each of its threads.
-void AddChildren(const std::string& process, std::vector<std::string>& pids) {
+void AddChildren(const std::string& process, std::vector<pid_t>& pids) {
   const std::unique_ptr<DIR, CloseDirectory> tasks(opendir((process + "/task").c_str()));
   if (!tasks) return;
   // readdir is only unsafe for two threads with one stream.
@@ -72,25 +94,41 @@ void AddChildren(const std::string& process, std::vector<std::string>& pids) {
     if (task->d_name[0] == '.') continue;
     const std::string children = ReadIfAny(process + "/task/" + task->d_name + "/children");
     for (const std::string_view pid : core::SplitAt(children, ' ')) {
-      if (!pid.empty()) pids.emplace_back(pid);
+      if (!pid.empty()) pids.push_back(static_cast<pid_t>(Number(pid)));
     }
   }
+}
+
+// A child that is moved to another parent while this looks may be seen twice or not at all.
+std::vector<pid_t> ProcessesOfTree(pid_t root) {
+  std::vector<pid_t> pids = {root};
+  for (size_t i = 0; i < pids.size(); ++i) AddChildren(Directory(pids[i]), pids);
+  return pids;
 }
 
 }  // namespace
 
 TreeUsage UsageOfTree(pid_t root) {
   TreeUsage usage;
-  std::vector<std::string> pids = {std::to_string(root)};
-  // A child that is moved to another parent while this looks may be seen twice or not at all.
-  for (size_t i = 0; i < pids.size(); ++i) {
-    const std::string process = "/proc/" + pids[i];
+  for (const pid_t pid : ProcessesOfTree(root)) {
+    const std::string process = Directory(pid);
     usage.cpu_time += CpuTime(ReadIfAny(process + "/stat"));
-    usage.memory += Memory(ReadIfAny(process + "/status"));
+    usage.memory += Memory(process);
     ++usage.processes;
-    AddChildren(process, pids);
   }
   return usage;
+}
+
+uint64_t MemoryOfTree(pid_t root) {
+  uint64_t memory = 0;
+  std::vector<pid_t> counted;
+  for (const pid_t pid : ProcessesOfTree(root)) {
+    const auto is_same = [pid](pid_t other) { return ShareAddressSpace(pid, other); };
+    if (std::ranges::any_of(counted, is_same)) continue;
+    memory += ProportionalMemory(Directory(pid));
+    counted.push_back(pid);
+  }
+  return memory;
 }
 
 }  // namespace belljar::workers

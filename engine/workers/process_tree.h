@@ -16,8 +16,7 @@ struct TreeUsage {
   // Of the living and of those that have been waited for. A program may ignore its children's ends
   // (SIGCHLD, wait(2)): theirs is then lost, and only the wall clock bounds it.
   std::chrono::microseconds cpu_time{0};
-  // What is in memory for them alone: private and shared memory without files. Memory that two of
-  // them share counts twice.
+  // Private and shared memory without files, in bytes. Memory that two of them share counts twice.
   uint64_t memory = 0;
   size_t processes = 0;
 };
@@ -25,6 +24,11 @@ struct TreeUsage {
 // Zeros once it is gone. Without CONFIG_PROC_CHILDREN, whose file shows a process's children, only
 // of the process itself.
 TreeUsage UsageOfTree(pid_t root);
+
+// The same memory with what several of them share counted once, as after fork(2) and while vfork(2)
+// lasts. Slower: the kernel walks their pages. What it does not tell about (kcmp(2) is refused in
+// some containers) counts as often as it is seen.
+uint64_t MemoryOfTree(pid_t root);
 
 }  // namespace belljar::workers
 

@@ -58,8 +58,9 @@ core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(const Sa
 
 std::vector<std::string> RequiredLayers(const SandboxOptions&) { return {"seccomp"}; }
 
-Sandbox::Sandbox(std::shared_ptr<const SandboxOptions> options, std::unique_ptr<Backend> backend)
-    : options_(std::move(options)), backend_(std::move(backend)) {}
+Sandbox::Sandbox(std::shared_ptr<const SandboxOptions> options, std::unique_ptr<Backend> backend,
+                 bool is_local)
+    : is_local_(is_local), options_(std::move(options)), backend_(std::move(backend)) {}
 Sandbox::~Sandbox() = default;
 
 core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
@@ -68,7 +69,8 @@ core::Result<std::unique_ptr<Sandbox>> Sandbox::Open(SandboxOptions options) {
 
 std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<Backend> backend) {
   return std::unique_ptr<Sandbox>(
-      new Sandbox(std::make_shared<const SandboxOptions>(std::move(options)), std::move(backend)));
+      new Sandbox(std::make_shared<const SandboxOptions>(std::move(options)), std::move(backend),
+                  /*is_local=*/false));
 }
 
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request,

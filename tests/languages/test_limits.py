@@ -64,6 +64,25 @@ def test_memory_of_several_processes_together(kind: str, run: Run) -> None:
     assert (ran.status, ran.error["type"]) == ("memory_limit", "MemoryLimit"), ran.outcome
 
 
+@pytest.mark.parametrize("start", ["fork", "vfork"])
+def test_memory_that_processes_share_counts_once(start: str, run: Run) -> None:
+    """An interpreter with much in memory that starts another program, as R does at its end."""
+    source = r"""
+#include <string.h>
+#include <stdlib.h>
+#include <sys/wait.h>
+#include <unistd.h>
+int main() {
+  memset(malloc(150 << 20), 1, 150 << 20);
+  if (START() == 0) { usleep(200000); _exit(0); }
+  wait(0);
+}
+"""
+    ran = run("c", source.replace("START", start), options=("--memory", "200m"))
+    assert ran.status == "ok", ran.outcome
+    assert 150 << 20 <= ran.usage["max_rss_bytes"] < 200 << 20
+
+
 BOMBS = {
     "bash": "bomb() { bomb | bomb & }; bomb; sleep 1000 # {mark}",
     "c": '#include <unistd.h>\nconst char *mark = "{mark}";\nint main() {{ for (;;) fork(); }}',

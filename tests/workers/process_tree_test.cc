@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -58,7 +59,52 @@ TEST_P(ProcessTree, CountsTheMemoryOfAll) {
   EXPECT_GE(usage.memory, 2 * kSize);
 }
 
+TEST_P(ProcessTree, CountsTheMemoryOfAllClosely) {
+  Start(GetParam());
+  EXPECT_GE(MemoryOfTree(root_), 2 * kSize);
+}
+
 INSTANTIATE_TEST_SUITE_P(Memory, ProcessTree, ::testing::Values(MAP_PRIVATE, MAP_SHARED));
+
+// As vfork(2) does. Its caller never goes on, for the child waits for its end.
+pid_t Vfork() {
+  return static_cast<pid_t>(syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr, nullptr,
+                                    nullptr, nullptr));
+}
+
+// A process that fills memory and then starts another that only waits, sharing all of it.
+pid_t StartSharing(pid_t (*start)(), int ready) {
+  const pid_t root = fork();
+  if (root != 0) return root;
+  setpgid(0, 0);
+  void* const memory =
+      mmap(nullptr, kSize, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  if (memory == MAP_FAILED) _exit(1);
+  std::memset(memory, 1, kSize);
+  if (start() == 0 && write(ready, "x", 1) != 1) _exit(1);
+  for (;;) pause();
+}
+
+class SharedMemory : public ::testing::TestWithParam<pid_t (*)()> {};
+
+TEST_P(SharedMemory, CountsOnce) {
+  int ends[2];
+  ASSERT_EQ(pipe(ends), 0);
+  const pid_t root = StartSharing(GetParam(), ends[1]);
+  setpgid(root, root);
+  close(ends[1]);
+  char byte = 0;
+  ASSERT_EQ(read(ends[0], &byte, 1), 1);
+  close(ends[0]);
+  EXPECT_GE(UsageOfTree(root).memory, 2 * kSize);  // or there is nothing to count once
+  EXPECT_GE(MemoryOfTree(root), kSize);
+  EXPECT_LT(MemoryOfTree(root), 2 * kSize);
+  kill(-root, SIGKILL);
+  waitpid(root, nullptr, 0);
+}
+
+INSTANTIATE_TEST_SUITE_P(AfterFork, SharedMemory,
+                         ::testing::Values(+[] { return fork(); }, +[] { return Vfork(); }));
 
 TEST(ProcessTreeOfNobody, UsesNothing) {
   const pid_t gone = fork();
