@@ -74,6 +74,7 @@ def test_memory_that_processes_share_counts_once(start: str, run: Run) -> None:
 #include <unistd.h>
 int main() {
   memset(malloc(150 << 20), 1, 150 << 20);
+  // sleeps: the host looks every 20 ms
   if (START() == 0) { usleep(200000); _exit(0); }
   wait(0);
 }
