@@ -93,6 +93,12 @@ struct ProgramRule {
   // reads from descriptor 3, until its end, a JSON object with "file" and "arguments", which it
   // then runs as the command would. Empty: there is no such start.
   std::vector<std::string> warm;
+  // An interpreter of a session: it writes a line to descriptor 4 when it waits for a cell, and
+  // reads a line from descriptor 3 for each: the path of its source, a space, and the maximum size
+  // of its result in bytes. It answers with a line of JSON, whose members are all optional:
+  // "exit_code", "interrupted" (by SIGINT), "error" (with "type", "message", "line", "column"),
+  // "result" (JSON, as a string) and "repr". Empty: there are no sessions.
+  std::vector<std::string> session;
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<ErrorPattern> errors;
   std::string example;  // a program that prints "hello"; for people, and to try whether it runs

@@ -228,6 +228,9 @@ void VisitFields(TableOf<SessionReport>, Visit visit) {
   visit(Row<kShown | kRequired>("restored", &SessionReport::restored,
                                 "Whether the cell was stopped, so that the session has gone on "
                                 "from that checkpoint, as if the cell had not been"));
+  visit(Row<kShown>("restarted", &SessionReport::restarted,
+                    "Whether the interpreter of another language has ended, so that the session "
+                    "has gone on with a new one, without its variables"));
   visit(Row<kShown | kNullable>("note", &SessionReport::note));
 }
 

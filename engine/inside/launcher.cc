@@ -34,6 +34,8 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("compile").get_to(start.runner.compile);
     // Nothing is ahead of a single run.
     if (!start.single_run) json.at("warm").get_to(start.runner.warm);
+    json.at("session").get_to(start.runner.session);
+    json.at("file").get_to(start.runner.file);
     json.at("environment").get_to(start.runner.environment);
     for (const nlohmann::json& entry : json.at("errors")) {
       core::Result<ErrorLine> line =

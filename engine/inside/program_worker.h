@@ -24,7 +24,9 @@ namespace belljar::inside {
 struct ProgramRunner {
   std::vector<std::string> command;  // the first is an absolute path
   std::vector<std::string> compile;
-  std::vector<std::string> warm;  // started ahead
+  std::vector<std::string> warm;     // started ahead
+  std::vector<std::string> session;  // stays for many cells; empty: there are no sessions
+  std::string file;                  // the usual name of a program
   std::vector<std::string> environment;
   std::vector<ErrorLine> errors;
 };

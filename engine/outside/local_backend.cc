@@ -24,6 +24,18 @@ host::Request WithSourceAsFile(host::Request request, const core::ProgramRule& p
   return request;
 }
 
+sessions::NoCopies NoCopiesOf(const core::ProgramRule& program) {
+  return {.where = "in " + program.title, .remedy = "those of Python have them", .ends = false};
+}
+
+sessions::NoCopies NoCopiesWithout(const seal::SealPlan& plan) {
+  const char* const missing = plan.without_namespaces ? "namespaces"
+                              : plan.without_rlimits  ? "resource limits"
+                                                      : "the system call filter";
+  return {.where = std::string("without ") + missing,
+          .remedy = "\"belljar doctor\" shows what this machine lacks"};
+}
+
 }  // namespace
 
 core::Result<std::unique_ptr<egress::EgressService>> StartEgressService(
@@ -94,15 +106,14 @@ core::Result<std::shared_ptr<const sessions::SessionHost>> LocalBackend::HostSes
 core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
     const sessions::SessionOptions& options, const run::RunOptions& run) {
   const workers::ZygoteOptions& zygote = pool_->options().zygote;
-  if (zygote.program) {
-    return core::MakeError(
-        kOpen, "a session runs Python; " + zygote.program->title + " programs run one at a time");
+  if (zygote.program && zygote.program->session.empty()) {
+    return core::MakeError(kOpen, zygote.program->title + " programs run one at a time");
   }
   if (egress_handler_) return core::MakeError(kOpen, "not supported with a passed-on egress proxy");
   // Layers needed to limit the copies of a session.
   const bool can_copy = !zygote.plan.without_namespaces && !zygote.plan.without_rlimits &&
                         !zygote.plan.without_seccomp;
-  if (zygote.kind.single_run || !can_copy) return OpenKept(options, run);
+  if (zygote.kind.single_run || !can_copy || zygote.program) return OpenKept(options, run);
   core::Result<std::shared_ptr<const sessions::SessionHost>> host = HostSessions();
   if (!host) return host.error();
   core::Result<workers::Worker> worker =
@@ -115,14 +126,17 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
     const sessions::SessionOptions& options, const run::RunOptions& run) {
   if (egress_service_) {
     return core::MakeError(kOpen,
-                           "without namespaces, resource limits and the system call filter "
-                           "a session has no network");
+                           pool_->options().zygote.program
+                               ? "a session has network in Python only"
+                               : "without namespaces, resource limits and the system call filter "
+                                 "a session has no network");
   }
   // Waits until its Python has been returned.
   std::optional<sessions::OpenedSessions::Use> use = opened_->BeginUse();
   if (!use) return core::MakeError(kOpen, "the sandbox is closing");
   const auto kept_use = std::make_shared<const sessions::OpenedSessions::Use>(std::move(*use));
-  const seal::SealPlan& plan = pool_->options().zygote.plan;
+  const workers::ZygoteOptions& zygote = pool_->options().zygote;
+  const seal::SealPlan& plan = zygote.plan;
   core::Result<workers::Worker> worker = pool_->Take(core::Clock::now() + run.queue_timeout, run);
   if (!worker) return worker.error();
   sessions::KeptWorkerTerms terms{.mode = mode_,
@@ -133,16 +147,18 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
                                     pool->Retire(std::move(spent));
                                   }};
   if (const auto& rule = plan.workspace) terms.workspace = {rule->size, rule->inodes};
+  if (zygote.program) {
+    terms.title = zygote.program->title;
+    terms.renew = [pool = pool_.get(), kept_use, wait = run.queue_timeout] {
+      return pool->Take(core::Clock::now() + wait, {});
+    };
+  }
   core::Result<std::unique_ptr<sessions::LivePython>> python =
       sessions::KeptWorker::Begin(std::move(*worker), std::move(terms));
   if (!python) return python.error();
-  const char* const missing = plan.without_namespaces ? "namespaces"
-                              : plan.without_rlimits  ? "resource limits"
-                                                      : "the system call filter";
-  sessions::NoCopies no_copies{std::string("without ") + missing,
-                               "\"belljar doctor\" shows what this machine lacks"};
-  core::Result<std::shared_ptr<sessions::Session>> session =
-      sessions::KeptSession::Open(std::move(*python), std::move(no_copies), options);
+  core::Result<std::shared_ptr<sessions::Session>> session = sessions::KeptSession::Open(
+      std::move(*python), zygote.program ? NoCopiesOf(*zygote.program) : NoCopiesWithout(plan),
+      options);
   if (session) opened_->Add(*session);
   return session;
 }

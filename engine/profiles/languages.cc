@@ -126,7 +126,7 @@ core::Result<core::Profile> Installed(const core::Profile& language) {
   std::string home;
   std::string real;
   for (std::vector<std::string>* command :
-       {&program.compile, &program.warm, &program.command, &program.version}) {
+       {&program.compile, &program.warm, &program.session, &program.command, &program.version}) {
     if (command->empty() || command->front().starts_with('{')) continue;
     const std::optional<Program> found = FindProgram(command->front());
     if (!found) return core::MakeError(Missing(program), "");

@@ -46,7 +46,7 @@ const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
 const Keys kProgramKeys = {"why",     "title",       "aliases", "extensions", "interpreters",
                            "package", "version",     "file",    "command",    "compile",
-                           "errors",  "environment", "example", "warm"};
+                           "errors",  "environment", "example", "warm",       "session"};
 const Keys kErrorKeys = {"pattern", "groups"};
 const Keys kErrorGroups = {"file", "line", "column", "type", "message", ""};
 const Keys kEgressKeys = {"why", "port"};
@@ -558,6 +558,7 @@ void ReadProgram(const toml::table& root, core::Profile& profile) {
   program.interpreters = GetStringsIfAny(table, "interpreters");
   program.compile = GetStringsIfAny(table, "compile");
   program.warm = GetStringsIfAny(table, "warm");
+  program.session = GetStringsIfAny(table, "session");
   for (const toml::table* entry : GetTables(table, "errors")) {
     program.errors.push_back(ReadErrorPattern(*entry));
   }

@@ -325,6 +325,9 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   const bool reported = end == End::kReported && ReadReported(outcome);
   outcome.usage.wall_time = std::chrono::duration_cast<std::chrono::microseconds>(wall_time);
   reported_ = reported;
+  if (reported && worker_.runs_programs && is_cell()) {
+    peak_memory_ = std::max(peak_memory_, MemoryOfPrograms());
+  }
   if (reported) {
     // The guest no longer runs: what the kernel has counted so far is final.
     outcome.usage.cpu_time = std::max(CpuTime(), ReportedByPrograms(outcome.usage.cpu_time));

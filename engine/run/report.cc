@@ -161,6 +161,7 @@ void ReadProgram(const json& program, host::Outcome& outcome) {
   const int signal = Count(program.at("signal"));
   if (static_cast<uint64_t>(signal) > host::kMaxSignal) throw std::runtime_error("not a signal");
   outcome.kill_signal = signal;
+  if (program.value("session_ended", false)) outcome.session.emplace().restarted = true;
 }
 
 }  // namespace

@@ -107,7 +107,7 @@ bool ListenForEgress(const SealPlan& plan, WorkerResources& resources) {
 }
 
 bool LimitWorker(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prepared) {
-  if (plan.runs_programs) return ApplyProgramRlimits(plan.ceiling);
+  if (plan.runs_programs) return ApplyWaitingProgramRlimits(plan.ceiling);
   return kind == WorkerKind::kSession
              ? ApplySessionRlimits(plan.ceiling, prepared.base_address_space)
              : ApplyWaitingRlimits(plan.ceiling, prepared.base_address_space, prepared.base_cpu);

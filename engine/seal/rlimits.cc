@@ -93,9 +93,29 @@ bool AllowCpu(std::chrono::seconds more) {
   return setrlimit(RLIMIT_CPU, &limit) == 0;
 }
 
-bool ApplyProgramRlimits(const core::Limits& limits) {
-  return Apply(limits, kReservations, Both(CpuSeconds(limits.cpu, {})), Both(limits.processes)) &&
+namespace {
+
+bool ApplyToPrograms(const core::Limits& limits, Limit cpu) {
+  return Apply(limits, kReservations, cpu, Both(limits.processes)) &&
          Set(RLIMIT_DATA, Both(limits.memory.count)) && Set(RLIMIT_STACK, Both(kProgramStack));
+}
+
+}  // namespace
+
+bool ApplyProgramRlimits(const core::Limits& limits) {
+  return ApplyToPrograms(limits, Both(CpuSeconds(limits.cpu, {})));
+}
+
+bool ApplyWaitingProgramRlimits(const core::Limits& limits) {
+  rlimit own{};
+  if (getrlimit(RLIMIT_CPU, &own) != 0) return false;
+  return ApplyToPrograms(limits,
+                         {CpuSeconds(limits.cpu, {}), std::min(own.rlim_max, kMaxSessionCpu)});
+}
+
+bool ApplyProgramSessionRlimits(const core::Limits& limits) {
+  rlimit own{};
+  return getrlimit(RLIMIT_CPU, &own) == 0 && ApplyToPrograms(limits, Both(own.rlim_max));
 }
 
 bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space) {

@@ -36,6 +36,10 @@ bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space
 // (RLIMIT_DATA, setrlimit(2)), and its addresses have kReservations more. The host bounds the
 // memory of all processes together.
 bool ApplyProgramRlimits(const core::Limits& limits);
+// While it waits: its CPU time can still be raised for a session.
+bool ApplyWaitingProgramRlimits(const core::Limits& limits);
+// For an interpreter that stays for many cells: the host alone counts the CPU time of each.
+bool ApplyProgramSessionRlimits(const core::Limits& limits);
 inline constexpr uint64_t kReservations = uint64_t{256} << 30;
 
 // Maximum number of processes in one session, including its checkpoints and branches.

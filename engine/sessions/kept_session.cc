@@ -24,11 +24,11 @@ KeptSession::KeptSession(std::unique_ptr<LivePython> python, NoCopies no_copies,
                          waiting::Event kill)
     : Session(options),
       no_copies_(std::move(no_copies)),
-      processes_(python->processes()),
       has_workspace_(python->has_workspace()),
       interrupt_(std::move(interrupt)),
       kill_(std::move(kill)),
-      python_(std::move(python)) {}
+      python_(std::move(python)),
+      processes_(python_->processes()) {}
 
 // --- turns and the end ---------------------------------------------------------------------------
 
@@ -58,7 +58,8 @@ void KeptSession::Close(std::string why) {
 }
 
 std::vector<pid_t> KeptSession::processes() const {
-  return closed().empty() ? processes_ : std::vector<pid_t>();
+  const std::lock_guard lock(mutex_);
+  return closed_.empty() ? processes_ : std::vector<pid_t>();
 }
 
 Session::Info KeptSession::info() const {
@@ -93,8 +94,13 @@ core::Result<host::Outcome> KeptSession::Run(const host::Request& request,
   {
     const std::lock_guard lock(mutex_);
     is_running_ = false;
+    processes_ = python_->processes();
     if (!closed_.empty()) return ClosedError();
     if (!outcome && !has_ended) --cells_;  // it did not run
+  }
+  if (outcome && outcome->session) {
+    report.restarted = outcome->session->restarted;
+    report.note = std::move(outcome->session->note);
   }
   const std::string reason = no_copies_.where + " a session cannot be copied";
   if (has_ended) {
@@ -103,7 +109,7 @@ core::Result<host::Outcome> KeptSession::Run(const host::Request& request,
           "), and " + reason + ", so there was no checkpoint to go on from");
     report.note = "the session has ended with this cell: " + reason +
                   ", so there is no checkpoint to go on from";
-  } else if (report.cell == 1) {
+  } else if (report.cell == 1 && no_copies_.ends) {
     report.note = "this session has no checkpoints, and a cell that is killed ends it: " + reason;
   }
   if (outcome) outcome->session = std::move(report);

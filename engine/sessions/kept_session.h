@@ -29,6 +29,7 @@ namespace belljar::sessions {
 struct NoCopies {
   std::string where;   // "under runc", "without namespaces"
   std::string remedy;  // "open it without a container"
+  bool ends = true;    // with a cell that is killed
 };
 
 class KeptSession final : public Session {
@@ -74,14 +75,14 @@ class KeptSession final : public Session {
   core::Error CannotBeCopied() const;
 
   const NoCopies no_copies_;
-  const std::vector<pid_t> processes_;
   const bool has_workspace_;
   const waiting::Event interrupt_;  // of the running cell
   const waiting::Event kill_;       // the session has been closed
 
   std::unique_ptr<LivePython> python_;  // used by the holder of the turn
 
-  bool is_running_ = false;  // a cell; requires mutex_
+  bool is_running_ = false;       // a cell; requires mutex_
+  std::vector<pid_t> processes_;  // likewise
 };
 
 }  // namespace belljar::sessions

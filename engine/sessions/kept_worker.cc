@@ -6,6 +6,7 @@
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/run/execution.h"
+#include "engine/workers/process_tree.h"
 #include "engine/workspace/workspace.h"
 
 namespace belljar::sessions {
@@ -13,6 +14,8 @@ namespace {
 
 // Takes a millisecond, unless the machine is busy.
 constexpr std::chrono::seconds kBeginTimeout{20};
+// For processes that have been sent a signal to stop.
+constexpr std::chrono::seconds kStopTimeout{2};
 
 }  // namespace
 
@@ -45,7 +48,7 @@ core::Result<void> KeptWorker::Begin() {
 }
 
 KeptWorker::KeptWorker(workers::Worker worker, KeptWorkerTerms terms)
-    : terms_(std::move(terms)), pid_(worker.process.pid()), worker_(std::move(worker)) {
+    : terms_(std::move(terms)), worker_(std::move(worker)) {
   worker_.use = workers::WorkerUse::kSession;
 }
 
@@ -53,7 +56,8 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
                                                 const run::RunOptions& options,
                                                 const run::Question* question, bool& reported) {
   if (HasEnded()) return core::MakeError(kUseSession, "its process was killed while it waited");
-  worker_.cpu_before = worker_.process.CpuTime();
+  worker_.cpu_before = worker_.runs_programs ? workers::UsageOfTree(worker_.process.pid()).cpu_time
+                                             : worker_.process.CpuTime();
   worker_.process.Resume();
   run::Execution execution(std::move(worker_), request, options, terms_.policy);
   if (question) execution.Ask(*question);
@@ -62,8 +66,11 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
   worker_ = execution.TakeWorker();
   reported = execution.reported();
   worker_.process.Pause();
+  const bool rests =
+      !worker_.runs_programs ||
+      workers::AwaitStopped(worker_.process.pid(), core::Clock::now() + kStopTimeout);
   // Its state is unknown, or it was killed.
-  if (!reported) worker_.process.Stop();
+  if (!reported || !rests) worker_.process.Stop();
   return outcome;
 }
 
@@ -77,7 +84,10 @@ core::Result<host::Outcome> KeptWorker::Run(const host::Request& request,
   if (!outcome) return outcome;
   outcome->isolation.mode = terms_.mode;
   outcome->isolation.policy = terms_.policy;
-  if (!reported || !terms_.workspace) return outcome;
+  if (!reported || !terms_.workspace) {
+    Renew(reported, *outcome);
+    return outcome;
+  }
   workspace::CollectChanges(worker_.resources.workspace.get(), files_, *outcome);
   host::MarkInline(*outcome);
   if (core::Result<void> taken = TakeFiles(); !taken) {
@@ -85,10 +95,43 @@ core::Result<host::Outcome> KeptWorker::Run(const host::Request& request,
                                std::string("later changes are not noticed: ") +
                                taken.error().ToString();
   }
+  Renew(reported, *outcome);
   return outcome;
 }
 
+// If the interpreter of another language has ended. A cell that was stopped has left the files as
+// they were before it.
+void KeptWorker::Renew(bool reported, host::Outcome& outcome) {
+  const bool ended = !reported || HasEnded() || (outcome.session && outcome.session->restarted);
+  if (!terms_.renew || !ended) return;
+  host::SessionReport& report = outcome.session.emplace();
+  core::Result<workers::Worker> fresh = terms_.renew();
+  if (!fresh) {
+    report.note = "there is no new one: " + fresh.error().ToString();
+    worker_.process.Stop();
+    return;
+  }
+  terms_.retire(std::exchange(worker_, std::move(*fresh)));
+  worker_.use = workers::WorkerUse::kSession;
+  core::Result<void> begun = Begin();
+  if (begun && terms_.workspace) {
+    begun = files_.Restore(worker_.resources.workspace.get(), *terms_.workspace);
+  }
+  if (!begun) {
+    report.note = "there is no new one: " + begun.error().ToString();
+    worker_.process.Stop();
+    return;
+  }
+  report.restarted = true;
+  report.note =
+      std::string("its interpreter has ended, and a new one has begun: variables are gone, ") +
+      (reported ? "files are kept" : "files are as before the cell");
+}
+
 core::Result<std::string> KeptWorker::Ask(const run::Question& question, int kill_fd) {
+  if (worker_.runs_programs) {
+    return core::MakeError("ask about names", "a session in " + terms_.title + " cannot tell them");
+  }
   run::RunOptions options;
   options.kill_fd = kill_fd;
   bool reported = false;

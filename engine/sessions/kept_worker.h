@@ -25,6 +25,10 @@ struct KeptWorkerTerms {
   core::Limits limits;  // of the session
   std::optional<workspace::SnapshotBounds> workspace;
   std::function<void(workers::Worker)> retire;
+  // Of a language whose interpreter ends alone: another worker, for a new one. Null: the session
+  // ends with it.
+  std::function<core::Result<workers::Worker>()> renew;
+  std::string title;  // of that language
 };
 
 class KeptWorker final : public LivePython {
@@ -43,18 +47,18 @@ class KeptWorker final : public LivePython {
   core::Result<void> RemoveFile(std::string_view path, int kill_fd) override;
   bool HasEnded() const override { return worker_.process.HasEnded(); }
   bool has_workspace() const override { return terms_.workspace.has_value(); }
-  std::vector<pid_t> processes() const override { return {pid_}; }
+  std::vector<pid_t> processes() const override { return {worker_.process.pid()}; }
 
  private:
   KeptWorker(workers::Worker worker, KeptWorkerTerms terms);
   core::Result<void> Begin();
   core::Result<host::Outcome> Execute(const host::Request& request, const run::RunOptions& options,
                                       const run::Question* question, bool& reported);
+  void Renew(bool reported, host::Outcome& outcome);
   core::Result<void> PutFiles(const std::vector<host::InputFile>& files);
   core::Result<void> TakeFiles();
 
   const KeptWorkerTerms terms_;
-  const pid_t pid_;
   workers::Worker worker_;
   workspace::WorkspaceSnapshot files_;
 };

@@ -12,6 +12,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "engine/core/fd.h"
@@ -106,6 +107,15 @@ std::vector<pid_t> ProcessesOfTree(pid_t root) {
   return pids;
 }
 
+// Whether it is stopped, or has ended: field 3 of /proc/<pid>/stat.
+bool IsStopped(pid_t pid) {
+  const std::string stat = ReadIfAny(Directory(pid) + "/stat");
+  const size_t name_end = stat.rfind(')');
+  constexpr std::string_view kStopped = "TtZX";
+  return name_end == stat.npos || name_end + 2 >= stat.size() ||
+         kStopped.find(stat[name_end + 2]) != kStopped.npos;
+}
+
 }  // namespace
 
 TreeUsage UsageOfTree(pid_t root) {
@@ -129,6 +139,17 @@ uint64_t MemoryOfTree(pid_t root) {
     counted.push_back(pid);
   }
   return memory;
+}
+
+bool AwaitStopped(pid_t root, core::Deadline deadline) {
+  constexpr std::chrono::milliseconds kPause{1};
+  for (;;) {
+    std::vector<pid_t> pids = ProcessesOfTree(root);
+    std::erase(pids, root);
+    if (std::ranges::all_of(pids, IsStopped)) return true;
+    if (core::Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kPause);
+  }
 }
 
 }  // namespace belljar::workers

@@ -8,7 +8,10 @@
 #include <sys/types.h>
 
 #include <chrono>
+#include <cstddef>
 #include <cstdint>
+
+#include "engine/core/socket.h"
 
 namespace belljar::workers {
 
@@ -29,6 +32,10 @@ TreeUsage UsageOfTree(pid_t root);
 // lasts. Slower: the kernel walks their pages. What it does not tell about (kcmp(2) is refused in
 // some containers) counts as often as it is seen.
 uint64_t MemoryOfTree(pid_t root);
+
+// Waits until each process that `root` has started is stopped, as it claims; false: one of them
+// still runs.
+bool AwaitStopped(pid_t root, core::Deadline deadline);
 
 }  // namespace belljar::workers
 

@@ -192,6 +192,8 @@ nlohmann::json LauncherStart(const ZygoteOptions& options) {
           {"command", options.program->command},
           {"compile", options.program->compile},
           {"warm", options.program->warm},
+          {"session", options.program->session},
+          {"file", options.program->file},
           {"environment", options.program->environment},
           {"errors", std::move(errors)},
           {"capture_output", options.layout.output.count},

@@ -172,6 +172,9 @@ class SessionReport:
     """The id of the checkpoint before the cell: `Session.rollback` to it undoes the cell."""
     restored: bool
     """Whether the cell was stopped, so that the session continued from that checkpoint."""
+    restarted: bool
+    """Whether the interpreter of another language has ended, so that the session continued with a
+    new one, without its variables."""
     note: str | None
     """Further remarks on the session."""
 

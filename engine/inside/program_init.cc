@@ -1,0 +1,226 @@
+#include "engine/inside/program_init.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <utility>
+
+#include "engine/inside/capture.h"
+#include "engine/inside/host_channel.h"
+
+namespace belljar::inside {
+namespace {
+
+// Of the end of what a program wrote to standard error, where its error is looked for.
+constexpr size_t kErrorTail = size_t{16} << 10;
+
+void DoNotBlock(const core::UniqueFd& fd) {
+  (void)fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
+}
+
+std::vector<char*> Pointers(const std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  pointers.reserve(texts.size() + 1);
+  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
+// posix_spawn(3). 0: started.
+int SpawnProgram(const std::vector<std::string>& command,
+                 const std::vector<std::string>& environment, const Passed& descriptors,
+                 pid_t* pid) {
+  posix_spawn_file_actions_t actions;
+  posix_spawnattr_t attributes;
+  if (posix_spawn_file_actions_init(&actions) != 0) return ENOMEM;
+  if (posix_spawnattr_init(&attributes) != 0) {
+    posix_spawn_file_actions_destroy(&actions);
+    return ENOMEM;
+  }
+  for (size_t i = 0; i < descriptors.size(); ++i) {
+    (void)posix_spawn_file_actions_adddup2(&actions, descriptors[i], static_cast<int>(i));
+  }
+  sigset_t none, ignored;
+  sigemptyset(&none);
+  sigemptyset(&ignored);
+  sigaddset(&ignored, SIGPIPE);
+  (void)posix_spawnattr_setsigmask(&attributes, &none);
+  (void)posix_spawnattr_setsigdefault(&attributes, &ignored);
+  (void)posix_spawnattr_setflags(
+      &attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSID);
+  const int failed = posix_spawn(pid, command.front().c_str(), &actions, &attributes,
+                                 Pointers(command).data(), Pointers(environment).data());
+  posix_spawnattr_destroy(&attributes);
+  posix_spawn_file_actions_destroy(&actions);
+  return failed;
+}
+
+}  // namespace
+
+std::optional<Pipe> Pipe::Open() {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+  return Pipe{core::UniqueFd(ends[0]), core::UniqueFd(ends[1])};
+}
+
+core::UniqueFd AboveThem(const core::UniqueFd& fd) {
+  constexpr int kAbove = 10;
+  return core::UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, kAbove));
+}
+
+bool ProgramInit::Begin() {
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGCHLD);
+  sigaddset(&watched, SIGINT);
+  if (pthread_sigmask(SIG_BLOCK, &watched, nullptr) != 0) return false;
+  signal(SIGPIPE, SIG_IGN);
+  signals_ = core::UniqueFd(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));
+  return static_cast<bool>(signals_);
+}
+
+End ProgramInit::Run(const std::vector<std::string>& command,
+                     const std::vector<std::string>& environment, std::string_view input) {
+  const int failed = Start(command, environment, {});
+  return failed == 0 ? Finish(input) : End{.not_started = failed};
+}
+
+int ProgramInit::Start(const std::vector<std::string>& command,
+                       const std::vector<std::string>& environment, const Passed& more, int input) {
+  std::optional<Pipe> out = Pipe::Open(), err = Pipe::Open(), in = Pipe::Open();
+  if (!out || !err || !in) return errno;
+  Passed descriptors = {input >= 0 ? input : in->read.get(), out->write.get(), err->write.get()};
+  descriptors.insert(descriptors.end(), more.begin(), more.end());
+  const int failed = SpawnProgram(command, environment, descriptors, &program_);
+  if (failed != 0) return failed;
+  tail_.clear();
+  if (input < 0) input_to_ = std::move(in->write);
+  output_ = {std::move(out->read), std::move(err->read)};
+  for (const core::UniqueFd* fd : {&output_[0], &output_[1], &input_to_}) {
+    if (*fd) DoNotBlock(*fd);
+  }
+  return 0;
+}
+
+End ProgramInit::Finish(std::string_view input) {
+  input_ = input;
+  if (input.empty()) input_to_.Reset();
+  return Ended(*Watch(nullptr, {}));
+}
+
+std::optional<End> ProgramInit::RunUntil(const core::UniqueFd& source,
+                                         const std::function<bool()>& receive) {
+  const std::optional<int> status = Watch(&source, receive);
+  if (status) return Ended(*status);
+  for (const size_t stream : {0, 1}) Drain(stream);
+  return std::nullopt;
+}
+
+End ProgramInit::Ended(int status) {
+  EndAll();
+  for (const size_t stream : {0, 1}) Drain(stream);
+  if (WIFSIGNALED(status)) return {.exit_code = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
+  return {.exit_code = WEXITSTATUS(status)};
+}
+
+void ProgramInit::Abandon() {
+  (void)kill(program_, SIGKILL);
+  EndAll();
+}
+
+// As the first process of its namespace, kill reaches all others and this one not.
+void ProgramInit::StopAll() const {
+  if (getpid() == 1) (void)kill(-1, SIGSTOP);
+}
+
+void ProgramInit::ContinueAll() const {
+  if (getpid() == 1) (void)kill(-1, SIGCONT);
+}
+
+uint64_t ProgramInit::CpuMicroseconds() const {
+  clockid_t clock{};
+  timespec used{};
+  if (program_ < 0 || clock_getcpuclockid(program_, &clock) != 0 ||
+      clock_gettime(clock, &used) != 0) {
+    return 0;
+  }
+  return static_cast<uint64_t>(used.tv_sec) * 1'000'000 +
+         static_cast<uint64_t>(used.tv_nsec) / 1000;
+}
+
+// Until the program itself ends: its status; what it has started may still run. Or until `receive`
+// wants no more of `source`: nullopt.
+std::optional<int> ProgramInit::Watch(const core::UniqueFd* source,
+                                      const std::function<bool()>& receive) {
+  for (;;) {
+    std::array<pollfd, 5> watched = {{{signals_.get(), POLLIN, 0},
+                                      {output_[0].get(), POLLIN, 0},
+                                      {output_[1].get(), POLLIN, 0},
+                                      {input_to_ ? input_to_.get() : -1, POLLOUT, 0},
+                                      {source && *source ? source->get() : -1, POLLIN, 0}}};
+    if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) _exit(kReportFailed);
+    for (const size_t stream : {0, 1}) {
+      if (watched[stream + 1].revents != 0) Drain(stream);
+    }
+    if (watched[3].revents != 0) PassInputOn();
+    if (watched[4].revents != 0 && !receive()) return std::nullopt;
+    std::optional<int> ended;
+    if (watched[0].revents != 0) HandleSignals(ended);
+    if (ended) return ended;
+  }
+}
+
+// Reaps whatever has ended; `ended` is the status of the program once it is among them.
+void ProgramInit::HandleSignals(std::optional<int>& ended) {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof info) > 0) {
+    // Its process group: it leads a session of its own.
+    if (info.ssi_signo == SIGINT) (void)kill(-program_, SIGINT);
+  }
+  int status = 0;
+  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
+    if (pid == program_) ended = status;
+  }
+}
+
+void ProgramInit::EndAll() {
+  if (getpid() == 1) (void)kill(-1, SIGKILL);
+  while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
+  }
+  input_to_.Reset();
+}
+
+void ProgramInit::Drain(size_t stream) {
+  const auto kind = stream == 0 ? CaptureStreamKind::kStdout : CaptureStreamKind::kStderr;
+  // Bounded, so that a flood on one stream holds up neither the other nor the program's end.
+  for (int i = 0; i < 16; ++i) {
+    const ssize_t size = read(output_[stream].get(), piece_.data(), piece_.size());
+    if (size == 0) output_[stream].Reset();
+    if (size <= 0) return;
+    const std::string_view bytes(piece_.data(), static_cast<size_t>(size));
+    WriteOutput(kind, bytes);
+    if (stream == 1) KeepTail(bytes);
+  }
+}
+
+void ProgramInit::KeepTail(std::string_view bytes) {
+  tail_ += bytes;
+  if (tail_.size() > 2 * kErrorTail) tail_.erase(0, tail_.size() - kErrorTail);
+}
+
+void ProgramInit::PassInputOn() {
+  const ssize_t size = write(input_to_.get(), input_.data(), std::min(input_.size(), kPiece));
+  if (size > 0) input_.remove_prefix(static_cast<size_t>(size));
+  const bool is_refused = size < 0 && errno != EAGAIN && errno != EINTR;
+  if (is_refused || input_.empty()) input_to_.Reset();
+}
+
+}  // namespace belljar::inside

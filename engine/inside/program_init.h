@@ -1,0 +1,95 @@
+// The first process of a PID namespace, in which it starts one program at a time: passes its input
+// on, moves its output into the capture, reaps what it leaves behind, and ends all of it.
+#ifndef BELLJAR_ENGINE_INSIDE_PROGRAM_INIT_H_
+#define BELLJAR_ENGINE_INSIDE_PROGRAM_INIT_H_
+
+#include <sys/types.h>
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "engine/core/fd.h"
+
+namespace belljar::inside {
+
+// How a program or its compiler ended.
+struct End {
+  int not_started = 0;  // errno
+  int exit_code = 0;    // 128 + number for a signal, as shells say
+  int signal = 0;
+  bool ok() const { return not_started == 0 && exit_code == 0; }
+};
+
+struct Pipe {
+  core::UniqueFd read;
+  core::UniqueFd write;
+  static std::optional<Pipe> Open();
+};
+
+// What becomes the descriptors of a program, from 0; from 3 on none of them among those numbers.
+using Passed = std::vector<int>;
+// The same file, above the numbers that a program's descriptors get.
+core::UniqueFd AboveThem(const core::UniqueFd& fd);
+
+class ProgramInit {
+ public:
+  // SIGCHLD and SIGINT become readable, so that none comes between looking and waiting.
+  bool Begin();
+
+  End Run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+          std::string_view input);
+
+  // The parts of Run. `more`: descriptors of the program after its standard ones. `input`: its
+  // standard input; -1: a pipe, for Finish. Returns an errno.
+  int Start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+            const Passed& more, int input = -1);
+  End Finish(std::string_view input);
+
+  // Instead of Finish: until `source` is readable and `receive` wants no more, or the program ends:
+  // how, or nullopt if it still runs. `receive` may close `source`. An interrupt of the host is
+  // passed on to it.
+  std::optional<End> RunUntil(const core::UniqueFd& source, const std::function<bool()>& receive);
+
+  // Instead of Finish: ends what has been started, as if it had not been.
+  void Abandon();
+
+  // Of all that has been started.
+  void StopAll() const;
+  void ContinueAll() const;
+
+  // Used by the program that has been started and not finished.
+  uint64_t CpuMicroseconds() const;
+
+  // The end of what the last command, or the program since Forget, wrote to standard error.
+  const std::string& tail() const { return tail_; }
+  void ForgetTail() { tail_.clear(); }
+
+ private:
+  std::optional<int> Watch(const core::UniqueFd* source, const std::function<bool()>& receive);
+  void HandleSignals(std::optional<int>& ended);
+  End Ended(int status);
+  void EndAll();
+  void Drain(size_t stream);
+  void KeepTail(std::string_view bytes);
+  void PassInputOn();
+
+  static constexpr size_t kPiece = size_t{64} << 10;
+
+  core::UniqueFd signals_;
+  pid_t program_ = -1;
+  std::array<core::UniqueFd, 2> output_;
+  core::UniqueFd input_to_;
+  std::string_view input_;
+  std::string tail_;
+  std::array<char, kPiece> piece_{};
+};
+
+}  // namespace belljar::inside
+
+#endif  // BELLJAR_ENGINE_INSIDE_PROGRAM_INIT_H_

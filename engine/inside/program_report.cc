@@ -1,0 +1,105 @@
+#include "engine/inside/program_report.h"
+
+#include <string.h>
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <string_view>
+#include <utility>
+
+#include "engine/core/text.h"
+
+namespace belljar::inside {
+namespace {
+
+nlohmann::json Positive(int number) { return number > 0 ? nlohmann::json(number) : nullptr; }
+
+// `what` was run: the type of an error that no pattern names.
+nlohmann::json ErrorOf(const End& end, const char* type, const ProgramError& read) {
+  std::string message = read.message;
+  std::string of_type =
+      read.type.empty() || type == std::string_view(kCompileError) ? type : read.type;
+  if (end.not_started != 0) {
+    message = std::string("the program could not be started: ") + strerrordesc_np(end.not_started);
+  } else if (end.signal != 0) {
+    const char* const name = sigabbrev_np(end.signal);
+    const char* const description = sigdescr_np(end.signal);
+    of_type = "SIG" + (name ? std::string(name) : std::to_string(end.signal));
+    message = "killed by a signal";
+    if (description) message += std::string(": ") + description;
+  } else if (message.empty()) {
+    message = "exited with status " + std::to_string(end.exit_code);
+  }
+  return {{"type", of_type},
+          {"message", core::ValidUtf8(message)},
+          {"line", Positive(read.line)},
+          {"column", Positive(read.column)},
+          {"end_line", nullptr},
+          {"end_column", nullptr},
+          {"traceback", nullptr},
+          {"hint", nullptr}};
+}
+
+// Of all processes that have ended, which is more exact than what the host sees from outside;
+// without what was used before the request.
+nlohmann::json UsageOfChildren(uint64_t cpu_before) {
+  rusage usage{};
+  (void)getrusage(RUSAGE_CHILDREN, &usage);
+  const auto microseconds = [](const timeval& time) {
+    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
+  };
+  const uint64_t cpu = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
+  return {{"cpu_microseconds", cpu - std::min(cpu, cpu_before)},
+          {"max_rss_bytes", static_cast<uint64_t>(usage.ru_maxrss) * 1024}};
+}
+
+// The parts that all reports have.
+nlohmann::json Report(const End& end, nlohmann::json program, nlohmann::json error) {
+  program["signal"] = end.signal;
+  return {{"program", std::move(program)},
+          {"status", error.is_null() ? "ok" : "exception"},
+          {"has_result", false},
+          {"result", nullptr},
+          {"result_repr", nullptr},
+          {"exit_code", end.signal == 0 ? nlohmann::json(end.exit_code) : nullptr},
+          {"variables", nlohmann::json::array()},
+          {"error", std::move(error)},
+          {"findings", nlohmann::json::array()},
+          {"analysis", nullptr},
+          {"truncated", nlohmann::json::object()}};
+}
+
+std::string Text(const nlohmann::json& report) {
+  return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
+}
+
+}  // namespace
+
+std::string ReportOfProgram(const End& end, const char* type, const ProgramError& error,
+                            uint64_t cpu_before) {
+  return Text(Report(end, UsageOfChildren(cpu_before),
+                     end.ok() ? nlohmann::json() : ErrorOf(end, type, error)));
+}
+
+// The host sees from outside what the interpreter has used.
+std::string ReportOfCell(const CellReport& cell) {
+  nlohmann::json report = Report(
+      cell.end, {{"cpu_microseconds", 0}, {"max_rss_bytes", 0}, {"session_ended", cell.has_ended}},
+      cell.error || !cell.end.ok()
+          ? ErrorOf(cell.end, kExitStatus, cell.error.value_or(ProgramError{}))
+          : nlohmann::json());
+  if (cell.result) {
+    // Of an interpreter that may have written anything.
+    nlohmann::json value = nlohmann::json::parse(*cell.result, nullptr, false);
+    if (!value.is_discarded()) {
+      report["has_result"] = true;
+      report["result"] = std::move(value);
+    }
+  }
+  if (cell.result_repr) report["result_repr"] = core::ValidUtf8(*cell.result_repr);
+  if (cell.result_is_truncated) report["truncated"]["result"] = true;
+  return Text(report);
+}
+
+}  // namespace belljar::inside
