@@ -74,7 +74,7 @@ def test_memory_that_processes_share_counts_once(start: str, run: Run) -> None:
 #include <unistd.h>
 int main() {
   memset(malloc(150 << 20), 1, 150 << 20);
-  if (START() == 0) { usleep(200000); _exit(0); }
+  if (START() == 0) { usleep(200000); _exit(0); }  // sleeps: the host sees both meanwhile
   wait(0);
 }
 """
