@@ -36,9 +36,9 @@ core::Result<Start> ReceiveStart(int control) {
     if (!start.single_run) json.at("warm").get_to(start.runner.warm);
     json.at("environment").get_to(start.runner.environment);
     for (const nlohmann::json& entry : json.at("errors")) {
-      core::Result<ErrorLine> line =
-          ErrorLine::Compile(entry.at("pattern").get<std::string>(),
-                             entry.at("groups").get<std::vector<std::string>>());
+      core::Result<ErrorLine> line = ErrorLine::Compile(
+          entry.at("pattern").get<std::string>(),
+          entry.at("groups").get<std::vector<std::string>>(), entry.at("last").get<bool>());
       if (!line) return line.error();
       start.runner.errors.push_back(std::move(*line));
     }
