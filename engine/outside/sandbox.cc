@@ -76,8 +76,10 @@ core::Result<void> CheckLimits(const core::Profile& profile, const core::Limits&
   return checked;
 }
 
-// What a program of another language cannot have, and what its interpreter does not check.
+}  // namespace
+
 core::Result<void> CheckProgram(const core::Profile& profile, const host::Request& request) {
+  if (!profile.program) return {};
   const std::string operation = "run " + profile.program->title;
   if (request.mode == host::Request::Mode::kValidate)
     return core::MakeError(operation, "only Python is validated");
@@ -89,15 +91,17 @@ core::Result<void> CheckProgram(const core::Profile& profile, const host::Reques
     return core::MakeError(operation, "only imports of Python can be restricted");
   if (core::Bytes{request.source.size()} > request.limits.source)
     return core::MakeError(
-        operation, "the source is larger than the limit of " + request.limits.source.ToString());
+        operation, "the source is larger than the limit of " + request.limits.source.ToString() +
+                       "; give data as files or standard input, or raise [limits.source] in a "
+                       "language file of your own");
   return {};
 }
 
+namespace {
+
 core::Result<void> Check(const core::Profile& profile, const host::Request& request,
                          const run::RunOptions& run) {
-  if (profile.program) {
-    if (core::Result<void> checked = CheckProgram(profile, request); !checked) return checked;
-  }
+  if (core::Result<void> checked = CheckProgram(profile, request); !checked) return checked;
   if (core::Result<void> limited = CheckLimits(profile, request.limits); !limited) return limited;
   if (core::Result<void> named = CheckNames(request); !named) return named;
   if (core::Result<void> given = host::CheckArguments(request); !given) return given;
