@@ -44,13 +44,13 @@ pid_t ParentOf(const fs::path& process) {
   return -1;
 }
 
-// Sum of Private_Clean, Private_Dirty and Private_Hugetlb; negative if not readable.
-double PrivateMebibytes(const fs::path& process) {
+// Sum of the lines that begin so; negative if not readable.
+double Mebibytes(const fs::path& process, std::string_view field) {
   std::ifstream file(process / "smaps_rollup");
   double kibibytes = 0;
   bool any = false;
   for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("Private_")) continue;
+    if (!line.starts_with(field)) continue;
     kibibytes += atof(line.c_str() + line.find(':') + 1);
     any = true;
   }
@@ -171,8 +171,23 @@ std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox) {
     if (ParentOf(entry.path()) != getpid()) continue;
     // A worker keeps the name of the zygote.
     if (ReadWord(entry.path() / "comm") != "belljar-zygote") continue;
-    memory.push_back(PrivateMebibytes(entry.path()));
+    memory.push_back(Mebibytes(entry.path(), "Private_"));
   }
+  return memory;
+}
+
+SandboxMemory ProportionalMemory(const outside::Sandbox& sandbox, size_t spares) {
+  SandboxMemory memory;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const int pid = atoi(entry.path().filename().c_str());
+    int ancestor = pid;
+    while (ancestor > 1 && ancestor != getpid())
+      ancestor = ParentOf("/proc/" + std::to_string(ancestor));
+    if (pid == getpid() || ancestor != getpid()) continue;
+    double& sum = pid == sandbox.counters().zygote_pid ? memory.zygote : memory.spare;
+    sum += Mebibytes(entry.path(), "Pss:");
+  }
+  memory.spare /= static_cast<double>(spares);
   return memory;
 }
 
