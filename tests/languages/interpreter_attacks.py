@@ -257,6 +257,7 @@ NODE = attacks(
 # A shared library in the workspace, by whatever the language loads such with; and what else is its
 # own. It is the mount, not the filter, that forbids it: code of the machine's libraries is loaded too.
 OTHERS = [
+    Attack("c", "a file, by the compiler", '#include <stdio.h>\nint main(void) {\n#if __has_include("<secret>")\n  puts("WON");\n#else\n  puts("held");\n#endif\n}\n'),
     Attack("perl", "a library", 'require DynaLoader; print "held\\n" unless DynaLoader::dl_load_file("<library>");'),
     Attack("perl", "a file", 'open(my $f, "<", "<secret>") or print("held\\n"); print <$f> if $f;'),
     Attack("perl", "a program", 'system({"/bin/cat"} "cat", "<secret>") == 0 or print "held\\n";'),

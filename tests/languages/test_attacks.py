@@ -141,6 +141,19 @@ def test_killing_others(pid: str, run: Run) -> None:
     assert ran.isolation["language"] == "full"
 
 
+def test_no_signal_disturbs_the_first_process(run: Run) -> None:
+    """It moves the output and reports the end, so both are there."""
+    ran = run("bash", "for s in {1..64}; do kill -$s 1 2> /dev/null; done; echo done; exit 3")
+    assert (ran.status, ran.stdout, ran.exit_code) == ("exception", "done\n", 3), ran.outcome
+
+
+def test_what_a_killed_child_leaves(run: Run) -> None:
+    """A hostile call of another process than the program is not recorded (docs/languages.md)."""
+    ran = run("bash", "unshare -r true; echo $?")
+    assert (ran.status, ran.stdout) == ("ok", "159\n"), ran.outcome
+    assert ran.outcome["security_events"] == []
+
+
 @ON_X86
 @pytest.mark.parametrize("name", HOSTILE)
 def test_each_hostile_call_kills(name: str, run: Run) -> None:

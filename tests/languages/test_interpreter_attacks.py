@@ -25,6 +25,7 @@ __attribute__((constructor)) static void begin(void) { (void)!write(1, "WON\\n",
 void attack(void) {}
 """
 OUTSIDE = {
+    "c": ("bash", "-c", 'gcc "$0" && ./a.out'),
     "bash": ("bash",),
     "cpython": ("python3",),
     "java": ("java",),
