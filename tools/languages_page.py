@@ -135,8 +135,10 @@ path = "{program}"
 why = "the interpreter"
 ```
 
-Unknown keys and missing reasons are refused with file and line. `languages/base.toml` has what
-all have in common.
+`[[program.errors]]` reads its errors: `pattern` is an extended regular expression for one line, and
+`groups` says what its groups are (`file`, `line`, `column`, `type`, `message`). Of several lines
+the first counts, or with `last = true` the last. Unknown keys and missing reasons are refused with
+file and line. `languages/base.toml` has what all have in common.
 
 ## The languages
 

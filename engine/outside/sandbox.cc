@@ -15,6 +15,7 @@
 #include "engine/outside/local_backend.h"
 #include "engine/outside/own_programs.h"
 #include "engine/outside/planned_backend.h"
+#include "engine/profiles/languages.h"
 #include "engine/workspace/workspace.h"
 
 namespace belljar::outside {
@@ -89,6 +90,14 @@ core::Result<void> CheckProgram(const core::Profile& profile, const host::Reques
                            "environment variables and standard input");
   if (request.allowed_imports)
     return core::MakeError(operation, "only imports of Python can be restricted");
+  const std::string own = profiles::SourceFileName(request.filename, *profile.program);
+  if (std::ranges::any_of(request.files, [&](const host::InputFile& file) {
+        return file.path == own && file.content != request.source;
+      })) {
+    return core::MakeError(operation, core::Quoted(own) +
+                                          " is the name of the program itself; give the other "
+                                          "file of that name another one");
+  }
   if (core::Bytes{request.source.size()} > request.limits.source)
     return core::MakeError(
         operation, "the source is larger than the limit of " + request.limits.source.ToString() +
