@@ -107,7 +107,8 @@ RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request, host::S
   core::Result<host::Outcome> result = sandbox.Run(request);
   const double total = MillisecondsSince(start);
   const host::Outcome outcome = OrExit(std::move(result));
-  const bool lacks_result = outcome.success() && !outcome.result_json;
+  // Programs of other languages have none.
+  const bool lacks_result = outcome.success() && outcome.language.empty() && !outcome.result_json;
   if (outcome.status != status || lacks_result)
     Exit("a run ended otherwise than expected: " + host::OutcomeToJson(outcome));
   return {total, std::chrono::duration<double, std::milli>(outcome.usage.wall_time).count()};
