@@ -101,10 +101,10 @@ signal.
 COST = """\
 ## What it costs
 
-A run costs a fork of the launcher, the seal, a copy of the output, and the start of the
-interpreter, which is by far the most. Where a language is *started ahead* (see the list below), an
-interpreter waits in each spare worker, used once. A launcher takes about 0.5 MiB of memory and a
-waiting worker 0.3 MiB; a worker with a waiting Node.js takes 14 MiB, of which 6 MiB are its own.
+A run costs about half a millisecond more than a start of the interpreter outside. Where a language
+is *started ahead* (see the list below), an interpreter waits in each spare worker, used once. A
+launcher takes 0.6 MiB of memory and a waiting worker 0.3 MiB; a worker with a waiting Node.js takes
+14 MiB, of which 6 MiB are its own.
 [performance.md](performance.md#other-languages) has the figures.
 
 """
