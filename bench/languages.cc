@@ -12,6 +12,7 @@
 #include <cstdlib>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -109,9 +110,35 @@ std::vector<Measured> Installed() {
   return all;
 }
 
+// Of the launcher of a language, and of its waiting workers.
+struct Memory {
+  std::string language;
+  SandboxMemory of;
+};
+std::vector<Memory> MeasureMemory() {
+  const profiles::LanguageCatalogue catalogue =
+      OrExit(profiles::LanguageCatalogue::Open(OrExit(installation::Installation::Find())));
+  std::vector<Memory> all;
+  for (const char* const name : {"bash", "javascript"}) {
+    const core::Result<std::optional<core::Profile>> language = catalogue.FindInstalled(name);
+    if (!language) continue;  // told by Installed
+    const std::unique_ptr<outside::Sandbox> sandbox = OpenOrExit(**language, kSpares);
+    Settle(*sandbox, kSpares);
+    all.push_back({name, ProportionalMemory(*sandbox, kSpares)});
+  }
+  return all;
+}
+
+Series Once(double value) {
+  Series series;
+  series.Add(value);
+  return series;
+}
+
 int Main(int argc, char** argv) {
   const BenchOptions options = ReadBenchOptions(argc, argv, 60, 10);
   WarnWhenBusy();
+  const std::vector<Memory> memory = MeasureMemory();
   std::vector<Measured> all = Installed();
   for (int round = 0; round < options.rounds; ++round) {
     for (Measured& each : all) {
@@ -140,6 +167,11 @@ int Main(int argc, char** argv) {
           MeasureLoad(*each.sandbox, each.request, 8, std::chrono::seconds(options.quick ? 1 : 5));
       report.goals.push_back({"bash programs a second, 8 clients", "", load.per_second, 300, true});
     }
+  }
+  for (const auto& [language, of] : memory) {
+    report.rows.push_back({language + ": memory of the launcher", "MiB", Once(of.zygote)});
+    report.rows.push_back({language + ": memory of a waiting worker", "MiB", Once(of.spare)});
+    report.goals.push_back({language + ": memory of the launcher", "MiB", of.zygote, 2});
   }
   Print(report, options.json);
   return 0;

@@ -44,13 +44,13 @@ pid_t ParentOf(const fs::path& process) {
   return -1;
 }
 
-// Sum of Private_Clean, Private_Dirty and Private_Hugetlb; negative if not readable.
-double PrivateMebibytes(const fs::path& process) {
+// Sum of the lines that begin so; negative if not readable.
+double Mebibytes(const fs::path& process, std::string_view field) {
   std::ifstream file(process / "smaps_rollup");
   double kibibytes = 0;
   bool any = false;
   for (std::string line; std::getline(file, line);) {
-    if (!line.starts_with("Private_")) continue;
+    if (!line.starts_with(field)) continue;
     kibibytes += atof(line.c_str() + line.find(':') + 1);
     any = true;
   }
@@ -107,7 +107,8 @@ RunTime TimeRun(outside::Sandbox& sandbox, const host::Request& request, host::S
   core::Result<host::Outcome> result = sandbox.Run(request);
   const double total = MillisecondsSince(start);
   const host::Outcome outcome = OrExit(std::move(result));
-  const bool lacks_result = outcome.success() && !outcome.result_json;
+  // Programs of other languages have none.
+  const bool lacks_result = outcome.success() && outcome.language.empty() && !outcome.result_json;
   if (outcome.status != status || lacks_result)
     Exit("a run ended otherwise than expected: " + host::OutcomeToJson(outcome));
   return {total, std::chrono::duration<double, std::milli>(outcome.usage.wall_time).count()};
@@ -171,8 +172,23 @@ std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox) {
     if (ParentOf(entry.path()) != getpid()) continue;
     // A worker keeps the name of the zygote.
     if (ReadWord(entry.path() / "comm") != "belljar-zygote") continue;
-    memory.push_back(PrivateMebibytes(entry.path()));
+    memory.push_back(Mebibytes(entry.path(), "Private_"));
   }
+  return memory;
+}
+
+SandboxMemory ProportionalMemory(const outside::Sandbox& sandbox, size_t spares) {
+  SandboxMemory memory;
+  for (const fs::directory_entry& entry : fs::directory_iterator("/proc")) {
+    const int pid = atoi(entry.path().filename().c_str());
+    int ancestor = pid;
+    while (ancestor > 1 && ancestor != getpid())
+      ancestor = ParentOf("/proc/" + std::to_string(ancestor));
+    if (pid == getpid() || ancestor != getpid()) continue;
+    double& sum = pid == sandbox.counters().zygote_pid ? memory.zygote : memory.spare;
+    sum += Mebibytes(entry.path(), "Pss:");
+  }
+  memory.spare /= static_cast<double>(spares);
   return memory;
 }
 

@@ -54,6 +54,14 @@ double TimeBatch(outside::Sandbox& sandbox, const host::Request& request, int co
 // Private memory of each waiting worker, in MiB.
 std::vector<double> PrivateMemoryOfSpares(const outside::Sandbox& sandbox);
 
+// Proportional memory (Pss), in MiB: of the zygote or launcher, and of a waiting worker with what
+// is started ahead in it. Requires that this process has no other sandbox.
+struct SandboxMemory {
+  double zygote = 0;
+  double spare = 0;
+};
+SandboxMemory ProportionalMemory(const outside::Sandbox& sandbox, size_t spares);
+
 // Milliseconds from Sandbox::Open to the first outcome.
 double TimeFirstResult(const host::Request& request, const core::Profile& profile);
 

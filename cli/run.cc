@@ -151,6 +151,14 @@ core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
   return {};
 }
 
+// After everything else that is the program's.
+core::Result<void> CheckOther(const RunArguments& /*arguments*/, Job& job) {
+  if (job.refused && job.sandbox.profile.program) {
+    return UsersError(job.sandbox.profile.program->title + ": " + job.refused->reason);
+  }
+  return outside::CheckProgram(job.sandbox.profile, job.request);
+}
+
 core::Result<void> TakeStandardInput(const RunArguments& arguments, Job& job) {
   core::Result<std::chrono::milliseconds> timeout = ResolveInputTimeout(arguments.input_timeout);
   if (!timeout) return timeout.error();
@@ -328,9 +336,9 @@ core::Result<Job> Prepare(const RunArguments& arguments, profiles::ProfileCatalo
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, job.sandbox.profile);
   if (!limits) return limits.error();
   job.request.limits = *limits;
-  for (const auto take :
-       {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports, TakeSource,
-        TakeArguments, TakeStandardInput, TakeFiles, TakeReceiptKey, TakeSaveDirectory}) {
+  for (const auto take : {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports,
+                          TakeSource, TakeArguments, TakeStandardInput, TakeFiles, CheckOther,
+                          TakeReceiptKey, TakeSaveDirectory}) {
     if (core::Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;

@@ -11,6 +11,7 @@
 #include "engine/core/limits.h"
 #include "engine/core/text.h"
 #include "engine/host/fields.h"
+#include "engine/outside/sandbox.h"
 #include "engine/profiles/profile_catalogue.h"
 #include "engine/workspace/workspace.h"
 #include "python/errors.h"
@@ -200,6 +201,7 @@ Defaults DefaultsFrom(const py::dict& requested, const core::Profile& profile,
   defaults.request.limits = LimitsFrom(defaults.limits, profile);
   defaults.request.wants_analysis = false;
   defaults.request.exact_types = true;
+  OrBadArgument(outside::CheckProgram(profile, defaults.request));
   CheckImports(defaults.request.allowed_imports, profile, policy);
   return defaults;
 }
@@ -224,6 +226,7 @@ RunRequest RunRequestFrom(const py::dict& requested, const Engine& engine,
   for (const auto& [key, value] : requested) Take(TextView(key), value, read, limits);
   host::Request& request = read.request;
   request.limits = LimitsFrom(limits, opened.profile);
+  OrBadArgument(outside::CheckProgram(opened.profile, request));
   CheckImports(request.allowed_imports, opened.profile, opened.policy);
   CheckDomains(request.allowed_domains, opened);
   OrBadArgument(host::CheckArguments(request));

@@ -72,6 +72,7 @@ struct PackageSet {
 struct ErrorPattern {
   std::string pattern;
   std::vector<std::string> groups;
+  bool last = false;  // of several lines that match the last one counts, and else the first
 };
 
 // A language other than the embedded Python (languages/*.toml): its programs are run by a program

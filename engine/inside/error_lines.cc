@@ -1,5 +1,6 @@
 #include "engine/inside/error_lines.h"
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <utility>
@@ -26,8 +27,9 @@ bool IsFile(std::string_view path, std::string_view file) {
 }  // namespace
 
 core::Result<ErrorLine> ErrorLine::Compile(const std::string& pattern,
-                                           std::vector<std::string> groups) {
+                                           std::vector<std::string> groups, bool last) {
   ErrorLine line;
+  line.last_ = last;
   auto regex = std::make_unique<regex_t>();
   const int failed = regcomp(regex.get(), pattern.c_str(), REG_EXTENDED);
   if (failed != 0) {
@@ -65,9 +67,15 @@ bool ErrorLine::Read(const std::string& line, std::string_view file, ProgramErro
 ProgramError ReadErrorLines(const std::vector<ErrorLine>& patterns, std::string_view text,
                             std::string_view file) {
   ProgramError error;
+  const std::vector<std::string_view> lines = core::SplitAt(text, '\n');
   for (const ErrorLine& pattern : patterns) {
-    for (const std::string_view line : core::SplitAt(text, '\n')) {
-      if (line.size() <= kMaxLine && pattern.Read(std::string(line), file, error)) break;
+    const auto matches = [&](std::string_view line) {
+      return line.size() <= kMaxLine && pattern.Read(std::string(line), file, error);
+    };
+    if (pattern.last()) {
+      (void)std::find_if(lines.rbegin(), lines.rend(), matches);
+    } else {
+      (void)std::ranges::find_if(lines, matches);
     }
   }
   return error;

@@ -26,7 +26,10 @@ class ErrorLine {
  public:
   // An error names the pattern and what is wrong with it.
   static core::Result<ErrorLine> Compile(const std::string& pattern,
-                                         std::vector<std::string> groups);
+                                         std::vector<std::string> groups, bool last);
+
+  // Of several lines that match the last one counts, and else the first.
+  bool last() const { return last_; }
 
   // Fills in what `error` lacks. A line of another file than `file`, the program's, counts only if
   // there is no group "file".
@@ -41,9 +44,11 @@ class ErrorLine {
   };
   std::unique_ptr<regex_t, Free> regex_;
   std::vector<std::string> groups_;
+  bool last_ = false;
 };
 
-// What the program's error output says: each pattern at the first line that matches it.
+// What the program's error output says: each pattern at the first line that matches it, or at the
+// last one.
 ProgramError ReadErrorLines(const std::vector<ErrorLine>& patterns, std::string_view text,
                             std::string_view file);
 

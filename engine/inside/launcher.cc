@@ -38,9 +38,9 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("file").get_to(start.runner.file);
     json.at("environment").get_to(start.runner.environment);
     for (const nlohmann::json& entry : json.at("errors")) {
-      core::Result<ErrorLine> line =
-          ErrorLine::Compile(entry.at("pattern").get<std::string>(),
-                             entry.at("groups").get<std::vector<std::string>>());
+      core::Result<ErrorLine> line = ErrorLine::Compile(
+          entry.at("pattern").get<std::string>(),
+          entry.at("groups").get<std::vector<std::string>>(), entry.at("last").get<bool>());
       if (!line) return line.error();
       start.runner.errors.push_back(std::move(*line));
     }

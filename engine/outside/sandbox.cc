@@ -15,6 +15,7 @@
 #include "engine/outside/local_backend.h"
 #include "engine/outside/own_programs.h"
 #include "engine/outside/planned_backend.h"
+#include "engine/profiles/languages.h"
 #include "engine/workspace/workspace.h"
 
 namespace belljar::outside {
@@ -76,8 +77,10 @@ core::Result<void> CheckLimits(const core::Profile& profile, const core::Limits&
   return checked;
 }
 
-// What a program of another language cannot have, and what its interpreter does not check.
+}  // namespace
+
 core::Result<void> CheckProgram(const core::Profile& profile, const host::Request& request) {
+  if (!profile.program) return {};
   const std::string operation = "run " + profile.program->title;
   if (request.mode == host::Request::Mode::kValidate)
     return core::MakeError(operation, "only Python is validated");
@@ -87,17 +90,27 @@ core::Result<void> CheckProgram(const core::Profile& profile, const host::Reques
                            "environment variables and standard input");
   if (request.allowed_imports)
     return core::MakeError(operation, "only imports of Python can be restricted");
+  const std::string own = profiles::SourceFileName(request.filename, *profile.program);
+  if (std::ranges::any_of(request.files, [&](const host::InputFile& file) {
+        return file.path == own && file.content != request.source;
+      })) {
+    return core::MakeError(operation, core::Quoted(own) +
+                                          " is the name of the program itself; give the other "
+                                          "file of that name another one");
+  }
   if (core::Bytes{request.source.size()} > request.limits.source)
     return core::MakeError(
-        operation, "the source is larger than the limit of " + request.limits.source.ToString());
+        operation, "the source is larger than the limit of " + request.limits.source.ToString() +
+                       "; give data as files or standard input, or raise [limits.source] in a "
+                       "language file of your own");
   return {};
 }
 
+namespace {
+
 core::Result<void> Check(const core::Profile& profile, const host::Request& request,
                          const run::RunOptions& run) {
-  if (profile.program) {
-    if (core::Result<void> checked = CheckProgram(profile, request); !checked) return checked;
-  }
+  if (core::Result<void> checked = CheckProgram(profile, request); !checked) return checked;
   if (core::Result<void> limited = CheckLimits(profile, request.limits); !limited) return limited;
   if (core::Result<void> named = CheckNames(request); !named) return named;
   if (core::Result<void> given = host::CheckArguments(request); !given) return given;

@@ -69,6 +69,10 @@ class Sandbox {
   const std::unique_ptr<Backend> backend_;
 };
 
+// What a program of another language than Python cannot have, and what its interpreter does not
+// check. An error is the caller's. Run checks it too; this is for who tells such errors apart.
+core::Result<void> CheckProgram(const core::Profile& profile, const host::Request& request);
+
 // One program in a sandbox of its own, for callers that are being waited for. Any thread.
 // `exactly_once`: it is never started over (start_plan.h): what was displayed is what gets a
 // receipt.

@@ -40,7 +40,14 @@ std::optional<Program> FindProgram(const std::string& name) {
 }
 
 std::string Missing(const core::ProgramRule& program) {
-  return program.title + " is not installed here; install Debian's package " + program.package;
+  const std::vector<std::string_view> packages = core::SplitAt(program.package, ' ');
+  std::string names;
+  for (const std::string_view name : packages) {
+    if (!names.empty()) names += name == packages.back() ? " and " : ", ";
+    names += name;
+  }
+  return program.title + " is not installed here; install Debian's " +
+         (packages.size() == 1 ? "package " : "packages ") + names;
 }
 
 // The interpreter that the first line of a script names: "node" of "#!/usr/bin/env node".
@@ -122,24 +129,32 @@ const core::Profile* LanguageCatalogue::OfFile(std::string_view path,
 core::Result<core::Profile> Installed(const core::Profile& language) {
   core::Profile installed = language;
   core::ProgramRule& program = *installed.program;
-  std::vector<core::PathRule> paths;
-  std::string home;
-  std::string real;
+  std::vector<std::string> programs;
+  std::vector<std::string> homes;
   for (std::vector<std::string>* command :
        {&program.compile, &program.warm, &program.session, &program.command, &program.version}) {
     if (command->empty() || command->front().starts_with('{')) continue;
     const std::optional<Program> found = FindProgram(command->front());
     if (!found) return core::MakeError(Missing(program), "");
     command->front() = found->real;
-    real = found->real;
-    home = fs::path(real).parent_path().parent_path().string();
+    programs.push_back(found->real);
+    homes.push_back(fs::path(found->real).parent_path().parent_path().string());
   }
-  for (core::PathRule& rule : installed.paths) {
-    if (rule.path == "{program}") rule.path = real;
-    if (rule.path == "{home}") rule.path = home;
+  std::vector<core::PathRule> paths;
+  const auto add = [&](core::PathRule rule) {
+    const auto is_same = [&](const core::PathRule& known) { return known.path == rule.path; };
     const bool is_system =
         std::ranges::find(kSystemFolders, std::string_view(rule.path)) != kSystemFolders.end();
-    if (!is_system) paths.push_back(std::move(rule));
+    if (!is_system && std::ranges::none_of(paths, is_same)) paths.push_back(std::move(rule));
+  };
+  for (const core::PathRule& rule : installed.paths) {
+    if (rule.path == "{program}" || rule.path == "{home}") {
+      for (const std::string& path : rule.path == "{home}" ? homes : programs) {
+        add({path, rule.optional});
+      }
+    } else {
+      add(rule);
+    }
   }
   installed.paths = std::move(paths);
   return installed;

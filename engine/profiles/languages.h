@@ -53,8 +53,9 @@ class LanguageCatalogue {
 };
 
 // The language with its commands as absolute paths, and with the paths that "{program}" and
-// "{home}" stand for: the program's file, and the folder that it is installed in (the JDK of
-// …/jdk/bin/java), unless that is one of the system's. An error names the package that installs it.
+// "{home}" stand for: the files of all programs that the commands name, and the folders that those
+// are installed in (the JDK of …/jdk/bin/java), unless it is one of the system's. An error names
+// the package that installs it.
 core::Result<core::Profile> Installed(const core::Profile& language);
 
 // A language whose programs may use the network of a profile: its egress proxy, of which they learn

@@ -47,7 +47,7 @@ const Keys kWorkspaceKeys = {"why", "size", "inodes"};
 const Keys kProgramKeys = {"why",     "title",       "aliases", "extensions", "interpreters",
                            "package", "version",     "file",    "command",    "compile",
                            "errors",  "environment", "example", "warm",       "session"};
-const Keys kErrorKeys = {"pattern", "groups"};
+const Keys kErrorKeys = {"pattern", "groups", "last"};
 const Keys kErrorGroups = {"file", "line", "column", "type", "message", ""};
 const Keys kEgressKeys = {"why", "port"};
 const Keys kSeccompFileKeys = {"schema", "group", "spawning", "hostile"};
@@ -527,7 +527,8 @@ std::vector<std::string> GetStringsIfAny(const toml::table& table, const char* k
 
 core::ErrorPattern ReadErrorPattern(const toml::table& entry) {
   CheckKeys(entry, kErrorKeys);
-  core::ErrorPattern errors{Get<std::string>(entry, "pattern"), GetStrings(entry, "groups")};
+  core::ErrorPattern errors{Get<std::string>(entry, "pattern"), GetStrings(entry, "groups"), false};
+  if (entry.contains("last")) errors.last = Get<bool>(entry, "last");
   for (const std::string& group : errors.groups) {
     if (core::Contains(kErrorGroups, group)) continue;
     throw Malformed(entry,

@@ -277,10 +277,14 @@ std::optional<Execution::End> Execution::CheckUsage(core::Deadline now) {
   return std::nullopt;
 }
 
-// Counted closely only where it matters.
+// Counted closely only where it matters, and twice: a process that begins or ends between two
+// others that are looked at makes one of them count with pages that it shares, or did share.
 uint64_t Execution::MemoryOfPrograms() const {
-  const uint64_t at_most = workers::UsageOfTree(worker_.process.pid()).memory;
-  return at_most <= peak_memory_ ? at_most : workers::MemoryOfTree(worker_.process.pid());
+  const pid_t root = worker_.process.pid();
+  const uint64_t at_most = workers::UsageOfTree(root).memory;
+  if (at_most <= peak_memory_) return at_most;
+  const uint64_t memory = workers::MemoryOfTree(root);
+  return memory <= peak_memory_ ? memory : std::min(memory, workers::MemoryOfTree(root));
 }
 
 std::chrono::microseconds Execution::CpuTime() const {

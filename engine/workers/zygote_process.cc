@@ -186,7 +186,7 @@ std::string NamedModules(const ZygoteOptions& options) {
 nlohmann::json LauncherStart(const ZygoteOptions& options) {
   nlohmann::json errors = nlohmann::json::array();
   for (const core::ErrorPattern& each : options.program->errors) {
-    errors.push_back({{"pattern", each.pattern}, {"groups", each.groups}});
+    errors.push_back({{"pattern", each.pattern}, {"groups", each.groups}, {"last", each.last}});
   }
   return {{"single_run", options.kind.single_run},
           {"command", options.program->command},

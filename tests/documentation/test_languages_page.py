@@ -24,6 +24,13 @@ def test_an_old_page_is_noticed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
     assert languages_page.write_or_compare(page, languages_page.page()) == 1
 
 
+def test_the_readme_counts_them() -> None:
+    count = len(languages_page.languages())
+    assert f"[{count} languages](docs/languages.md)" in (ROOT / "README.md").read_text()
+    assert f"Python; {count} more" in (ROOT / "README.md").read_text()
+    assert f"Python; [{count} more](languages.md)" in (ROOT / "docs/comparison.md").read_text()
+
+
 def test_each_language_has_a_row() -> None:
     rows = languages_page.page().splitlines()
     for file in (ROOT / "languages").glob("*.toml"):

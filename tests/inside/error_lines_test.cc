@@ -12,10 +12,10 @@ namespace belljar::inside::error_lines_test {
 namespace {
 
 std::vector<ErrorLine> Patterns(
-    const std::vector<std::pair<std::string, std::vector<std::string>>>& given) {
+    const std::vector<std::pair<std::string, std::vector<std::string>>>& given, bool last = false) {
   std::vector<ErrorLine> patterns;
   for (const auto& [pattern, groups] : given) {
-    core::Result<ErrorLine> line = ErrorLine::Compile(pattern, groups);
+    core::Result<ErrorLine> line = ErrorLine::Compile(pattern, groups, last);
     if (!line) abort();
     patterns.push_back(std::move(*line));
   }
@@ -48,6 +48,15 @@ TEST(ErrorLines, TheFirstLineOfEachPatternCounts) {
   EXPECT_EQ(error.line, 1);
 }
 
+TEST(ErrorLines, OrTheLastOne) {
+  const auto patterns =
+      Patterns({{"^([A-Z])Error$", {"type"}}, {"^ (.), line ([0-9]+)$", {"file", "line"}}}, true);
+  const ProgramError error =
+      ReadErrorLines(patterns, "AError\n f, line 1\n f, line 2\n g, line 3\nBError\n", "f");
+  EXPECT_EQ(error.type, "B");
+  EXPECT_EQ(error.line, 2);
+}
+
 TEST(ErrorLines, WhatIsNoNumberOrTooLongIsNoError) {
   const auto patterns = Patterns({{"line ([0-9]+)", {"line"}}});
   EXPECT_EQ(ReadErrorLines(patterns, "line 99999999999999999999", "f").line, 0);
@@ -56,10 +65,10 @@ TEST(ErrorLines, WhatIsNoNumberOrTooLongIsNoError) {
 }
 
 TEST(ErrorLines, APatternThatCannotBeIsRefused) {
-  const core::Result<ErrorLine> unbalanced = ErrorLine::Compile("(", {});
+  const core::Result<ErrorLine> unbalanced = ErrorLine::Compile("(", {}, false);
   ASSERT_FALSE(unbalanced);
   EXPECT_NE(unbalanced.error().ToString().find("compile the pattern"), std::string::npos);
-  EXPECT_FALSE(ErrorLine::Compile("(a)", {"line", "message"}));
+  EXPECT_FALSE(ErrorLine::Compile("(a)", {"line", "message"}, false));
 }
 
 }  // namespace

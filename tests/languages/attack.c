@@ -134,6 +134,21 @@ static int makes_device(void) {
   return ok(mknod("device", S_IFCHR | 0600, 0x105)) && reads("device");
 }
 
+static int has_other_descriptors(void) {
+  for (int fd = 3; fd < 65536; ++fd)
+    if (ok(fcntl(fd, F_GETFD))) return 1;
+  return 0;
+}
+
+// Puts a character into the input of whoever reads the terminal next.
+static int types_on_the_terminal(void) {
+  int terminal = open("/dev/tty", O_RDWR);
+  if (ok(terminal) && ok(ioctl(terminal, TIOCSTI, "#"))) return 1;
+  for (int fd = 0; fd < 256; ++fd)
+    if (isatty(fd) || ok(ioctl(fd, TIOCSTI, "#"))) return 1;
+  return 0;
+}
+
 static const struct {
   const char* name;
   int (*attack)(void);
@@ -148,6 +163,8 @@ static const struct {
     {"root", other_identity},
     {"limits of init", limits_of_init},
     {"device", makes_device},
+    {"descriptors", has_other_descriptors},
+    {"terminal", types_on_the_terminal},
 };
 
 int main(int argc, char** argv) {

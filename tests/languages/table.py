@@ -228,8 +228,8 @@ func main() {
         "main.py",
         ("python3",),
         'import sys\nprint("hello", *sys.argv[1:], sys.stdin.read())\nopen("out.txt", "w").close()\n'
-        'raise ValueError("boom")\n',
-        4,
+        'def f():\n    raise ValueError("boom")\nf()\n',
+        5,
         "ValueError",
         "x = 1\ny = = 2\n",
         "raise SystemExit(7)",

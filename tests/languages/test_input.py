@@ -85,5 +85,6 @@ def test_nothing_at_all(name: str, run: Run) -> None:
 
 def test_a_source_of_ten_megabytes(run: Run) -> None:
     ran = run("bash", b"#" * 10_000_000)
-    assert ran.code != 0
-    assert "the source is larger than the limit of 1m" in ran.error["message"], ran.outcome
+    assert (ran.code, ran.outcome) == (2, {})
+    assert "run Bash: the source is larger than the limit of 1m; give data as files" in ran.stderr
+    assert run("bash", b"#" * 20_000_000).code == 2

@@ -179,6 +179,27 @@ TEST_F(Languages, WhatIsNotInstalledNamesItsPackage) {
             std::string::npos);
 }
 
+TEST_F(Languages, EveryProgramThatACommandNamesIsShown) {
+  const auto languages = Open("command = [\"sh\"", "compile = [\"cat\"]\ncommand = [\"sh\"");
+  ASSERT_TRUE(languages);
+  const auto installed = Installed(languages->languages().front());
+  ASSERT_TRUE(installed) << installed.error().ToString();
+  for (const std::string& program :
+       {installed->program->compile.front(), installed->program->command.front()}) {
+    EXPECT_EQ(std::ranges::count(installed->paths, program, &core::PathRule::path), 1) << program;
+  }
+}
+
+TEST_F(Languages, SeveralPackagesAreNamedAsSuch) {
+  const auto languages = Open("package = \"dash\"\nversion = [\"sh\"",
+                              "package = \"dash sash\"\nversion = [\"belljar-no-such-shell\"");
+  ASSERT_TRUE(languages);
+  const auto installed = Installed(languages->languages().front());
+  ASSERT_FALSE(installed);
+  EXPECT_NE(installed.error().ToString().find("install Debian's packages dash and sash"),
+            std::string::npos);
+}
+
 TEST_F(Languages, WhatIsWrongWithAFileIsSaidWithItsLine) {
   ExpectRefused(Open("aliases", "aliasses"), {"shell.toml:", "did you mean \"aliases\""});
   ExpectRefused(Open("pattern", "patern"), {"shell.toml:", "did you mean \"pattern\""});
