@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -39,6 +40,7 @@ struct End {
   int not_started = 0;  // errno
   int exit_code = 0;    // 128 + number for a signal, as shells say
   int signal = 0;
+  uint64_t max_rss_bytes = 0;  // of it, and of the processes that it has waited for
   bool ok() const { return not_started == 0 && exit_code == 0; }
 };
 
@@ -138,9 +140,10 @@ class Init {
     const int status = Watch();
     EndAll();
     for (const size_t stream : {0, 1}) Drain(stream);
-    if (WIFSIGNALED(status))
-      return {.exit_code = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
-    return {.exit_code = WEXITSTATUS(status)};
+    End end{.max_rss_bytes = max_rss_bytes_};
+    end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    end.exit_code = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
+    return end;
   }
 
   // Instead of Finish: ends what has been started, as if it had not been.
@@ -189,8 +192,11 @@ class Init {
     }
     std::optional<int> ended;
     int status = 0;
-    for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-      if (pid == program_) ended = status;
+    rusage usage{};
+    for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
+      if (pid != program_) continue;
+      ended = status;
+      max_rss_bytes_ = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
     }
     return ended;
   }
@@ -231,6 +237,7 @@ class Init {
 
   core::UniqueFd children_;
   pid_t program_ = -1;
+  uint64_t max_rss_bytes_ = 0;
   std::array<core::UniqueFd, 2> output_;
   core::UniqueFd input_to_;
   std::string_view input_;
@@ -294,24 +301,33 @@ nlohmann::json ErrorOf(const End& end, const char* type, const ProgramError& rea
           {"hint", nullptr}};
 }
 
-// Of all processes that have ended, which is more exact than what the host sees from outside;
-// without what was used before the request.
-nlohmann::json UsageOfChildren(uint64_t cpu_before) {
-  rusage usage{};
-  (void)getrusage(RUSAGE_CHILDREN, &usage);
-  const auto microseconds = [](const timeval& time) {
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
-  };
-  const uint64_t cpu = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
-  return {{"cpu_microseconds", cpu - std::min(cpu, cpu_before)},
-          {"max_rss_bytes", static_cast<uint64_t>(usage.ru_maxrss) * 1024}};
+uint64_t Microseconds(const timeval& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
 }
 
-std::string ReportText(const End& end, nlohmann::json error, uint64_t cpu_before) {
-  nlohmann::json program = UsageOfChildren(cpu_before);
-  program["signal"] = end.signal;
+// Of all processes that have ended, which is more exact than what the host sees from outside.
+struct ChildUsage {
+  uint64_t cpu_microseconds = 0;
+  uint64_t max_rss_bytes = 0;  // the most that one of them had
+};
+ChildUsage UsageOfChildren() {
+  rusage usage{};
+  (void)getrusage(RUSAGE_CHILDREN, &usage);
+  return {Microseconds(usage.ru_utime) + Microseconds(usage.ru_stime),
+          static_cast<uint64_t>(usage.ru_maxrss) * 1024};
+}
+
+// `before`: what was used before the request (CPU time), and by the compiler (memory).
+std::string ReportText(const End& end, nlohmann::json error, const ChildUsage& before) {
+  const ChildUsage usage = UsageOfChildren();
+  const bool is_program = usage.max_rss_bytes > before.max_rss_bytes;
+  const nlohmann::json program = {
+      {"cpu_microseconds",
+       usage.cpu_microseconds - std::min(usage.cpu_microseconds, before.cpu_microseconds)},
+      {"max_rss_bytes", is_program ? usage.max_rss_bytes : end.max_rss_bytes},
+      {"signal", end.signal}};
   const nlohmann::json report = {
-      {"program", std::move(program)},
+      {"program", program},
       {"status", end.ok() ? "ok" : "exception"},
       {"has_result", false},
       {"result", nullptr},
@@ -375,10 +391,33 @@ class WarmStart {
   core::UniqueFd request_;
 };
 
+struct ProcessLimits {
+  uint64_t memory = 0;
+  uint64_t cpu_seconds = 0;
+  uint64_t file_size = 0;
+};
+ProcessLimits LimitsOf(const core::RequestHeader& header) {
+  return {header.memory_limit, header.cpu_limit_seconds, header.file_size_limit};
+}
+// A binary may be larger than the files that its program may write.
+ProcessLimits CompileLimitsOf(const ProgramStart& start, const core::RequestHeader& header) {
+  return {header.compile_memory_limit, header.compile_cpu_limit_seconds,
+          start.plan.ceiling.file_size.count};
+}
+
+bool LowerLimits(const ProgramStart& start, const ProcessLimits& to) {
+  if (start.plan.without_rlimits) return true;
+  core::Limits limits = start.plan.ceiling;
+  limits.memory.count = to.memory;
+  limits.file_size.count = to.file_size;
+  limits.cpu = std::chrono::seconds(to.cpu_seconds);
+  return seal::ApplyProgramRlimits(limits);
+}
+
 // One request, with what is started ahead of it.
 class Runner {
  public:
-  explicit Runner(const ProgramRunner& runner) : runner_(runner) {}
+  explicit Runner(const ProgramStart& start) : start_(start), runner_(start.runner) {}
 
   bool Begin() {
     if (!init_.Begin()) return false;
@@ -390,13 +429,14 @@ class Runner {
     const Program program = ReadMetadata(request.metadata);
     const std::string_view input =
         request.standard_input ? *request.standard_input : std::string_view();
-    cpu_before_ = init_.CpuMicroseconds();
+    before_.cpu_microseconds = init_.CpuMicroseconds();
     if (warm_.Take(program, init_)) return ReportOn(init_.Finish(input), kExitStatus, program);
     std::vector<std::string> environment = runner_.environment;
     environment.insert(environment.end(), program.environment.begin(), program.environment.end());
     if (!runner_.compile.empty()) {
-      const End compiled = init_.Run(Filled(runner_.compile, program.file), environment, {});
+      const End compiled = Compile(program, environment);
       if (!compiled.ok()) return ReportOn(compiled, kCompileError, program);
+      if (!LowerLimits(start_, LimitsOf(request.header))) _exit(kReportFailed);
     }
     std::vector<std::string> command = Filled(runner_.command, program.file);
     command.insert(command.end(), program.arguments.begin(), program.arguments.end());
@@ -406,23 +446,30 @@ class Runner {
  private:
   std::string ReportOn(const End& end, const char* type, const Program& program) const {
     const ProgramError error = ReadErrorLines(runner_.errors, init_.tail(), program.file);
-    return ReportText(end, ErrorOf(end, type, error), cpu_before_);
+    return ReportText(end, ErrorOf(end, type, error), before_);
   }
 
+  End Compile(const Program& program, const std::vector<std::string>& environment) {
+    RecordCompiling();
+    const auto began = std::chrono::steady_clock::now();
+    const ChildUsage unused = UsageOfChildren();
+    const End end = init_.Run(Filled(runner_.compile, program.file), environment, {});
+    if (!end.ok()) return end;
+    const auto wall = std::chrono::steady_clock::now() - began;
+    const ChildUsage used = UsageOfChildren();
+    before_.max_rss_bytes = used.max_rss_bytes;
+    RecordCompiled(
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(wall).count()),
+        used.cpu_microseconds - unused.cpu_microseconds, used.max_rss_bytes);
+    return end;
+  }
+
+  const ProgramStart& start_;
   const ProgramRunner& runner_;
   Init init_;
   WarmStart warm_;
-  uint64_t cpu_before_ = 0;
+  ChildUsage before_;
 };
-
-bool LowerLimits(const ProgramStart& start, const core::RequestHeader& header) {
-  if (start.plan.without_rlimits) return true;
-  core::Limits limits = start.plan.ceiling;
-  limits.memory.count = header.memory_limit;
-  limits.file_size.count = header.file_size_limit;
-  limits.cpu = std::chrono::seconds(header.cpu_limit_seconds);
-  return seal::ApplyProgramRlimits(limits);
-}
 
 }  // namespace
 
@@ -439,11 +486,14 @@ void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
   if (failure.step != seal::SealStep::kNone)
     FailSeal(socket.get(), failure.step, failure.error_number);
   (void)capture_memory.Release();  // closed by the seal
-  Runner runner(start.runner);
+  Runner runner(start);
   if (!runner.Begin()) FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
   SignalSealed(socket.get(), self_report, std::move(resources));
   const ReceivedRequest request = ReceiveRequest(socket.get());
-  if (!LowerLimits(start, request.header)) FailSeal(socket.get(), seal::SealStep::kRlimits, errno);
+  const ProcessLimits limits = start.runner.compile.empty()
+                                   ? LimitsOf(request.header)
+                                   : CompileLimitsOf(start, request.header);
+  if (!LowerLimits(start, limits)) FailSeal(socket.get(), seal::SealStep::kRlimits, errno);
   SetOutputLimit(request.header.output_limit);
   Report(socket.get(), runner.Execute(request));
   AwaitEnd(socket.get());
