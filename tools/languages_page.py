@@ -42,8 +42,8 @@ with belljar.Sandbox(language="bash") as box:
 A server offers none until its operator enables some: `--languages bash,javascript`,
 `execution.languages` or `SANDBOX_ENABLE_LANGUAGES`. Calls of `execute_code` and `POST
 /v1/executions` then have `language`, and so have the APIs of
-[Judge0, Piston and SandboxFusion](compatible.md#languages). A token that is restricted to profiles must list the
-language among them.
+[Judge0, Piston and SandboxFusion](compatible.md#languages). A token that is restricted to
+profiles must list the language among them.
 
 """
 HELD = """\

@@ -385,6 +385,10 @@ Submission ReadSubmission(BodyFields& fields, bool is_base64, const Languages& l
   submission.source_code = std::move(source).value_or("");
   submission.language = &TakeLanguage(fields, languages, caller, submission.language_id);
   const ApiTerms& terms = submission.language->terms;
+  const core::Bytes max_source = terms.limits.source;
+  if (submission.source_code.size() > max_source.count) {
+    fields.Add("source_code", "is too long (maximum is " + max_source.ToString() + ")");
+  }
   submission.standard_input = TakeText(fields, "stdin", is_base64);
   submission.expected_output = TakeText(fields, "expected_output", is_base64);
   submission.command_line_arguments = fields.Text("command_line_arguments");
