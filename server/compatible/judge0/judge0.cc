@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/host/number.h"
 #include "server/compatible/json_answer.h"
+#include "server/compatible/judge0/language_ids.h"
 
 namespace belljar::server::compatible::judge0 {
 namespace {

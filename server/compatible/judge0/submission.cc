@@ -11,6 +11,7 @@
 #include "engine/core/text.h"
 #include "engine/host/base64.h"
 #include "engine/host/random.h"
+#include "server/compatible/judge0/language_ids.h"
 
 namespace belljar::server::compatible::judge0 {
 namespace {
@@ -97,6 +98,31 @@ void RefuseTheRest(BodyFields& fields) {
   for (const char* name : {"stack_limit", "max_processes_and_or_threads", "max_file_size"}) {
     (void)fields.Number(name);
   }
+}
+
+// Python where there is a mistake, since the limits of a language are needed to find others.
+const Language& TakeLanguage(BodyFields& fields, const Languages& languages, const Caller& caller,
+                             int& id) {
+  const std::optional<double> given = fields.Number("language_id");
+  if (!given) {
+    fields.Add("language_id", "can't be blank");
+    return languages.python();
+  }
+  const bool is_id = *given >= 0 && *given < 1e6 && *given == std::floor(*given);
+  const std::string_view name = is_id ? NameOfId(static_cast<int>(*given)) : "";
+  if (const Language* const language = languages.Find(name, caller)) {
+    id = static_cast<int>(*given);
+    return *language;
+  }
+  const std::string shown =
+      is_id ? std::to_string(static_cast<int>(*given)) : nlohmann::json(*given).dump();
+  std::string mistake = "language with id " + shown + " doesn't exist";
+  if (!name.empty()) {
+    mistake += ": " + std::string(name) +
+               " is not enabled on this server; an operator enables it with execution.languages";
+  }
+  fields.Add("language_id", std::move(mistake));
+  return languages.python();
 }
 
 // --- judging ------------------------------------------------------------------------------------
@@ -298,81 +324,6 @@ constexpr Attribute kAttributes[] = {
     {"wall_time", false,
      [](const Rendering& r) { return r.IfRun(DecimalText(r.submission.wall_time)); }},
 };
-
-}  // namespace
-
-const std::vector<LanguageIds>& KnownLanguages() {
-  static const std::vector<LanguageIds> known = {{"python", {71, 92, 100, 109, 113}},
-                                                 {"bash", {46}},
-                                                 {"c", {50, 48, 49, 103}},
-                                                 {"cpp", {54, 52, 53, 105}},
-                                                 {"go", {60, 95, 106, 107}},
-                                                 {"java", {62, 91}},
-                                                 {"javascript", {63, 93, 97, 102}},
-                                                 {"lua", {64}},
-                                                 {"octave", {66}},
-                                                 {"perl", {85}},
-                                                 {"php", {68, 98}},
-                                                 {"r", {80, 99}},
-                                                 {"ruby", {72}},
-                                                 {"rust", {73, 108}},
-                                                 {"sqlite", {82}},
-                                                 {"typescript", {74, 94, 101}}};
-  return known;
-}
-
-std::string_view NameOfId(int id) {
-  for (const LanguageIds& each : KnownLanguages()) {
-    if (std::ranges::find(each.ids, id) != each.ids.end()) return each.name;
-  }
-  return {};
-}
-
-Json LanguageJson(int id, const Language& language, bool in_detail) {
-  const InstalledLanguage& installed = language.installed;
-  std::string name = installed.title;
-  // "C (GCC)" is "C (GCC 12.2.0)".
-  if (name.ends_with(')')) {
-    name.back() = ' ';
-  } else {
-    name += " (";
-  }
-  name += installed.version.empty() ? "unknown version" : installed.version;
-  Json json = {{"id", id}, {"name", name + ")"}};
-  if (!in_detail) return json;
-  json["is_archived"] = false;
-  json["source_file"] = installed.file;
-  json["compile_cmd"] = language.compiles() ? Json(installed.compile) : Json();
-  json["run_cmd"] = installed.command;
-  return json;
-}
-
-namespace {
-
-// Python where there is a mistake, since the limits of a language are needed to find others.
-const Language& TakeLanguage(BodyFields& fields, const Languages& languages, const Caller& caller,
-                             int& id) {
-  const std::optional<double> given = fields.Number("language_id");
-  if (!given) {
-    fields.Add("language_id", "can't be blank");
-    return languages.python();
-  }
-  const bool is_id = *given >= 0 && *given < 1e6 && *given == std::floor(*given);
-  const std::string_view name = is_id ? NameOfId(static_cast<int>(*given)) : "";
-  if (const Language* const language = languages.Find(name, caller)) {
-    id = static_cast<int>(*given);
-    return *language;
-  }
-  const std::string shown =
-      is_id ? std::to_string(static_cast<int>(*given)) : nlohmann::json(*given).dump();
-  std::string mistake = "language with id " + shown + " doesn't exist";
-  if (!name.empty()) {
-    mistake += ": " + std::string(name) +
-               " is not enabled on this server; an operator enables it with execution.languages";
-  }
-  fields.Add("language_id", std::move(mistake));
-  return languages.python();
-}
 
 }  // namespace
 

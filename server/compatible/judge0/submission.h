@@ -40,16 +40,6 @@ inline constexpr SubmissionStatus kSubmissionStatuses[] = {
 };
 inline constexpr int kInQueue = 1;
 
-// Judge0's ids of languages. It has one for each version; all of them select the one that this
-// server has, whose version is in the name. The first is that of Judge0 1.13.1.
-struct LanguageIds {
-  std::string_view name;  // Belljar's
-  std::vector<int> ids;
-};
-const std::vector<LanguageIds>& KnownLanguages();
-// Of a known one. Empty: there is none of that id.
-std::string_view NameOfId(int id);
-
 struct Submission {
   using Clock = std::chrono::system_clock;
 
@@ -96,9 +86,6 @@ std::vector<std::string_view> ReadFieldNames(const std::optional<std::string>& n
 
 nlohmann::ordered_json AttributesOf(const Submission& submission,
                                     std::span<const std::string_view> names, bool is_base64);
-
-// {"id": 71, "name": "Python (3.11.2)"}, in the given detail.
-nlohmann::ordered_json LanguageJson(int id, const Language& language, bool in_detail);
 
 // Splits a text like a shell, without expanding anything.
 std::vector<std::string> ShellWords(std::string_view text);
