@@ -9,6 +9,7 @@
 #include "cli/exit_code.h"
 #include "engine/core/text.h"
 #include "engine/host/version.h"
+#include "engine/outside/program_version.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/languages.h"
 
@@ -47,26 +48,6 @@ host::Request RequestOf(const core::Profile& profile, std::string source) {
   return request;
 }
 
-// The first number with a dot of what the version command prints, in the sandbox.
-std::string VersionOf(core::Profile profile, const installation::Installation& installation) {
-  profile.program->command = profile.program->version;
-  profile.program->compile.clear();
-  const host::Request request = RequestOf(profile, "");
-  const core::Result<host::Outcome> outcome =
-      outside::RunOnce(OptionsFor(std::move(profile), installation), request);
-  if (!outcome) return "";
-  const std::string text = outcome->stdout_stream.text + " " + outcome->stderr_stream.text;
-  for (const std::string_view line : core::SplitAt(text, '\n')) {
-    for (std::string_view word : core::SplitAt(line, ' ')) {
-      const size_t digit = word.find_first_of("0123456789");
-      if (digit == word.npos || word.find('.', digit) == word.npos) continue;
-      word.remove_prefix(digit);
-      return core::Printable(word.substr(0, word.find_first_not_of("0123456789.")));
-    }
-  }
-  return "";
-}
-
 Found LookFor(const core::Profile& language, const installation::Installation& installation) {
   Found found{.language = &language, .problem = {}, .version = {}};
   core::Result<core::Profile> installed = profiles::Installed(language);
@@ -74,7 +55,7 @@ Found LookFor(const core::Profile& language, const installation::Installation& i
     found.problem = "not installed: apt install " + language.program->package;
     return found;
   }
-  found.version = VersionOf(*installed, installation);
+  found.version = outside::ProgramVersion(OptionsFor(*installed, installation));
   const core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       outside::Sandbox::Open(OptionsFor(*installed, installation));
   if (!sandbox) {

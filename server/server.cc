@@ -60,6 +60,12 @@ operations::EventFigures FiguresOf(const events::EventService& events) {
   return shown;
 }
 
+std::string CommandText(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " ") + word;
+  return text;
+}
+
 // Null: there is none.
 const TokenConfig* TokenNamed(const std::vector<TokenConfig>& tokens, std::string_view name) {
   const auto found = std::ranges::find_if(
@@ -279,11 +285,23 @@ void Server::MakePages() {
   pages_.emplace(std::move(parts));
 }
 
+// With their versions, which these APIs show.
+std::vector<compatible::InstalledLanguage> Server::InstalledLanguages() const {
+  std::vector<compatible::InstalledLanguage> installed;
+  for (const tools::EnabledProfile* const each : sandboxes_->enabled_languages()) {
+    const core::ProgramRule& program = *each->profile.program;
+    installed.push_back({each->profile.name, program.title, sandboxes_->VersionOf(*each),
+                         program.aliases, program.file, CommandText(program.compile),
+                         CommandText(program.command), each->limits, each->profile.maximum_limits});
+  }
+  return installed;
+}
+
 void Server::MakeCompatibleApis() {
   const CompatibleApisConfig& profiles = config_.compatible_apis;
-  compatible_apis_.emplace(
-      full_tools_, calls_,
-      compatible::About{host::kBelljarVersion, host::kPythonVersion, config_.execution.waiting});
+  compatible_apis_.emplace(full_tools_, calls_,
+                           compatible::About{host::kBelljarVersion, host::kPythonVersion,
+                                             config_.execution.waiting, InstalledLanguages()});
   if (const auto terms = TermsOf("fronts.sandbox_fusion", profiles.sandbox_fusion)) {
     compatible_apis_->Add<compatible::sandbox_fusion::SandboxFusion>(*terms);
   }

@@ -106,6 +106,7 @@ class Server {
   compatible::ApiTerms TermsOfAny(const char* setting) const;
   void MakeWeb(const profiles::ProfileCatalogue& catalogue);
   void MakeCompatibleApis();
+  std::vector<compatible::InstalledLanguage> InstalledLanguages() const;
   void MakeRest();
   void MakeJobs();
   void MakePages();

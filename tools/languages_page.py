@@ -41,8 +41,9 @@ with belljar.Sandbox(language="bash") as box:
 
 A server offers none until its operator enables some: `--languages bash,javascript`,
 `execution.languages` or `SANDBOX_ENABLE_LANGUAGES`. Calls of `execute_code` and `POST
-/v1/executions` then have `language`. A token that is restricted to profiles must list the
-language among them.
+/v1/executions` then have `language`, and so have the APIs of
+[Judge0, Piston and SandboxFusion](compatible.md#languages). A token that is restricted to
+profiles must list the language among them.
 
 """
 HELD = """\
@@ -65,6 +66,9 @@ differs:
   process. If that was the program, or its compiler, the result is `killed` with a security event;
   if it was another process of the run, its parent sees SIGSYS (in Bash exit code 159), and the
   result has no event.
+- A compiler has limits of its own: `compile_time` of wall-clock and of CPU time, 10 seconds
+  unless the language's file says otherwise, and `compile_memory`, 512 MiB; or those of the call,
+  where they are higher. The limits of the call hold for the program from when it is compiled.
 - The memory limit bounds the data of each process (RLIMIT_DATA), and the host ends a run whose
   processes have more together. CPU time counts for all of them.
 

@@ -28,6 +28,17 @@ inline constexpr size_t kMaxPlacesText = 2048;
 // (profiles/seccomp.toml).
 inline int PlacesSignal() { return SIGRTMAX; }
 
+// The compile step of a program. The rest is set before `step` is kCompiled.
+struct CompileRecord {
+  enum Step : uint32_t { kNone, kCompiling, kCompiled };
+  std::atomic<uint32_t> step;
+  std::atomic<uint64_t> wall_microseconds;
+  std::atomic<uint64_t> cpu_microseconds;
+  std::atomic<uint64_t> max_rss_bytes;
+  std::atomic<uint64_t> stdout_size;  // how much of the output is the compiler's
+  std::atomic<uint64_t> stderr_size;
+};
+
 struct CaptureHeader {
   std::atomic<uint64_t> stdout_size;
   std::atomic<uint64_t> stdout_dropped;
@@ -41,6 +52,7 @@ struct CaptureHeader {
     std::atomic<uint32_t> number;
     std::atomic<uint32_t> count;
   } denied[kMaxRecordedSyscalls];
+  CompileRecord compile;
   std::atomic<uint32_t> places_size;
   char places[kMaxPlacesText];
 };

@@ -30,6 +30,13 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
+// Of the compile step of a language that has one: wall-clock and CPU time, each, and memory. A
+// compiler needs the same for a program that may use little.
+struct CompileLimits {
+  std::chrono::milliseconds time{10'000};
+  Bytes memory = Bytes::Mebi(512);
+};
+
 // RLIMIT_NPROC of programs without the language policy, whose threads are the kernel's; the others
 // have threads of their own (docs/policy.md).
 inline constexpr uint32_t kMaxThreads = 128;

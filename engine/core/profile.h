@@ -89,6 +89,7 @@ struct ProgramRule {
   std::vector<std::string> version;  // a command that prints it
   std::string file;                  // the source's name in the workspace
   std::vector<std::string> compile;  // before the command; empty: nothing is compiled
+  CompileLimits compile_limits;      // those of a call, where they are higher
   std::vector<std::string> command;
   // Instead of the command, started ahead in a waiting worker: it writes a byte to descriptor 4 and
   // reads from descriptor 3, until its end, a JSON object with "file" and "arguments", which it

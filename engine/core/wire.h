@@ -66,6 +66,8 @@ struct RequestHeader {
   uint64_t output_limit = 0;
   uint64_t file_size_limit = 0;
   uint64_t cpu_limit_seconds = 0;
+  uint64_t compile_memory_limit = 0;  // of a language that is compiled
+  uint64_t compile_cpu_limit_seconds = 0;
 };
 
 // One of the program's modules, in a profile without a workspace.

@@ -85,6 +85,16 @@ struct Usage {
   uint64_t max_rss_bytes = 0;
 };
 
+// The compile step of a program, which an Outcome has together with what it made: its output is at
+// the beginning of the streams, and its usage a part of the usage.
+struct Compilation {
+  bool failed = false;  // nothing but the compiler has run, and the outcome is the compiler's
+  uint64_t stdout_bytes = 0;
+  uint64_t stderr_bytes = 0;
+  Usage usage;
+  Usage of_program;  // what has been compiled
+};
+
 struct Stream {
   std::string text;  // bytes as written by the guest
   uint64_t dropped_bytes = 0;
@@ -188,6 +198,7 @@ struct Outcome {
   int kill_signal = 0;
   std::string execution_id;
   std::string language;                    // of another language than Python: "bash"
+  std::optional<Compilation> compilation;  // of a language that is compiled; not in the JSON
   std::optional<int> exit_code;            // of sys.exit, or of a program of another language
   std::optional<std::string> result_json;  // valid JSON text
   std::optional<std::string> result_repr;

@@ -2,6 +2,7 @@
 #ifndef BELLJAR_ENGINE_HOST_REQUEST_H_
 #define BELLJAR_ENGINE_HOST_REQUEST_H_
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -74,6 +75,8 @@ struct Request {
   // egress proxy.
   std::optional<std::vector<std::string>> allowed_domains;
   core::Limits limits;
+  // For a program that is compiled; nullopt: what its language has.
+  std::optional<std::chrono::milliseconds> compile_time;
   // What to report of a validated source in addition to its findings. Each costs time.
   bool wants_analysis = true;   // Outcome::analysis
   bool wants_comments = false;  // Outcome::comments

@@ -118,6 +118,21 @@ void RecordDeniedSyscall(uint32_t number) {
   g_header->denied[slot].count.store(1);
 }
 
+void RecordCompiling() {
+  if (g_header) g_header->compile.step.store(core::CompileRecord::kCompiling);
+}
+
+void RecordCompiled(uint64_t wall_microseconds, uint64_t cpu_microseconds, uint64_t max_rss_bytes) {
+  if (!g_header) return;
+  core::CompileRecord& record = g_header->compile;
+  record.wall_microseconds.store(wall_microseconds);
+  record.cpu_microseconds.store(cpu_microseconds);
+  record.max_rss_bytes.store(max_rss_bytes);
+  record.stdout_size.store(g_header->stdout_size.load());
+  record.stderr_size.store(g_header->stderr_size.load());
+  record.step.store(core::CompileRecord::kCompiled, std::memory_order_release);
+}
+
 void RecordPlaces(std::string_view places) {
   if (!g_header || places.size() > sizeof g_header->places) return;
   memcpy(g_header->places, places.data(), places.size());

@@ -42,6 +42,10 @@ bool WriteArtifact(std::string_view bytes, uint64_t* offset);
 // Records a system call that the filter refused. Async-signal-safe.
 void RecordDeniedSyscall(uint32_t number);
 
+// The compile step of a program (core/capture_layout.h). All output so far is the compiler's.
+void RecordCompiling();
+void RecordCompiled(uint64_t wall_microseconds, uint64_t cpu_microseconds, uint64_t max_rss_bytes);
+
 // Async-signal-safe.
 void RecordPlaces(std::string_view places);
 

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -127,8 +128,10 @@ std::optional<End> ProgramInit::RunUntil(const core::UniqueFd& source,
 End ProgramInit::Ended(int status) {
   EndAll();
   for (const size_t stream : {0, 1}) Drain(stream);
-  if (WIFSIGNALED(status)) return {.exit_code = 128 + WTERMSIG(status), .signal = WTERMSIG(status)};
-  return {.exit_code = WEXITSTATUS(status)};
+  End end{.max_rss_bytes = max_rss_bytes_};
+  end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+  end.exit_code = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
+  return end;
 }
 
 void ProgramInit::Abandon() {
@@ -186,8 +189,11 @@ void ProgramInit::HandleSignals(std::optional<int>& ended) {
     if (info.ssi_signo == SIGINT) (void)kill(-program_, SIGINT);
   }
   int status = 0;
-  for (pid_t pid; (pid = waitpid(-1, &status, WNOHANG)) > 0;) {
-    if (pid == program_) ended = status;
+  rusage usage{};
+  for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
+    if (pid != program_) continue;
+    ended = status;
+    max_rss_bytes_ = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
 }
 

@@ -23,6 +23,7 @@ struct End {
   int not_started = 0;  // errno
   int exit_code = 0;    // 128 + number for a signal, as shells say
   int signal = 0;
+  uint64_t max_rss_bytes = 0;  // of it, and of the processes that it has waited for
   bool ok() const { return not_started == 0 && exit_code == 0; }
 };
 
@@ -83,6 +84,7 @@ class ProgramInit {
 
   core::UniqueFd signals_;
   pid_t program_ = -1;
+  uint64_t max_rss_bytes_ = 0;
   std::array<core::UniqueFd, 2> output_;
   core::UniqueFd input_to_;
   std::string_view input_;

@@ -41,17 +41,8 @@ nlohmann::json ErrorOf(const End& end, const char* type, const ProgramError& rea
           {"hint", nullptr}};
 }
 
-// Of all processes that have ended, which is more exact than what the host sees from outside;
-// without what was used before the request.
-nlohmann::json UsageOfChildren(uint64_t cpu_before) {
-  rusage usage{};
-  (void)getrusage(RUSAGE_CHILDREN, &usage);
-  const auto microseconds = [](const timeval& time) {
-    return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
-  };
-  const uint64_t cpu = microseconds(usage.ru_utime) + microseconds(usage.ru_stime);
-  return {{"cpu_microseconds", cpu - std::min(cpu, cpu_before)},
-          {"max_rss_bytes", static_cast<uint64_t>(usage.ru_maxrss) * 1024}};
+uint64_t Microseconds(const timeval& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
 }
 
 // The parts that all reports have.
@@ -76,10 +67,23 @@ std::string Text(const nlohmann::json& report) {
 
 }  // namespace
 
+ChildUsage UsageOfChildren() {
+  rusage usage{};
+  (void)getrusage(RUSAGE_CHILDREN, &usage);
+  return {Microseconds(usage.ru_utime) + Microseconds(usage.ru_stime),
+          static_cast<uint64_t>(usage.ru_maxrss) * 1024};
+}
+
 std::string ReportOfProgram(const End& end, const char* type, const ProgramError& error,
-                            uint64_t cpu_before) {
-  return Text(Report(end, UsageOfChildren(cpu_before),
-                     end.ok() ? nlohmann::json() : ErrorOf(end, type, error)));
+                            const ChildUsage& before) {
+  const ChildUsage usage = UsageOfChildren();
+  const bool is_program = usage.max_rss_bytes > before.max_rss_bytes;
+  return Text(Report(
+      end,
+      {{"cpu_microseconds",
+        usage.cpu_microseconds - std::min(usage.cpu_microseconds, before.cpu_microseconds)},
+       {"max_rss_bytes", is_program ? usage.max_rss_bytes : end.max_rss_bytes}},
+      end.ok() ? nlohmann::json() : ErrorOf(end, type, error)));
 }
 
 // The host sees from outside what the interpreter has used.

@@ -15,9 +15,16 @@ namespace belljar::inside {
 inline constexpr char kCompileError[] = "CompileError";
 inline constexpr char kExitStatus[] = "ExitStatus";
 
-// `cpu_before`: used before the request, in microseconds.
+// Of all processes that have ended, which is more exact than what the host sees from outside.
+struct ChildUsage {
+  uint64_t cpu_microseconds = 0;
+  uint64_t max_rss_bytes = 0;  // the most that one of them had
+};
+ChildUsage UsageOfChildren();
+
+// `before`: what was used before the request (CPU time), and by the compiler (memory).
 std::string ReportOfProgram(const End& end, const char* type, const ProgramError& error,
-                            uint64_t cpu_before);
+                            const ChildUsage& before);
 
 struct CellReport {
   End end;

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <chrono>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -102,10 +103,33 @@ class WarmStart {
   core::UniqueFd request_;
 };
 
+struct ProcessLimits {
+  uint64_t memory = 0;
+  uint64_t cpu_seconds = 0;
+  uint64_t file_size = 0;
+};
+ProcessLimits LimitsOf(const core::RequestHeader& header) {
+  return {header.memory_limit, header.cpu_limit_seconds, header.file_size_limit};
+}
+// A binary may be larger than the files that its program may write.
+ProcessLimits CompileLimitsOf(const ProgramStart& start, const core::RequestHeader& header) {
+  return {header.compile_memory_limit, header.compile_cpu_limit_seconds,
+          start.plan.ceiling.file_size.count};
+}
+
+bool LowerLimits(const ProgramStart& start, const ProcessLimits& to) {
+  if (start.plan.without_rlimits) return true;
+  core::Limits limits = start.plan.ceiling;
+  limits.memory.count = to.memory;
+  limits.file_size.count = to.file_size;
+  limits.cpu = std::chrono::seconds(to.cpu_seconds);
+  return seal::ApplyProgramRlimits(limits);
+}
+
 // One request, with what is started ahead of it.
 class Runner {
  public:
-  explicit Runner(const ProgramRunner& runner) : runner_(runner) {}
+  explicit Runner(const ProgramStart& start) : start_(start), runner_(start.runner) {}
 
   bool Begin() {
     if (!init_.Begin()) return false;
@@ -123,13 +147,14 @@ class Runner {
     const Program program = ReadMetadata(request.metadata);
     const std::string_view input =
         request.standard_input ? *request.standard_input : std::string_view();
-    cpu_before_ = init_.CpuMicroseconds();
+    before_.cpu_microseconds = init_.CpuMicroseconds();
     if (warm_.Take(program, init_)) return ReportOn(init_.Finish(input), kExitStatus, program);
     std::vector<std::string> environment = runner_.environment;
     environment.insert(environment.end(), program.environment.begin(), program.environment.end());
     if (!runner_.compile.empty()) {
-      const End compiled = init_.Run(Filled(runner_.compile, program.file), environment, {});
+      const End compiled = Compile(program, environment);
       if (!compiled.ok()) return ReportOn(compiled, kCompileError, program);
+      if (!LowerLimits(start_, LimitsOf(request.header))) _exit(kReportFailed);
     }
     std::vector<std::string> command = Filled(runner_.command, program.file);
     command.insert(command.end(), program.arguments.begin(), program.arguments.end());
@@ -139,23 +164,30 @@ class Runner {
  private:
   std::string ReportOn(const End& end, const char* type, const Program& program) const {
     const ProgramError error = ReadErrorLines(runner_.errors, init_.tail(), program.file);
-    return ReportOfProgram(end, type, error, cpu_before_);
+    return ReportOfProgram(end, type, error, before_);
   }
 
+  End Compile(const Program& program, const std::vector<std::string>& environment) {
+    RecordCompiling();
+    const auto began = std::chrono::steady_clock::now();
+    const ChildUsage unused = UsageOfChildren();
+    const End end = init_.Run(Filled(runner_.compile, program.file), environment, {});
+    if (!end.ok()) return end;
+    const auto wall = std::chrono::steady_clock::now() - began;
+    const ChildUsage used = UsageOfChildren();
+    before_.max_rss_bytes = used.max_rss_bytes;
+    RecordCompiled(
+        static_cast<uint64_t>(std::chrono::duration_cast<std::chrono::microseconds>(wall).count()),
+        used.cpu_microseconds - unused.cpu_microseconds, used.max_rss_bytes);
+    return end;
+  }
+
+  const ProgramStart& start_;
   const ProgramRunner& runner_;
   ProgramInit init_;
   WarmStart warm_;
-  uint64_t cpu_before_ = 0;
+  ChildUsage before_;
 };
-
-bool LowerLimits(const ProgramStart& start, const core::RequestHeader& header) {
-  if (start.plan.without_rlimits) return true;
-  core::Limits limits = start.plan.ceiling;
-  limits.memory.count = header.memory_limit;
-  limits.file_size.count = header.file_size_limit;
-  limits.cpu = std::chrono::seconds(header.cpu_limit_seconds);
-  return seal::ApplyProgramRlimits(limits);
-}
 
 }  // namespace
 
@@ -172,14 +204,17 @@ void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
   if (failure.step != seal::SealStep::kNone)
     FailSeal(socket.get(), failure.step, failure.error_number);
   (void)capture_memory.Release();  // closed by the seal
-  Runner runner(start.runner);
+  Runner runner(start);
   if (!runner.Begin()) FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
   SignalSealed(socket.get(), self_report, std::move(resources));
   if (IsOrderNext(socket.get())) {
     ServeProgramSession(start, runner.WithoutWarmStart(), socket.get());
   }
   const ReceivedRequest request = ReceiveRequest(socket.get());
-  if (!LowerLimits(start, request.header)) FailSeal(socket.get(), seal::SealStep::kRlimits, errno);
+  const ProcessLimits limits = start.runner.compile.empty()
+                                   ? LimitsOf(request.header)
+                                   : CompileLimitsOf(start, request.header);
+  if (!LowerLimits(start, limits)) FailSeal(socket.get(), seal::SealStep::kRlimits, errno);
   SetOutputLimit(request.header.output_limit);
   Report(socket.get(), runner.Execute(request));
   AwaitEnd(socket.get());

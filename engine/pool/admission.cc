@@ -60,6 +60,9 @@ core::Result<void> Admission::Admit(workers::Worker& worker, core::Deadline dead
   if (core::Result<void> observed = Observe(worker); !observed) return observed;
   if (options_.zygote.kind.single_run) worker.cpu_before = worker.process.CpuTime();
   worker.runs_programs = options_.zygote.program.has_value();
+  if (worker.runs_programs && !options_.zygote.program->compile.empty()) {
+    worker.compiles = options_.zygote.program->compile_limits;
+  }
   if (worker.runs_programs) {
     worker.cpu_before = workers::UsageOfTree(worker.process.pid()).cpu_time;
   }

@@ -44,9 +44,11 @@ const Keys kZygoteKeys = {"why", "environment", "huge_pages", "light"};
 const Keys kPackageKeys = {"why", "modules", "rehearsal"};
 const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
-const Keys kProgramKeys = {"why",     "title",       "aliases", "extensions", "interpreters",
-                           "package", "version",     "file",    "command",    "compile",
-                           "errors",  "environment", "example", "warm",       "session"};
+const Keys kProgramKeys = {"why",          "title",   "aliases",      "extensions",
+                           "interpreters", "package", "version",      "file",
+                           "command",      "compile", "errors",       "environment",
+                           "example",      "warm",    "compile_time", "compile_memory",
+                           "session"};
 const Keys kErrorKeys = {"pattern", "groups", "last"};
 const Keys kErrorGroups = {"file", "line", "column", "type", "message", ""};
 const Keys kEgressKeys = {"why", "port"};
@@ -560,6 +562,14 @@ void ReadProgram(const toml::table& root, core::Profile& profile) {
   program.compile = GetStringsIfAny(table, "compile");
   program.warm = GetStringsIfAny(table, "warm");
   program.session = GetStringsIfAny(table, "session");
+  if (table.contains("compile_time")) {
+    program.compile_limits.time =
+        Unwrap(core::ParseDuration(Get<std::string>(table, "compile_time")), table);
+  }
+  if (table.contains("compile_memory")) {
+    program.compile_limits.memory =
+        Unwrap(core::Bytes::Parse(Get<std::string>(table, "compile_memory")), table);
+  }
   for (const toml::table* entry : GetTables(table, "errors")) {
     program.errors.push_back(ReadErrorPattern(*entry));
   }

@@ -109,14 +109,70 @@ Execution::Execution(workers::Worker worker, const host::Request& request,
       options_(options),
       policy_(policy),
       channel_(worker_.socket.get(), request, options.call, is_cell(), worker_.may_start_over),
-      interrupts_(options.interrupted) {}
+      interrupts_(options.interrupted),
+      limits_(request.limits) {}
 
 void Execution::StartClock() {
   start_ = core::Clock::now();
-  deadline_ = start_ + request_.limits.timeout;
-  cpu_check_ = start_ + SoonestUse(request_.limits.cpu);
+  if (worker_.compiles) {
+    is_compiling_ = true;
+    limits_.timeout = limits_.cpu = CompileTime();
+    limits_.memory = CompileMemory();
+  }
+  deadline_ = start_ + limits_.timeout;
+  cpu_check_ = start_ + SoonestUse(limits_.cpu);
   if (worker_.runs_programs) memory_check_ = start_ + kMemoryInterval;
   next_stream_ = start_ + kStreamInterval;
+}
+
+std::chrono::milliseconds Execution::CompileTime() const {
+  return request_.compile_time.value_or(std::max(worker_.compiles->time, request_.limits.timeout));
+}
+
+core::Bytes Execution::CompileMemory() const {
+  return {std::max(worker_.compiles->memory.count, request_.limits.memory.count)};
+}
+
+// From then on the limits of the request hold. The worker only says when: a hostile one gains what
+// its compiler might have used.
+void Execution::NoteCompiled() {
+  const std::optional<host::Compilation> compiled =
+      is_compiling_ ? worker_.capture.Compiled() : std::nullopt;
+  if (!compiled) return;
+  is_compiling_ = false;
+  compilation_ = *compiled;
+  host::Usage& usage = compilation_.usage;
+  const auto since =
+      std::chrono::duration_cast<std::chrono::microseconds>(core::Clock::now() - start_);
+  usage.wall_time = std::min(usage.wall_time, since);
+  usage.cpu_time = std::min<std::chrono::microseconds>(usage.cpu_time, limits_.cpu);
+  usage.max_rss_bytes = std::max(std::min(usage.max_rss_bytes, limits_.memory.count), peak_memory_);
+  peak_memory_ = 0;
+  limits_ = request_.limits;
+  deadline_ = start_ + usage.wall_time + limits_.timeout;
+  cpu_check_ = core::Clock::now();
+}
+
+// After the rest of the outcome.
+void Execution::AddCompilation(host::Outcome& outcome) const {
+  if (!worker_.compiles) return;
+  host::Compilation& made = outcome.compilation.emplace(compilation_);
+  made.failed = is_compiling_;
+  const uint64_t standard_output = outcome.stdout_stream.text.size();
+  const uint64_t standard_error = outcome.stderr_stream.text.size();
+  if (made.failed) {
+    made.usage = outcome.usage;
+    made.stdout_bytes = standard_output;
+    made.stderr_bytes = standard_error;
+    return;
+  }
+  made.stdout_bytes = std::min(made.stdout_bytes, standard_output);
+  made.stderr_bytes = std::min(made.stderr_bytes, standard_error);
+  host::Usage& total = outcome.usage;
+  made.of_program = {total.wall_time - std::min(total.wall_time, made.usage.wall_time),
+                     total.cpu_time - std::min(total.cpu_time, made.usage.cpu_time),
+                     total.max_rss_bytes};
+  total.max_rss_bytes = std::max(total.max_rss_bytes, made.usage.max_rss_bytes);
 }
 
 void Execution::ServeEgress(egress::EgressService& service, core::UniqueFd listener,
@@ -162,6 +218,13 @@ core::Result<void> Execution::SendRequest() {
   header.file_size_limit = request_.limits.file_size.count;
   header.cpu_limit_seconds =
       static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(request_.limits.cpu).count());
+  if (worker_.compiles) {
+    header.compile_memory_limit = CompileMemory().count;
+    // Not lower than the program's, since limits can only be lowered.
+    header.compile_cpu_limit_seconds = std::max(
+        header.cpu_limit_seconds,
+        static_cast<uint64_t>(std::chrono::ceil<std::chrono::seconds>(CompileTime()).count()));
+  }
   core::SessionOrder order;
   if (question_) order.kind = core::SessionOrder::kAsk;
   const std::string_view parts[] = {
@@ -248,6 +311,7 @@ core::Result<Execution::End> Execution::Watch() {
       }
       if (watched[1].revents) return End::kDied;
     }
+    NoteCompiled();
     const core::Deadline now = core::Clock::now();
     // Repeated: an interrupt that comes before the program's own code has begun is ignored.
     if (now >= interrupt_at_) {
@@ -267,11 +331,11 @@ core::Result<Execution::End> Execution::Watch() {
 std::optional<Execution::End> Execution::CheckUsage(core::Deadline now) {
   if (now >= memory_check_) {
     peak_memory_ = std::max(peak_memory_, MemoryOfPrograms());
-    if (peak_memory_ > request_.limits.memory.count) return End::kMemoryLimit;
+    if (peak_memory_ > limits_.memory.count) return End::kMemoryLimit;
     memory_check_ = now + kMemoryInterval;
   }
   if (now < cpu_check_) return std::nullopt;
-  const auto left = request_.limits.cpu - CpuTime();
+  const auto left = limits_.cpu + compilation_.usage.cpu_time - CpuTime();
   if (left <= left.zero()) return End::kCpuLimit;
   cpu_check_ = now + SoonestUse(left);
   return std::nullopt;
@@ -320,6 +384,7 @@ void Execution::AskForPlaces() {
 }
 
 core::Result<host::Outcome> Execution::Collect(End end) {
+  NoteCompiled();
   // The wall time excludes the kill.
   const auto wall_time = core::Clock::now() - start_;
   host::Outcome outcome;
@@ -335,12 +400,13 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   if (reported) {
     // The guest no longer runs: what the kernel has counted so far is final.
     outcome.usage.cpu_time = std::max(CpuTime(), ReportedByPrograms(outcome.usage.cpu_time));
-    outcome.usage.max_rss_bytes = std::max(
-        {peak_memory_, workers::MaxRss(worker_.status_fd.get()),
-         std::min(ReportedByPrograms(outcome.usage.max_rss_bytes), request_.limits.memory.count)});
+    outcome.usage.max_rss_bytes =
+        std::max({peak_memory_, workers::MaxRss(worker_.status_fd.get()),
+                  std::min(ReportedByPrograms(outcome.usage.max_rss_bytes), limits_.memory.count)});
     // The worker is killed when it is retired, off the caller's path.
     CollectOutput(outcome);
     CollectFiles(outcome);
+    AddCompilation(outcome);
     if (worker_.runs_programs && outcome.kill_signal == SIGSYS) SetHostileCall(outcome);
     return outcome;
   }
@@ -359,6 +425,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   outcome.usage.max_rss_bytes = std::max(peak_memory_, exit.max_rss_bytes);
   CollectOutput(outcome);
   CollectFiles(outcome);
+  AddCompilation(outcome);
   Explain(end, exit, outcome);
   if (has_places) AddPlaces(worker_.capture.Places(), request_, outcome);
   return outcome;
@@ -405,25 +472,26 @@ void Execution::Explain(End end, const core::ExitReport& exit, host::Outcome& ou
                            const char* hint) {
     host::SetStopped(outcome, status, type, "stopped " + after, hint);
   };
-  const core::Limits& limits = request_.limits;
+  const core::Limits& limits = limits_;
+  const std::string step = is_compiling_ ? ", while it was compiled" : "";
   if (end == End::kTimeout) {
     return stopped(host::Status::kTimeout, "Timeout",
-                   "after " + core::FormatDuration(limits.timeout) + " of wall time",
+                   "after " + core::FormatDuration(limits.timeout) + " of wall time" + step,
                    "make the program do less, or raise the timeout");
   }
-  const bool out_of_cpu =
-      end == End::kCpuLimit || exit.signal == SIGXCPU ||
-      (exit.known && end == End::kDied && exit.signal == SIGKILL && exit.cpu_time >= limits.cpu);
+  const bool out_of_cpu = end == End::kCpuLimit || exit.signal == SIGXCPU ||
+                          (exit.known && end == End::kDied && exit.signal == SIGKILL &&
+                           exit.cpu_time >= limits.cpu + compilation_.usage.cpu_time);
   if (out_of_cpu) {
     return stopped(host::Status::kCpuLimit, "CpuLimit",
-                   "after " + core::FormatDuration(limits.cpu) + " of CPU time",
+                   "after " + core::FormatDuration(limits.cpu) + " of CPU time" + step,
                    "make the program do less, or raise the CPU limit");
   }
   if (end == End::kCancelled)
     return host::SetKilled(outcome, host::KillCause::kCancelled, "cancelled");
   if (end == End::kMemoryLimit || worker_.capture.OutOfMemory()) {
     return stopped(host::Status::kMemoryLimit, "MemoryLimit",
-                   "at " + limits.memory.ToString() + " of memory",
+                   "at " + limits.memory.ToString() + " of memory" + step,
                    "use less memory at a time, or raise the memory limit");
   }
   ExplainKill(end, exit, outcome);

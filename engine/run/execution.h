@@ -73,6 +73,10 @@ class Execution {
 
   bool is_cell() const { return worker_.use == workers::WorkerUse::kSession; }
   void StartClock();
+  std::chrono::milliseconds CompileTime() const;
+  core::Bytes CompileMemory() const;
+  void NoteCompiled();
+  void AddCompilation(host::Outcome& outcome) const;
   bool Cancel();
   core::Result<void> SendRequest();
   core::Result<End> Watch();
@@ -104,6 +108,9 @@ class Execution {
   const std::string_view policy_;
   WorkerChannel channel_;
   waiting::InterruptCheck interrupts_;
+  core::Limits limits_;  // in force: while it compiles, those of compiling
+  bool is_compiling_ = false;
+  host::Compilation compilation_;  // once it is done
   core::Deadline start_;
   core::Deadline deadline_;
   core::Deadline cpu_check_;

@@ -36,6 +36,7 @@ void CaptureReader::Clear() {
   }
   own.out_of_memory.store(0);
   own.places_size.store(0);
+  own.compile.step.store(core::CompileRecord::kNone);
   own.denied_count.store(0);
   if (used <= kKeptWhenCleared) return;
   // If it fails, the pages are kept.
@@ -70,6 +71,22 @@ std::string CaptureReader::Report(uint64_t limit) const {
 std::string CaptureReader::Artifacts() const {
   const uint64_t size = header().artifacts_size.load(std::memory_order_acquire);
   return Copy(layout_.artifacts_offset(), 0, std::min(size, layout_.artifacts.count));
+}
+
+std::optional<host::Compilation> CaptureReader::Compiled() const {
+  const core::CompileRecord& record = header().compile;
+  if (record.step.load(std::memory_order_acquire) != core::CompileRecord::kCompiled) {
+    return std::nullopt;
+  }
+  const auto microseconds = [](const std::atomic<uint64_t>& word) {
+    return std::chrono::microseconds(std::min<uint64_t>(word.load(), INT64_MAX));
+  };
+  host::Compilation compilation;
+  compilation.stdout_bytes = record.stdout_size.load();
+  compilation.stderr_bytes = record.stderr_size.load();
+  compilation.usage = {microseconds(record.wall_microseconds),
+                       microseconds(record.cpu_microseconds), record.max_rss_bytes.load()};
+  return compilation;
 }
 
 bool CaptureReader::OutOfMemory() const { return header().out_of_memory.load() != 0; }

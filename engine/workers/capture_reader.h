@@ -4,6 +4,7 @@
 #define BELLJAR_ENGINE_WORKERS_CAPTURE_READER_H_
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -40,6 +41,8 @@ class CaptureReader {
   // As in core/capture_layout.h.
   std::string Places() const;
   std::vector<host::SecurityEvent> DeniedSyscalls() const;
+  // nullopt: nothing has been compiled. As the worker says: nothing is clamped.
+  std::optional<host::Compilation> Compiled() const;
 
  private:
   core::CaptureHeader& header() const {

@@ -4,9 +4,11 @@
 
 #include <chrono>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/limits.h"
 #include "engine/core/process.h"
 #include "engine/host/outcome.h"
 #include "engine/seal/self_report.h"
@@ -30,8 +32,9 @@ struct Worker {
   core::Process process;
   // kSession: it survives a request.
   WorkerUse use = WorkerUse::kRun;
-  bool runs_programs = false;   // it starts other processes, which belong to the run
-  bool may_start_over = false;  // its zygote has omitted modules
+  bool runs_programs = false;  // it starts other processes, which belong to the run
+  std::optional<core::CompileLimits> compiles;  // before it runs them
+  bool may_start_over = false;                  // its zygote has omitted modules
   // Used before this run: by a single run's process to start up, or in a session by earlier cells.
   std::chrono::microseconds cpu_before{0};
 };

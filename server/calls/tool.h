@@ -54,6 +54,8 @@ struct ToolCall {
   std::string execution_id;  // of a job, under which it was submitted; empty: generate one
   // Of CPU time, for protocols that have a limit of their own; nullopt: the timeout is both.
   std::optional<std::chrono::milliseconds> cpu_limit;
+  // Likewise, of the time to compile a program; nullopt: its language has one.
+  std::optional<std::chrono::milliseconds> compile_limit;
   Form form = Form::kAnswer;
   // Set by Calls for the tool. Runs work after the client has been answered; null: all work is done
   // before Call returns.

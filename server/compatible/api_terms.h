@@ -5,6 +5,7 @@
 
 #include <nlohmann/json.hpp>
 #include <string>
+#include <vector>
 
 #include "engine/core/limits.h"
 #include "server/calls/tool.h"
@@ -28,11 +29,25 @@ struct ApiTools {
   Tool* close_session = nullptr;
 };
 
+// A language besides Python that the operator has enabled.
+struct InstalledLanguage {
+  std::string name;                  // of execute_code: "cpp"
+  std::string title;                 // "C++ (GCC)"
+  std::string version;               // empty: unknown
+  std::vector<std::string> aliases;  // other names
+  std::string file;                  // of the source
+  std::string compile;               // a command, for people; empty: nothing is compiled
+  std::string command;               // likewise
+  core::Limits limits;               // as in ApiTerms
+  core::Limits maximum;
+};
+
 // What clients are told about this server.
 struct About {
   std::string version;  // Belljar's
   std::string python_version;
   size_t queue = 0;  // the most calls that may wait
+  std::vector<InstalledLanguage> languages = {};
 };
 
 // The nearest value that the tool accepts.

@@ -26,8 +26,8 @@ class CompatibleApis {
 
   // `Api` is a WebHandler.
   template <typename Api>
-  void Add(ApiTerms terms) {
-    handlers_.push_back(std::make_unique<Api>(calls_, api_tools_, std::move(terms), about_));
+  void Add(const ApiTerms& terms) {
+    handlers_.push_back(std::make_unique<Api>(calls_, api_tools_, terms, about_));
   }
   std::vector<WebHandler*> handlers() const;
 

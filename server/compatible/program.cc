@@ -6,10 +6,19 @@
 #include <utility>
 
 namespace belljar::server::compatible {
+namespace {
 
-bool AreModules(const std::vector<ProgramFile>& files) {
-  return std::ranges::all_of(files,
-                             [](const ProgramFile& file) { return file.path.ends_with(".py"); });
+std::optional<std::chrono::milliseconds> Milliseconds(std::optional<double> seconds) {
+  if (!seconds) return std::nullopt;
+  return std::chrono::milliseconds(std::max<int64_t>(1, std::llround(*seconds * 1000)));
+}
+
+}  // namespace
+
+bool MayHave(const std::vector<ProgramFile>& files, const ApiTerms& terms) {
+  return terms.has_workspace || std::ranges::all_of(files, [](const ProgramFile& file) {
+           return file.path.ends_with(".py");
+         });
 }
 
 nlohmann::json FilesArgument(std::vector<ProgramFile> files) {
@@ -20,11 +29,12 @@ nlohmann::json FilesArgument(std::vector<ProgramFile> files) {
   return list;
 }
 
-ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
+ToolCall CallOf(Program program, const Language& language, const Caller& caller,
                 std::shared_ptr<Cancellation> cancellation) {
   ToolCall call;
-  call.arguments = ProfileArgument(terms);
+  call.arguments = ProfileArgument(language.terms);
   nlohmann::json& arguments = call.arguments;
+  if (!language.is_python) arguments["language"] = language.name();
   arguments["code"] = std::move(program.code);
   if (program.standard_input) arguments["stdin"] = std::move(*program.standard_input);
   if (!program.arguments.empty()) arguments["args"] = std::move(program.arguments);
@@ -33,12 +43,10 @@ ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
   if (program.memory_bytes) {
     arguments["memory_limit"] = static_cast<uint64_t>(*program.memory_bytes);
   }
-  if (program.cpu_seconds) {
-    call.cpu_limit =
-        std::chrono::milliseconds(std::max<int64_t>(1, std::llround(*program.cpu_seconds * 1000)));
-  }
+  call.cpu_limit = Milliseconds(program.cpu_seconds);
+  call.compile_limit = Milliseconds(program.compile_seconds);
   call.caller = caller;
-  call.profile_setting = terms.setting;
+  call.profile_setting = language.terms.setting;
   call.cancellation = std::move(cancellation);
   call.form = ToolCall::Form::kOutcome;
   return call;

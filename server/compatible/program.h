@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "server/calls/tool.h"
-#include "server/compatible/api_terms.h"
+#include "server/compatible/languages.h"
 
 namespace belljar::server::compatible {
 
@@ -18,8 +18,8 @@ struct ProgramFile {
   std::string base64;  // as sent; the tool checks it
 };
 
-// Whether all are modules (.py), which a program may have in any profile.
-bool AreModules(const std::vector<ProgramFile>& files);
+// Whether a program may have these: all are modules (.py), or there is a workspace.
+bool MayHave(const std::vector<ProgramFile>& files, const ApiTerms& terms);
 
 struct Program {
   std::string code;
@@ -30,11 +30,12 @@ struct Program {
   std::optional<double> seconds;
   std::optional<double> cpu_seconds;  // nullopt: as `seconds`
   std::optional<double> memory_bytes;
+  std::optional<double> compile_seconds;  // nullopt: what the language has
 };
 
 // A call of execute_code, whose result is for EndOf (run_report.h). `cancellation`: of who waits
 // for its end.
-ToolCall CallOf(Program program, const ApiTerms& terms, const Caller& caller,
+ToolCall CallOf(Program program, const Language& language, const Caller& caller,
                 std::shared_ptr<Cancellation> cancellation);
 nlohmann::json FilesArgument(std::vector<ProgramFile> files);
 

@@ -42,12 +42,12 @@ int FailedCode(std::optional<int> code) {
 }
 
 void SetKilledEnd(host::KillCause cause, int signal, RunReport& report) {
-  report.end = RunReport::End::kSignal;
+  report.end = Stage::End::kSignal;
   switch (cause) {
     case host::KillCause::kCancelled:
-    case host::KillCause::kContainerEnded: report.end = RunReport::End::kLost; break;
+    case host::KillCause::kContainerEnded: report.end = Stage::End::kLost; break;
     case host::KillCause::kExit:
-      report.end = RunReport::End::kExited;
+      report.end = Stage::End::kExited;
       report.exit_code = 1;
       return;
     case host::KillCause::kSystemCall: report.signal = SIGSYS; return;
@@ -61,12 +61,12 @@ void SetKilledEnd(host::KillCause cause, int signal, RunReport& report) {
 
 void SetEnd(const host::Outcome& outcome, RunReport& report) {
   const host::GuestError error = outcome.error.value_or(host::GuestError());
-  report.end = RunReport::End::kExited;
+  report.end = Stage::End::kExited;
   switch (outcome.status) {
     case Status::kOk: return;
     case Status::kException:
       if (outcome.kill_signal > 0) {
-        report.end = RunReport::End::kSignal;
+        report.end = Stage::End::kSignal;
         report.signal = outcome.kill_signal;
         break;
       }
@@ -82,9 +82,9 @@ void SetEnd(const host::Outcome& outcome, RunReport& report) {
       report.exception = RunReport::Exception{"PolicyError", error.message, report.error_text};
       return;
     case Status::kTimeout:
-    case Status::kCpuLimit: report.end = RunReport::End::kTimeLimit; break;
+    case Status::kCpuLimit: report.end = Stage::End::kTimeLimit; break;
     case Status::kMemoryLimit:
-      report.end = RunReport::End::kMemoryLimit;
+      report.end = Stage::End::kMemoryLimit;
       report.signal = SIGKILL;
       // For graders that search for it.
       report.error_text = "MemoryError: " + error.message + "\n";
@@ -93,6 +93,12 @@ void SetEnd(const host::Outcome& outcome, RunReport& report) {
   }
   report.note = error.message;
   report.exception = RunReport::Exception{error.type, error.message, error.traceback};
+}
+
+void SetUsage(const host::Usage& usage, Stage& stage) {
+  stage.wall_seconds = host::Seconds(usage.wall_time);
+  stage.cpu_seconds = host::Seconds(usage.cpu_time);
+  stage.memory_bytes = usage.max_rss_bytes;
 }
 
 void AddOutputs(const host::Outcome& outcome, const std::vector<Content>& contents,
@@ -117,9 +123,29 @@ void AddOutputs(const host::Outcome& outcome, const std::vector<Content>& conten
   }
 }
 
+// The compiler's stage, of a report that has both.
+void SplitOff(const host::Compilation& made, RunReport& report) {
+  Stage& compile = report.compile.emplace();
+  if (made.failed) {
+    std::swap(compile, static_cast<Stage&>(report));
+    report.end = Stage::End::kNotRun;
+    return;
+  }
+  const auto take = [](std::string& text, uint64_t size) {
+    std::string taken = text.substr(0, size);
+    text.erase(0, size);
+    return taken;
+  };
+  compile.end = Stage::End::kExited;
+  compile.standard_output = take(report.standard_output, made.stdout_bytes);
+  compile.standard_error = take(report.standard_error, made.stderr_bytes);
+  SetUsage(made.usage, compile);
+  SetUsage(made.of_program, report);
+}
+
 }  // namespace
 
-std::string RunReport::WholeStandardError() const {
+std::string Stage::WholeStandardError() const {
   std::string text = standard_error;
   if (!text.empty() && !text.ends_with('\n') && !error_text.empty()) text += '\n';
   return text + error_text;
@@ -142,10 +168,9 @@ RunEnd EndOf(core::Result<ToolResult> result) {
   report.standard_output = outcome.stdout_stream.text;
   report.standard_error = outcome.stderr_stream.text;
   report.value = outcome.result_repr.value_or("");
-  report.wall_seconds = host::Seconds(outcome.usage.wall_time);
-  report.cpu_seconds = host::Seconds(outcome.usage.cpu_time);
-  report.memory_bytes = outcome.usage.max_rss_bytes;
+  SetUsage(outcome.usage, report);
   SetEnd(outcome, report);
+  if (outcome.compilation) SplitOff(*outcome.compilation, report);
   AddOutputs(outcome, result->contents, report);
   return report;
 }
@@ -155,7 +180,8 @@ std::string JoinedMessages(std::string first, std::string_view second) {
   return first.append(second);
 }
 
-std::optional<RunReport> UnreadableSource(std::string_view code) {
+std::optional<RunReport> UnreadableSource(std::string_view code, const Language* language) {
+  const bool is_python = !language || language->is_python;
   const char* why = nullptr;
   if (code.find('\0') != std::string_view::npos) {
     why = "source code string cannot contain null bytes";
@@ -165,11 +191,14 @@ std::optional<RunReport> UnreadableSource(std::string_view code) {
     return std::nullopt;
   }
   RunReport report;
-  report.end = RunReport::End::kExited;
+  report.end = Stage::End::kExited;
   report.exit_code = 1;
   report.status = Status::kException;
-  report.error_text = std::string("SyntaxError: ") + why + "\n";
+  report.error_text =
+      (is_python ? "SyntaxError: " : language->installed.file + ": error: ") + why + "\n";
   report.exception = RunReport::Exception{"SyntaxError", why, report.error_text};
+  if (!is_python && language->compiles())
+    SplitOff({.failed = true, .usage = {}, .of_program = {}}, report);
   return report;
 }
 

@@ -17,22 +17,23 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "server/calls/tool.h"
+#include "server/compatible/languages.h"
 
 namespace belljar::server::compatible {
 
-struct RunReport {
+// How a program ended, or its compiler.
+struct Stage {
   enum class End {
     kExited,  // with exit_code; 1 also for code that the language policy refused
     kTimeLimit,
     kMemoryLimit,
     kSignal,
-    kLost,  // cancelled, or its container ended: says nothing about the program
+    kLost,    // cancelled, or its container ended: says nothing about the program
+    kNotRun,  // it could not be compiled
   };
   End end = End::kLost;
   int exit_code = 0;  // of kExited, from 0 to 255
   int signal = 0;     // of kSignal and kMemoryLimit
-  host::Status status = host::Status::kKilled;
-  std::string execution_id;  // may be empty
   std::string standard_output;
   std::string standard_error;  // what the program wrote
   std::string error_text;      // what Python would have added: a traceback, or why nothing ran
@@ -40,6 +41,15 @@ struct RunReport {
   double wall_seconds = 0;
   double cpu_seconds = 0;
   uint64_t memory_bytes = 0;
+
+  // Both parts, as shown on a terminal.
+  std::string WholeStandardError() const;
+};
+
+struct RunReport : Stage {
+  std::optional<Stage> compile;  // of a language that is compiled
+  host::Status status = host::Status::kKilled;
+  std::string execution_id;  // may be empty
 
   struct Exception {
     std::string type;
@@ -57,8 +67,6 @@ struct RunReport {
   };
   std::vector<Output> outputs;
 
-  // Both parts, as shown on a terminal.
-  std::string WholeStandardError() const;
   // The newest file of that name; null: there is none, or it was too large to keep.
   const Output* FindFile(std::string_view path) const;
 };
@@ -77,9 +85,10 @@ RunEnd EndOf(core::Result<ToolResult> result);
 // Two messages, one below the other; either may be empty.
 std::string JoinedMessages(std::string first, std::string_view second);
 
-// A source that Python cannot read: with NUL, or not UTF-8. To a grader this is an error of the
-// program, although the tool refuses such an argument.
-std::optional<RunReport> UnreadableSource(std::string_view code);
+// A source that cannot be read: with NUL, or not UTF-8. To a grader this is an error of the
+// program, although the tool refuses such an argument. Null: Python.
+std::optional<RunReport> UnreadableSource(std::string_view code,
+                                          const Language* language = nullptr);
 
 }  // namespace belljar::server::compatible
 

@@ -301,6 +301,7 @@ ExecuteCode::Plan ExecuteCode::Prepare(const Arguments& arguments, const ToolCal
     std::chrono::milliseconds& cpu = plan.request.limits.cpu;
     cpu = std::min(cpu, *call.cpu_limit);
   }
+  plan.request.compile_time = call.compile_limit;
   if (plan.profile) PrepareInput(arguments, call, plan, problems);
   return plan;
 }

@@ -4,6 +4,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "engine/outside/program_version.h"
 #include "engine/profiles/languages.h"
 #include "engine/profiles/loader.h"
 #include "engine/profiles/profile_names.h"
@@ -420,6 +421,16 @@ outside::SandboxOptions Sandboxes::OptionsOf(const core::Profile& profile) const
   options.spares = config_.spares;
   options.network = config_.network;
   return options;
+}
+
+std::vector<const EnabledProfile*> Sandboxes::enabled_languages() const {
+  std::vector<const EnabledProfile*> enabled;
+  for (const Language& each : of_languages_) enabled.push_back(&each.alone->enabled);
+  return enabled;
+}
+
+std::string Sandboxes::VersionOf(const EnabledProfile& language) const {
+  return outside::ProgramVersion(OptionsOf(language.profile));
 }
 
 core::Result<std::shared_ptr<outside::Sandbox>> Sandboxes::Start(

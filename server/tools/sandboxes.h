@@ -56,6 +56,10 @@ class Sandboxes {
   const std::vector<EnabledProfile>& enabled() const { return enabled_; }
   // The names of the languages besides Python, likewise. Their programs have no language policy.
   const std::vector<std::string>& languages() const { return languages_; }
+  // The same, as set up, in the same order; and the version that this machine has, which takes the
+  // time of a run.
+  std::vector<const EnabledProfile*> enabled_languages() const;
+  std::string VersionOf(const EnabledProfile& language) const;
   const std::vector<core::Profile>& installed() const { return catalogue_.profiles(); }
   const EnabledProfile& default_profile() const { return enabled_[default_]; }
   // Names of the combinations of enabled profiles that calls may name. Empty if there are too many

@@ -1,5 +1,6 @@
 """The server that the clients of other services talk to."""
 
+import json
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -41,14 +42,18 @@ profiles = ["basic"]
 BASIC_TOKEN = "only-for-tests-of-basic-0123456789abcdef"
 
 
-@pytest.fixture(scope="session")
-def server(sealed, tmp_path_factory) -> Iterator[HttpServer]:  # noqa: F811
-    folder = tmp_path_factory.mktemp("compatible")
-    (folder / "config.toml").write_text(CONFIG)
+def start_server(folder: Path, languages: list[str]) -> HttpServer:
+    config = CONFIG.replace("queue = ", f"languages = {json.dumps(languages)}\nqueue = ")
+    (folder / "config.toml").write_text(config)
     for name, secret in (("ann", TOKEN), ("bob", OTHER_TOKEN), ("basic", BASIC_TOKEN)):
         with open(os.open(folder / f"{name}.token", os.O_CREAT | os.O_WRONLY, 0o600), "w") as file:
             file.write(secret)
-    server = HttpServer(folder / "log.txt", arguments=["--config", str(folder / "config.toml")])
+    return HttpServer(folder / "log.txt", arguments=["--config", str(folder / "config.toml")])
+
+
+@pytest.fixture(scope="session")
+def server(sealed, tmp_path_factory) -> Iterator[HttpServer]:  # noqa: F811
+    server = start_server(tmp_path_factory.mktemp("compatible"), [])
     yield server
     server.stop()
 

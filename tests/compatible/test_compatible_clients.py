@@ -70,7 +70,7 @@ def test_fusion_sends_and_fetches_files(session):
 
 def test_fusion_is_told_that_there_is_no_other_language(session):
     assert "422" in session["fusion"]["other_language"]
-    assert "'python' only" in session["fusion"]["other_language"]
+    assert "is not enabled on this server (python)" in session["fusion"]["other_language"]
 
 
 def test_fusion_runs_a_notebook(session):

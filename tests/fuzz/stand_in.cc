@@ -88,4 +88,9 @@ core::Result<host::Outcome> Sandbox::RunCell(sessions::Session&, const host::Req
   abort();  // without a session
 }
 
+core::Result<host::Outcome> RunOnce(SandboxOptions, const host::Request& request,
+                                    const run::RunOptions& options, bool) {
+  return StandIn().Run(request, options);
+}
+
 }  // namespace belljar::outside

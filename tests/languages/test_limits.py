@@ -2,6 +2,7 @@
 # ruff: noqa: E501 programs of other languages
 
 import uuid
+from pathlib import Path
 
 import pytest
 
@@ -208,3 +209,41 @@ int main() {
     assert ran.status == "ok", ran.outcome
     assert 0 < int(ran.stdout) <= ran.limits["processes"]
     assert_nothing_is_left(mark)
+
+
+SLOW_COMPILER = """
+schema = 1
+name = "slow"
+extends = "base"
+summary = "A compiler that does not end."
+
+[program]
+why = "a test"
+title = "Slow"
+extensions = [".sh"]
+package = "coreutils"
+version = ["sleep", "--version"]
+file = "main.sh"
+compile = ["sleep", "600"]
+compile_time = "700ms"
+compile_memory = "64m"
+command = ["bash", "{file}"]
+example = 'echo hello'
+
+[[paths]]
+path = "/usr/bin"
+why = "bash and sleep"
+"""
+
+
+def test_a_compiler_has_a_limit_of_its_own(run: Run, tmp_path: Path) -> None:
+    own = tmp_path / "slow.toml"
+    own.write_text(SLOW_COMPILER)
+    options: tuple[str | Path, ...] = ("--language", own, "--timeout", "0.2")
+    ran = run("bash", "echo 1", options=options)
+    assert ran.status == "timeout", ran.outcome
+    assert ran.error["message"] == "stopped after 700ms of wall time, while it was compiled"
+    # The control: one that ends, after more than the program may take.
+    own.write_text(SLOW_COMPILER.replace('"600"', '"3"').replace("700ms", "60s"))
+    ran = run("bash", "echo 1", options=options[:2] + ("--timeout", "2"))
+    assert (ran.status, ran.stdout) == ("ok", "1\n"), ran.outcome

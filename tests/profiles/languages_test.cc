@@ -142,6 +142,21 @@ TEST_F(Languages, TheEnvironmentIsTheBasesWithItsOwn) {
   ASSERT_EQ(program.errors.size(), 1u);
 }
 
+TEST_F(Languages, ACompilerHasLimitsOfItsOwn) {
+  const auto limits_with = [&](const char* keys) {
+    const auto languages = Open("file = \"main.sh\"\n", std::string("file = \"main.sh\"\n") + keys);
+    EXPECT_TRUE(languages) << languages.error().ToString();
+    return languages->languages().front().program->compile_limits;
+  };
+  EXPECT_EQ(limits_with("").time, std::chrono::seconds(10));
+  EXPECT_EQ(limits_with("").memory, core::Bytes::Mebi(512));
+  const auto own = limits_with("compile_time = \"2m\"\ncompile_memory = \"1g\"\n");
+  EXPECT_EQ(own.time, std::chrono::minutes(2));
+  EXPECT_EQ(own.memory, core::Bytes::Mebi(1024));
+  ExpectRefused(Open("file = \"main.sh\"\n", "file = \"main.sh\"\ncompile_time = \"soon\"\n"),
+                {"soon"});
+}
+
 TEST_F(Languages, TheSourceKeepsAPlainNameOnly) {
   const auto languages = Open();
   ASSERT_TRUE(languages);

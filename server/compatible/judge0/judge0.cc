@@ -6,6 +6,7 @@
 #include "engine/core/text.h"
 #include "engine/host/number.h"
 #include "server/compatible/json_answer.h"
+#include "server/compatible/judge0/language_ids.h"
 
 namespace belljar::server::compatible::judge0 {
 namespace {
@@ -59,8 +60,8 @@ std::vector<WebRoute> WithAuthToken(std::vector<WebRoute> routes) {
 
 }  // namespace
 
-Judge0::Judge0(Calls& calls, const ApiTools& tools, ApiTerms terms, const About& about)
-    : calls_(calls), execute_(tools.execute), terms_(std::move(terms)), about_(about) {}
+Judge0::Judge0(Calls& calls, const ApiTools& tools, const ApiTerms& terms, const About& about)
+    : calls_(calls), execute_(tools.execute), languages_(terms, about), about_(about) {}
 
 const std::vector<WebRoute>& Judge0::routes() const {
   using Body = WebRoute::Body;
@@ -109,7 +110,7 @@ void Judge0::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> 
     case kSystemInfo:
       return reply->Finish(
           JsonAnswer({{"Belljar", about_.version}, {"Python", about_.python_version}}));
-    default: return reply->Finish(Languages(route, request));
+    default: return reply->Finish(ShowLanguages(route, request));
   }
 }
 
@@ -139,14 +140,14 @@ std::optional<CallQueue::Refusal> Judge0::Start(Submission submission, const Cal
     store_->Put(owner, judged);
     if (on_judged) on_judged(*judged);
   };
-  if (auto report = UnreadableSource(kept->source_code)) {
+  if (auto report = UnreadableSource(kept->source_code, kept->language)) {
     end(*report);
     return std::nullopt;
   }
   // Stored before it can end.
   store_->Put(caller.name, kept);
   const auto refusal = calls_.Start(
-      execute_, CallOf(ProgramOf(*kept, terms_), terms_, caller, std::move(cancellation)),
+      execute_, CallOf(ProgramOf(*kept), *kept->language, caller, std::move(cancellation)),
       [end](core::Result<ToolResult> result) { end(EndOf(std::move(result))); });
   if (refusal) store_->Remove(caller.name, kept->token);
   return refusal;
@@ -159,7 +160,7 @@ void Judge0::Create(const View& view, const WebRequest& request,
     return reply->Finish(ErrorAnswer(400, *problem));
   }
   BodyFields fields(std::get<nlohmann::json>(body));
-  Submission submission = ReadSubmission(fields, view.is_base64, terms_);
+  Submission submission = ReadSubmission(fields, view.is_base64, languages_, request.caller);
   if (!fields.mistakes().empty()) {
     return reply->Finish(JsonAnswer(ErrorsJson(fields.mistakes()), 422));
   }
@@ -167,8 +168,7 @@ void Judge0::Create(const View& view, const WebRequest& request,
   OnJudged on_judged;
   if (view.waits) {
     on_judged = [this, reply, view](const Submission& judged) {
-      reply->Finish(JsonAnswer(
-          AttributesOf(judged, view.fields, view.is_base64, about_.python_version), 201));
+      reply->Finish(JsonAnswer(AttributesOf(judged, view.fields, view.is_base64), 201));
     };
   }
   // Without `wait`, the submission outlives its request.
@@ -204,7 +204,7 @@ void Judge0::CreateBatch(const View& view, const WebRequest& request, WebReply& 
       continue;
     }
     BodyFields of_it(each);
-    Submission submission = ReadSubmission(of_it, view.is_base64, terms_);
+    Submission submission = ReadSubmission(of_it, view.is_base64, languages_, request.caller);
     if (!of_it.mistakes().empty()) {
       answers.push_back(ErrorsJson(of_it.mistakes()));
       continue;
@@ -230,8 +230,7 @@ void Judge0::ShowBatch(const View& view, const WebRequest& request, WebReply& re
                                           std::to_string(kMaxBatch)));
     }
     const auto found = store_->Find(request.caller.name, std::string(token));
-    submissions.push_back(
-        found ? AttributesOf(*found, view.fields, view.is_base64, about_.python_version) : Json());
+    submissions.push_back(found ? AttributesOf(*found, view.fields, view.is_base64) : Json());
   }
   if (submissions.empty()) {
     return reply.Finish(ErrorAnswer(400, "there should be at least one submission in a batch"));
@@ -242,8 +241,7 @@ void Judge0::ShowBatch(const View& view, const WebRequest& request, WebReply& re
 void Judge0::Show(const View& view, const WebRequest& request, WebReply& reply) {
   const auto found = store_->Find(request.caller.name, request.parameters[0]);
   if (!found) return reply.Finish(NoSubmission());
-  reply.Finish(
-      JsonAnswer(AttributesOf(*found, view.fields, view.is_base64, about_.python_version)));
+  reply.Finish(JsonAnswer(AttributesOf(*found, view.fields, view.is_base64)));
 }
 
 void Judge0::Delete(const View& view, const WebRequest& request, WebReply& reply) {
@@ -255,27 +253,33 @@ void Judge0::Delete(const View& view, const WebRequest& request, WebReply& reply
                  " (" + std::string(kSubmissionStatuses[found->status - 1].description) + ")"));
   }
   store_->Remove(request.caller.name, found->token);
-  reply.Finish(JsonAnswer(AttributesOf(*found, view.fields, true, about_.python_version)));
+  reply.Finish(JsonAnswer(AttributesOf(*found, view.fields, true)));
 }
 
-WebAnswer Judge0::Languages(size_t route, const WebRequest& request) const {
+WebAnswer Judge0::ShowLanguages(size_t route, const WebRequest& request) const {
   if (route == kLanguage) {
-    const auto id = host::NumberFrom<int>(request.parameters[0]);
-    if (!id || !IsLanguage(*id)) return ErrorAnswer(404, "there is no language with this id");
-    return JsonAnswer(LanguageOf(*id, about_.python_version, true));
+    const int id = host::NumberFrom<int>(request.parameters[0]).value_or(0);
+    const Language* const language = languages_.Find(NameOfId(id), request.caller);
+    return language ? JsonAnswer(LanguageJson(id, *language, true))
+                    : ErrorAnswer(404, "there is no language with this id");
   }
   Json languages = Json::array();
-  for (const int id : kLanguageIds) {
-    Json language = LanguageOf(id, about_.python_version, false);
-    if (route == kAllLanguages) language["is_archived"] = false;
-    languages.push_back(std::move(language));
+  for (const LanguageIds& known : KnownLanguages()) {
+    const Language* const language = languages_.Find(known.name, request.caller);
+    if (!language) continue;
+    for (const int id : known.ids) {
+      Json json = LanguageJson(id, *language, false);
+      if (route == kAllLanguages) json["is_archived"] = false;
+      languages.push_back(std::move(json));
+    }
   }
   return JsonAnswer(languages);
 }
 
 WebAnswer Judge0::ConfigInfo() const {
   const Submission defaults;
-  const double max_seconds = std::chrono::duration<double>(terms_.maximum.timeout).count();
+  const ApiTerms& terms = languages_.python().terms;
+  const double max_seconds = std::chrono::duration<double>(terms.maximum.timeout).count();
   const auto kilobytes = [](core::Bytes bytes) {
     return static_cast<int64_t>(static_cast<double>(bytes.count) / kKilobyte);
   };
@@ -296,18 +300,18 @@ WebAnswer Judge0::ConfigInfo() const {
                      {"max_cpu_extra_time", max_seconds},
                      {"wall_time_limit", defaults.wall_time_limit},
                      {"max_wall_time_limit", max_seconds},
-                     {"memory_limit", kilobytes(terms_.limits.memory)},
-                     {"max_memory_limit", kilobytes(terms_.maximum.memory)},
+                     {"memory_limit", kilobytes(terms.limits.memory)},
+                     {"max_memory_limit", kilobytes(terms.maximum.memory)},
                      {"stack_limit", 0},
                      {"max_stack_limit", 0},
-                     {"max_processes_and_or_threads", terms_.limits.processes},
-                     {"max_max_processes_and_or_threads", terms_.limits.processes},
+                     {"max_processes_and_or_threads", terms.limits.processes},
+                     {"max_max_processes_and_or_threads", terms.limits.processes},
                      {"enable_per_process_and_thread_time_limit", false},
                      {"allow_enable_per_process_and_thread_time_limit", false},
                      {"enable_per_process_and_thread_memory_limit", false},
                      {"allow_enable_per_process_and_thread_memory_limit", false},
-                     {"max_file_size", kilobytes(terms_.limits.file_size)},
-                     {"max_max_file_size", kilobytes(terms_.limits.file_size)},
+                     {"max_file_size", kilobytes(terms.limits.file_size)},
+                     {"max_max_file_size", kilobytes(terms.limits.file_size)},
                      {"enable_network", false},
                      {"allow_enable_network", false},
                      {"number_of_runs", 1},

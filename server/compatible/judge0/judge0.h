@@ -1,4 +1,4 @@
-// Judge0: the submissions of the service of that name (the API of its version 1.13.1), for Python.
+// Judge0: the submissions of the service of that name (the API of its version 1.13.1).
 #ifndef BELLJAR_SERVER_COMPATIBLE_JUDGE0_JUDGE0_H_
 #define BELLJAR_SERVER_COMPATIBLE_JUDGE0_JUDGE0_H_
 
@@ -19,7 +19,7 @@ namespace belljar::server::compatible::judge0 {
 class Judge0 final : public WebHandler {
  public:
   // `calls` and the tools are borrowed.
-  Judge0(Calls& calls, const ApiTools& tools, ApiTerms terms, const About& about);
+  Judge0(Calls& calls, const ApiTools& tools, const ApiTerms& terms, const About& about);
 
   const std::vector<WebRoute>& routes() const override;
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
@@ -46,13 +46,13 @@ class Judge0 final : public WebHandler {
   std::optional<CallQueue::Refusal> Start(Submission submission, const Caller& caller,
                                           std::shared_ptr<Cancellation> cancellation,
                                           OnJudged on_judged);
-  WebAnswer Languages(size_t route, const WebRequest& request) const;
+  WebAnswer ShowLanguages(size_t route, const WebRequest& request) const;
   WebAnswer ConfigInfo() const;
 
   Calls& calls_;
   Tool& execute_;
+  const Languages languages_;
   const std::unique_ptr<SubmissionStore> store_ = std::make_unique<MemorySubmissions>();
-  const ApiTerms terms_;
   const About about_;
 };
 

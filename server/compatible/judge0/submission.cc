@@ -11,6 +11,7 @@
 #include "engine/core/text.h"
 #include "engine/host/base64.h"
 #include "engine/host/random.h"
+#include "server/compatible/judge0/language_ids.h"
 
 namespace belljar::server::compatible::judge0 {
 namespace {
@@ -24,6 +25,7 @@ enum : int {
   kAccepted = 3,
   kWrongAnswer = 4,
   kTimeLimitExceeded = 5,
+  kCompilationError = 6,
   kSegmentationFault = 7,
   kFileTooLarge = 8,
   kArithmeticError = 9,
@@ -90,12 +92,37 @@ void RefuseTheRest(BodyFields& fields) {
     fields.Add("additional_files", "additional files are not allowed");
   }
   if (!fields.Text("compiler_options").value_or("").empty()) {
-    fields.Add("compiler_options", "setting compiler options is not allowed: nothing is compiled");
+    fields.Add("compiler_options", "setting compiler options is not allowed");
   }
   // The profile has its own limits for these.
   for (const char* name : {"stack_limit", "max_processes_and_or_threads", "max_file_size"}) {
     (void)fields.Number(name);
   }
+}
+
+// Python where there is a mistake, since the limits of a language are needed to find others.
+const Language& TakeLanguage(BodyFields& fields, const Languages& languages, const Caller& caller,
+                             int& id) {
+  const std::optional<double> given = fields.Number("language_id");
+  if (!given) {
+    fields.Add("language_id", "can't be blank");
+    return languages.python();
+  }
+  const bool is_id = *given >= 0 && *given < 1e6 && *given == std::floor(*given);
+  const std::string_view name = is_id ? NameOfId(static_cast<int>(*given)) : "";
+  if (const Language* const language = languages.Find(name, caller)) {
+    id = static_cast<int>(*given);
+    return *language;
+  }
+  const std::string shown =
+      is_id ? std::to_string(static_cast<int>(*given)) : nlohmann::json(*given).dump();
+  std::string mistake = "language with id " + shown + " doesn't exist";
+  if (!name.empty()) {
+    mistake += ": " + std::string(name) +
+               " is not enabled on this server; an operator enables it with execution.languages";
+  }
+  fields.Add("language_id", std::move(mistake));
+  return languages.python();
 }
 
 // --- judging ------------------------------------------------------------------------------------
@@ -137,36 +164,57 @@ std::optional<std::string> UnlessEmpty(std::string text) {
   return text;
 }
 
+std::string CompilersText(const Stage& compile) {
+  return compile.standard_output + compile.WholeStandardError();
+}
+
 void SetStatus(Submission& submission, const RunReport& report) {
   // Within cpu_extra_time a program may end by itself, so that its time is known, but too late.
-  if (report.end == RunReport::End::kTimeLimit || report.cpu_seconds > submission.cpu_time_limit) {
+  if (report.end == Stage::End::kTimeLimit || report.cpu_seconds > submission.cpu_time_limit) {
     submission.status = kTimeLimitExceeded;
     submission.message = "Time limit exceeded";
     return;
   }
   switch (report.end) {
-    case RunReport::End::kExited:
+    case Stage::End::kExited:
       submission.status = StatusOfExit(submission, report);
       submission.exit_code = report.exit_code;
       if (report.exit_code != 0) {
         submission.message = "Exited with error status " + std::to_string(report.exit_code);
       }
       return;
-    case RunReport::End::kMemoryLimit:
+    case Stage::End::kMemoryLimit:
       submission.status = kOtherError;
       submission.exit_signal = report.signal;
       submission.message = "Memory limit exceeded: " + report.note;
       return;
-    case RunReport::End::kSignal:
+    case Stage::End::kSignal:
       submission.status = StatusOfSignal(report.signal);
       submission.exit_signal = report.signal;
       submission.message = "Caught fatal signal " + std::to_string(report.signal);
       return;
-    case RunReport::End::kTimeLimit:
-    case RunReport::End::kLost: break;
+    case Stage::End::kTimeLimit:
+    case Stage::End::kNotRun:
+    case Stage::End::kLost: break;
   }
   submission.status = kInternalError;
   submission.message = report.note;
+}
+
+// As in Judge0, such a submission has nothing else.
+void SetCompilationError(Submission& submission, const Stage& compile) {
+  if (compile.end == Stage::End::kLost) {
+    submission.status = kInternalError;
+    submission.message = compile.note;
+    return;
+  }
+  submission.status = kCompilationError;
+  std::string& output = submission.compile_output.emplace(CompilersText(compile));
+  if (compile.end == Stage::End::kTimeLimit) {
+    output = "Compilation time limit exceeded.";
+  } else if (output.empty()) {
+    output = compile.note;
+  }
 }
 
 // --- out ----------------------------------------------------------------------------------------
@@ -192,15 +240,15 @@ std::string DecimalText(double number) {
 struct Rendering {
   const Submission& submission;
   bool is_base64;
-  const std::string& python_version;
 
   Json Text(const std::optional<std::string>& text) const {
     if (!text) return nullptr;
     return is_base64 ? host::EncodeBase64(*text) : core::ValidUtf8(*text);
   }
   template <typename T>
-  Json IfFinished(const T& value) const {
-    return submission.finished ? Json(value) : Json();
+  Json IfRun(const T& value) const {
+    const bool has_run = submission.finished && submission.status != kCompilationError;
+    return has_run ? Json(value) : Json();
   }
   template <typename T>
   static Json Maybe(const std::optional<T>& value) {
@@ -221,11 +269,12 @@ struct Attribute {
 // The default ones first, the others in the order of their documentation.
 constexpr Attribute kAttributes[] = {
     {"stdout", true, [](const Rendering& r) { return r.Text(r.submission.standard_output); }},
-    {"time", true, [](const Rendering& r) { return r.IfFinished(DecimalText(r.submission.time)); }},
-    {"memory", true, [](const Rendering& r) { return r.IfFinished(r.submission.memory); }},
+    {"time", true, [](const Rendering& r) { return r.IfRun(DecimalText(r.submission.time)); }},
+    {"memory", true, [](const Rendering& r) { return r.IfRun(r.submission.memory); }},
     {"stderr", true, [](const Rendering& r) { return r.Text(r.submission.standard_error); }},
     {"token", true, [](const Rendering& r) { return Json(r.submission.token); }},
-    {"compile_output", true, [](const Rendering&) { return Json(); }},
+    {"compile_output", true,
+     [](const Rendering& r) { return r.Text(r.submission.compile_output); }},
     {"message", true, [](const Rendering& r) { return r.Text(r.submission.message); }},
     {"status", true, [](const Rendering& r) { return StatusJson(r.submission.status); }},
     {"source_code", false,
@@ -265,7 +314,7 @@ constexpr Attribute kAttributes[] = {
     {"status_id", false, [](const Rendering& r) { return Json(r.submission.status); }},
     {"language", false,
      [](const Rendering& r) {
-       return LanguageOf(r.submission.language_id, r.python_version, false);
+       return LanguageJson(r.submission.language_id, *r.submission.language, false);
      }},
     {"created_at", false, [](const Rendering& r) { return Json(TimeText(r.submission.created)); }},
     {"finished_at", false,
@@ -273,35 +322,23 @@ constexpr Attribute kAttributes[] = {
        return r.submission.finished ? Json(TimeText(*r.submission.finished)) : Json();
      }},
     {"wall_time", false,
-     [](const Rendering& r) { return r.IfFinished(DecimalText(r.submission.wall_time)); }},
+     [](const Rendering& r) { return r.IfRun(DecimalText(r.submission.wall_time)); }},
 };
 
 }  // namespace
 
-bool IsLanguage(int id) { return std::ranges::find(kLanguageIds, id) != std::end(kLanguageIds); }
-
-Json LanguageOf(int id, const std::string& python_version, bool in_detail) {
-  Json language = {{"id", id}, {"name", "Python (" + python_version + ")"}};
-  if (!in_detail) return language;
-  language["is_archived"] = false;
-  language["source_file"] = "main.py";
-  language["compile_cmd"] = nullptr;
-  language["run_cmd"] = "python3 main.py";
-  return language;
-}
-
-Submission ReadSubmission(BodyFields& fields, bool is_base64, const ApiTerms& terms) {
+Submission ReadSubmission(BodyFields& fields, bool is_base64, const Languages& languages,
+                          const Caller& caller) {
   Submission submission;
   submission.token = NewToken();
   std::optional<std::string> source = TakeText(fields, "source_code", is_base64);
   if (!source || source->empty()) fields.Add("source_code", "can't be blank");
   submission.source_code = std::move(source).value_or("");
-  const std::optional<double> language = fields.Number("language_id");
-  if (!language) fields.Add("language_id", "can't be blank");
-  const double id = language.value_or(kLanguageIds[0]);
-  submission.language_id = id >= 0 && id < 1e6 ? static_cast<int>(id) : 0;
-  if (!IsLanguage(submission.language_id) || submission.language_id != id) {
-    fields.Add("language_id", "language with id " + nlohmann::json(id).dump() + " doesn't exist");
+  submission.language = &TakeLanguage(fields, languages, caller, submission.language_id);
+  const ApiTerms& terms = submission.language->terms;
+  const core::Bytes max_source = terms.limits.source;
+  if (submission.source_code.size() > max_source.count) {
+    fields.Add("source_code", "is too long (maximum is " + max_source.ToString() + ")");
   }
   submission.standard_input = TakeText(fields, "stdin", is_base64);
   submission.expected_output = TakeText(fields, "expected_output", is_base64);
@@ -328,7 +365,8 @@ Submission ReadSubmission(BodyFields& fields, bool is_base64, const ApiTerms& te
   return submission;
 }
 
-Program ProgramOf(const Submission& submission, const ApiTerms& terms) {
+Program ProgramOf(const Submission& submission) {
+  const ApiTerms& terms = submission.language->terms;
   Program program;
   program.code = submission.source_code;
   program.standard_input = submission.standard_input.value_or("");
@@ -347,6 +385,11 @@ Submission Judged(Submission submission, const RunEnd& end) {
     submission.message = std::get<RunFailure>(end).text;
     return submission;
   }
+  if (report->end == Stage::End::kNotRun) {
+    SetCompilationError(submission, *report->compile);
+    return submission;
+  }
+  if (report->compile) submission.compile_output = UnlessEmpty(CompilersText(*report->compile));
   submission.standard_output = UnlessEmpty(report->standard_output);
   submission.standard_error = UnlessEmpty(report->WholeStandardError());
   if (submission.redirect_stderr_to_stdout) {
@@ -383,8 +426,8 @@ std::vector<std::string_view> ReadFieldNames(const std::optional<std::string>& n
 }
 
 Json AttributesOf(const Submission& submission, std::span<const std::string_view> names,
-                  bool is_base64, const std::string& python_version) {
-  const Rendering rendering{submission, is_base64, python_version};
+                  bool is_base64) {
+  const Rendering rendering{submission, is_base64};
   Json attributes = Json::object();
   for (const Attribute& attribute : kAttributes) {
     if (std::ranges::find(names, attribute.name) == names.end()) continue;

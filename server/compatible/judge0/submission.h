@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "server/compatible/body_fields.h"
+#include "server/compatible/languages.h"
 #include "server/compatible/program.h"
 #include "server/compatible/run_report.h"
 
@@ -39,16 +40,13 @@ inline constexpr SubmissionStatus kSubmissionStatuses[] = {
 };
 inline constexpr int kInQueue = 1;
 
-// The ids of Judge0's versions of Python 3. All of them select this server's Python, whose version
-// is in the name.
-inline constexpr int kLanguageIds[] = {71, 92, 100, 109, 113};
-
 struct Submission {
   using Clock = std::chrono::system_clock;
 
   std::string token;  // a UUID
   std::string source_code;
   int language_id = 0;
+  const Language* language = nullptr;  // never null if there was no mistake
   std::optional<std::string> standard_input;
   std::optional<std::string> expected_output;
   std::optional<std::string> command_line_arguments;
@@ -63,6 +61,7 @@ struct Submission {
   std::optional<Clock::time_point> finished;
   std::optional<std::string> standard_output;  // nullopt: no output
   std::optional<std::string> standard_error;
+  std::optional<std::string> compile_output;
   std::optional<std::string> message;
   std::optional<int> exit_code;
   std::optional<int> exit_signal;
@@ -71,10 +70,11 @@ struct Submission {
   uint64_t memory = 0;  // kilobytes
 };
 
-// Reads what a client sent, and gives it a token. Adds to the mistakes.
-Submission ReadSubmission(BodyFields& fields, bool is_base64, const ApiTerms& terms);
+// Reads what a client sent, and gives it a token. Adds to the mistakes. Borrows from `languages`.
+Submission ReadSubmission(BodyFields& fields, bool is_base64, const Languages& languages,
+                          const Caller& caller);
 
-Program ProgramOf(const Submission& submission, const ApiTerms& terms);
+Program ProgramOf(const Submission& submission);
 
 // The submission as it is after its run.
 Submission Judged(Submission submission, const RunEnd& end);
@@ -85,12 +85,7 @@ std::vector<std::string_view> ReadFieldNames(const std::optional<std::string>& n
                                              std::vector<std::string>& unknown);
 
 nlohmann::ordered_json AttributesOf(const Submission& submission,
-                                    std::span<const std::string_view> names, bool is_base64,
-                                    const std::string& python_version);
-
-// [{"id": 71, "name": "Python (3.11.2)"}, …] in the given detail.
-nlohmann::ordered_json LanguageOf(int id, const std::string& python_version, bool in_detail);
-bool IsLanguage(int id);
+                                    std::span<const std::string_view> names, bool is_base64);
 
 // Splits a text like a shell, without expanding anything.
 std::vector<std::string> ShellWords(std::string_view text);

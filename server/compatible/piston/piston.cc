@@ -1,8 +1,7 @@
 #include "server/compatible/piston/piston.h"
 
-#include <algorithm>
-#include <array>
 #include <utility>
+#include <vector>
 
 #include "engine/core/text.h"
 #include "engine/host/base64.h"
@@ -14,7 +13,9 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-constexpr double kDefaultRunMilliseconds = 3000;  // milliseconds, as in Piston
+// As in Piston.
+constexpr double kDefaultRunMilliseconds = 3000;
+constexpr double kDefaultCompileMilliseconds = 10000;
 
 enum PistonRoute : size_t {
   kRuntimes,
@@ -26,7 +27,62 @@ enum PistonRoute : size_t {
   kUninstall,
 };
 
-constexpr std::array<std::string_view, 4> kNames = {"python", "py", "py3", "python3"};
+// What Piston calls a language that has another name here; that one is then an alias.
+constexpr std::pair<std::string_view, std::string_view> kPistonNames[] = {
+    {"cpp", "c++"}, {"r", "rscript"}, {"sqlite", "sqlite3"}};
+
+std::vector<std::string> NamesOf(const Language& language) {
+  std::vector<std::string> names = {language.name()};
+  for (const auto& [ours, theirs] : kPistonNames) {
+    if (ours == language.name()) names.insert(names.begin(), std::string(theirs));
+  }
+  for (const std::string& alias : language.installed.aliases) {
+    if (!core::Contains(names, alias)) names.push_back(alias);
+  }
+  return names;
+}
+
+// Null: nothing that the caller may use has this name.
+const Language* Named(const Languages& languages, const std::string& name, const Caller& caller) {
+  for (const Language* const each : languages.Of(caller)) {
+    if (core::Contains(NamesOf(*each), name)) return each;
+  }
+  return nullptr;
+}
+
+Json Runtimes(const Languages& languages, const Caller& caller) {
+  Json list = Json::array();
+  for (const Language* const each : languages.Of(caller)) {
+    std::vector<std::string> names = NamesOf(*each);
+    std::string name = std::move(names.front());
+    names.erase(names.begin());
+    list.push_back({{"language", std::move(name)},
+                    {"version", each->installed.version},
+                    {"aliases", std::move(names)}});
+  }
+  return list;
+}
+
+Json Packages(const Languages& languages, const Caller& caller) {
+  Json list = Json::array();
+  for (const Language* const each : languages.Of(caller)) {
+    list.push_back({{"language", NamesOf(*each).front()},
+                    {"language_version", each->installed.version},
+                    {"installed", true}});
+  }
+  return list;
+}
+
+std::string Unknown(const Languages& languages, const Caller& caller, const std::string& language,
+                    const std::string& version) {
+  // Both come from the client and may have any length: Quoted shortens them.
+  const std::string unknown =
+      core::Quoted(language + "-" + version) + " runtime is unknown; see /api/v2/runtimes";
+  if (Named(languages, language, caller)) return unknown;
+  std::vector<std::string> names;
+  for (const Language* const each : languages.Of(caller)) names.push_back(NamesOf(*each).front());
+  return unknown + ": " + NotOffered(language, names);
+}
 
 WebAnswer Message(unsigned status, const std::string& message) {
   return JsonAnswer({{"message", message}}, status);
@@ -56,37 +112,38 @@ std::optional<PistonFile> Decoded(const nlohmann::json& file, size_t index) {
 }
 
 // The status codes are those of Piston's own sandbox: RE, SG, TO, XX.
-Json RunStage(const RunReport& report) {
+Json StageJson(const Stage& report) {
   const std::string standard_error = report.WholeStandardError();
   Json code, signal, message, status;
   switch (report.end) {
-    case RunReport::End::kExited:
+    case Stage::End::kExited:
       code = report.exit_code;
       if (report.exit_code != 0) {
         status = "RE";
         message = "Exited with error status " + std::to_string(report.exit_code);
       }
       break;
-    case RunReport::End::kTimeLimit:
+    case Stage::End::kTimeLimit:
       signal = "SIGKILL";
       status = "TO";
       message = "Time limit exceeded: " + report.note;
       break;
-    case RunReport::End::kMemoryLimit:
+    case Stage::End::kMemoryLimit:
       signal = "SIGKILL";
       status = "SG";
       message = "Memory limit exceeded: " + report.note;
       break;
-    case RunReport::End::kSignal:
+    case Stage::End::kSignal:
       signal = host::SignalName(report.signal);
       status = "SG";
       message = report.note;
       break;
-    case RunReport::End::kLost:
+    case Stage::End::kLost:
       signal = "SIGKILL";
       status = "XX";
       message = report.note;
       break;
+    case Stage::End::kNotRun: message = "not run, since it was not compiled"; break;
   }
   return {{"stdout", report.standard_output},
           {"stderr", standard_error},
@@ -98,6 +155,14 @@ Json RunStage(const RunReport& report) {
           {"status", std::move(status)},
           {"cpu_time", static_cast<uint64_t>(report.cpu_seconds * 1000)},
           {"wall_time", static_cast<uint64_t>(report.wall_seconds * 1000)}};
+}
+
+// Clients require `run`, also where Piston omits it since nothing was run.
+Json Stages(const RunReport& report) {
+  Json stages;
+  if (report.compile) stages["compile"] = StageJson(*report.compile);
+  stages["run"] = StageJson(report);
+  return stages;
 }
 
 WebAnswer Refused(const RunFailure& failure) {
@@ -114,11 +179,8 @@ bool SelectsPython3(std::string_view selector) {
   return version == "3" || version.starts_with("3.");
 }
 
-Piston::Piston(Calls& calls, const ApiTools& tools, ApiTerms terms, const About& about)
-    : calls_(calls),
-      execute_(tools.execute),
-      terms_(std::move(terms)),
-      python_version_(about.python_version) {}
+Piston::Piston(Calls& calls, const ApiTools& tools, const ApiTerms& terms, const About& about)
+    : calls_(calls), execute_(tools.execute), languages_(terms, about) {}
 
 const std::vector<WebRoute>& Piston::routes() const {
   // In the order of PistonRoute. Some clients end paths with a slash.
@@ -137,26 +199,20 @@ const std::vector<WebRoute>& Piston::routes() const {
 void Piston::Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) {
   switch (route) {
     case kRuntimes:
-    case kRuntimesSlash:
-      return reply->Finish(
-          JsonAnswer(Json::array({{{"language", kNames[0]},
-                                   {"version", python_version_},
-                                   {"aliases", {kNames[1], kNames[2], kNames[3]}}}})));
-    case kPackages:
-      return reply->Finish(JsonAnswer(Json::array({{{"language", kNames[0]},
-                                                    {"language_version", python_version_},
-                                                    {"installed", true}}})));
+    case kRuntimesSlash: return reply->Finish(JsonAnswer(Runtimes(languages_, request.caller)));
+    case kPackages: return reply->Finish(JsonAnswer(Packages(languages_, request.caller)));
     case kExecute:
     case kExecuteSlash: return Execute(std::move(request), reply);
     default:
       return reply->Finish(
           Message(403,
-                  "this server has only the language that it lists; packages are managed by "
-                  "its operator and cannot be installed or removed here"));
+                  "this server has only the languages that it lists; they are managed by its "
+                  "operator (execution.languages) and cannot be installed or removed here"));
   }
 }
 
-std::optional<std::string> Piston::TakeFiles(BodyFields& fields, Program& program) const {
+std::optional<std::string> Piston::TakeFiles(BodyFields& fields, const ApiTerms& terms,
+                                             Program& program) {
   const nlohmann::json* const files = fields.Find("files");
   if (!files || !files->is_array() || files->empty()) return "files is required as an array";
   bool has_program = false;
@@ -177,33 +233,38 @@ std::optional<std::string> Piston::TakeFiles(BodyFields& fields, Program& progra
         {std::string(PlainPath(decoded->name)), host::EncodeBase64(decoded->content)});
   }
   if (!has_program) return "files must include at least one utf8 encoded file";
-  if (!AreModules(program.files) && !terms_.has_workspace) {
-    return "files: one, the program, since " + NoWorkspace(terms_);
+  if (!MayHave(program.files, terms)) {
+    return "files: one, the program, since " + NoWorkspace(terms);
   }
   return std::nullopt;
 }
 
-std::optional<std::string> Piston::TakeLimits(BodyFields& fields, Program& program) const {
-  const double max = std::chrono::duration<double, std::milli>(terms_.maximum.timeout).count();
+std::optional<std::string> Piston::TakeLimits(BodyFields& fields, const Language& language,
+                                              Program& program) {
+  const ApiTerms& terms = language.terms;
+  const double max = std::chrono::duration<double, std::milli>(terms.maximum.timeout).count();
   const double timeout = fields.Number("run_timeout").value_or(kDefaultRunMilliseconds);
+  const double compile = fields.Number("compile_timeout").value_or(kDefaultCompileMilliseconds);
   const std::optional<double> memory = fields.Number("run_memory_limit");
-  for (const char* name :
-       {"compile_timeout", "compile_memory_limit", "compile_cpu_time", "run_cpu_time"}) {
+  for (const char* name : {"compile_memory_limit", "compile_cpu_time", "run_cpu_time"}) {
     (void)fields.Number(name);
   }
   if (!fields.mistakes().empty()) {
     return fields.mistakes()[0].field + " " + fields.mistakes()[0].message;
   }
-  if (timeout > max) {
-    return "run_timeout cannot exceed the configured limit of " +
+  for (const auto& [name, given] :
+       {std::pair("run_timeout", timeout), {"compile_timeout", compile}}) {
+    if (given <= max) continue;
+    return std::string(name) + " cannot exceed the configured limit of " +
            std::to_string(static_cast<uint64_t>(max));
   }
-  if (memory && *memory > static_cast<double>(terms_.maximum.memory.count)) {
+  if (memory && *memory > static_cast<double>(terms.maximum.memory.count)) {
     return "run_memory_limit cannot exceed the configured limit of " +
-           std::to_string(terms_.maximum.memory.count);
+           std::to_string(terms.maximum.memory.count);
   }
-  program.seconds = ClampedSeconds(timeout / 1000, terms_);
-  if (memory && *memory > 0) program.memory_bytes = ClampedBytes(*memory, terms_);
+  program.seconds = ClampedSeconds(timeout / 1000, terms);
+  if (language.compiles()) program.compile_seconds = ClampedSeconds(compile / 1000, terms);
+  if (memory && *memory > 0) program.memory_bytes = ClampedBytes(*memory, terms);
   return std::nullopt;
 }
 
@@ -222,25 +283,26 @@ void Piston::Execute(WebRequest request, const std::shared_ptr<WebReply>& reply)
   if (!version || version->empty()) {
     return reply->Finish(Message(400, "version is required as a string"));
   }
-  if (std::ranges::find(kNames, *language) == kNames.end() || !SelectsPython3(*version)) {
-    // Both come from the client and may have any length: Quoted shortens them.
-    return reply->Finish(Message(400, core::Quoted(*language + "-" + *version) +
-                                          " runtime is unknown; see /api/v2/runtimes"));
+  const Language* const named = Named(languages_, *language, request.caller);
+  if (!named || (named->is_python && !SelectsPython3(*version))) {
+    return reply->Finish(Message(400, Unknown(languages_, request.caller, *language, *version)));
   }
   Program program;
   program.standard_input = fields.Text("stdin").value_or("");
   program.arguments = fields.Texts("args");
-  std::optional<std::string> problem = TakeFiles(fields, program);
-  if (!problem) problem = TakeLimits(fields, program);
+  std::optional<std::string> problem = TakeFiles(fields, named->terms, program);
+  if (!problem) problem = TakeLimits(fields, *named, program);
   if (problem) return reply->Finish(Message(400, *problem));
 
-  const auto finish = [reply, version = python_version_](const RunReport& report) {
-    reply->Finish(
-        JsonAnswer({{"run", RunStage(report)}, {"language", kNames[0]}, {"version", version}}));
+  const auto finish = [reply, named](const RunReport& report) {
+    Json answer = Stages(report);
+    answer["language"] = NamesOf(*named).front();
+    answer["version"] = named->installed.version;
+    reply->Finish(JsonAnswer(answer));
   };
-  if (const auto report = UnreadableSource(program.code)) return finish(*report);
+  if (const auto report = UnreadableSource(program.code, named)) return finish(*report);
   const auto refusal =
-      calls_.Start(execute_, CallOf(std::move(program), terms_, request.caller, request.peer_gone),
+      calls_.Start(execute_, CallOf(std::move(program), *named, request.caller, request.peer_gone),
                    [reply, finish](core::Result<ToolResult> result) {
                      const RunEnd end = EndOf(std::move(result));
                      if (const auto* report = std::get_if<RunReport>(&end)) return finish(*report);

@@ -1,5 +1,5 @@
-// Piston: /api/v2/runtimes and /api/v2/execute of the service of that name, for Python. Packages
-// are listed, and nothing is installed.
+// Piston: /api/v2/runtimes and /api/v2/execute of the service of that name. Packages are listed,
+// and nothing is installed.
 #ifndef BELLJAR_SERVER_COMPATIBLE_PISTON_PISTON_H_
 #define BELLJAR_SERVER_COMPATIBLE_PISTON_PISTON_H_
 
@@ -8,6 +8,7 @@
 
 #include "server/calls/calls.h"
 #include "server/compatible/body_fields.h"
+#include "server/compatible/languages.h"
 #include "server/compatible/program.h"
 #include "server/core/web.h"
 
@@ -16,7 +17,7 @@ namespace belljar::server::compatible::piston {
 class Piston final : public WebHandler {
  public:
   // `calls` and the tools are borrowed.
-  Piston(Calls& calls, const ApiTools& tools, ApiTerms terms, const About& about);
+  Piston(Calls& calls, const ApiTools& tools, const ApiTerms& terms, const About& about);
 
   const std::vector<WebRoute>& routes() const override;
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
@@ -24,13 +25,14 @@ class Piston final : public WebHandler {
  private:
   void Execute(WebRequest request, const std::shared_ptr<WebReply>& reply);
   // Sets the code and the files; an error is a sentence for the client.
-  std::optional<std::string> TakeFiles(BodyFields& fields, Program& program) const;
-  std::optional<std::string> TakeLimits(BodyFields& fields, Program& program) const;
+  static std::optional<std::string> TakeFiles(BodyFields& fields, const ApiTerms& terms,
+                                              Program& program);
+  static std::optional<std::string> TakeLimits(BodyFields& fields, const Language& language,
+                                               Program& program);
 
   Calls& calls_;
   Tool& execute_;
-  const ApiTerms terms_;
-  const std::string python_version_;
+  const Languages languages_;
 };
 
 // Whether an npm version selector ("*", "3.x", "^3.10.0", "3.10.0") may mean a Python 3: clients

@@ -13,7 +13,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr size_t kMaxCells = 1000;
-constexpr double kDefaultRunSeconds = 10;       // seconds, as in SandboxFusion
+constexpr double kDefaultRunSeconds = 10;       // as in SandboxFusion, also to compile
 constexpr double kDefaultNotebookSeconds = 45;  // likewise
 constexpr double kMebi = 1 << 20;
 
@@ -48,24 +48,48 @@ WebAnswer Failed(const RunFailure& failure, const std::string& note) {
                      {"files", Json::object()}});
 }
 
-Json ReturnCode(const RunReport& report) {
+// What SandboxFusion calls a language that has another name here.
+constexpr std::pair<std::string_view, std::string_view> kFusionNames[] = {
+    {"nodejs", "javascript"}, {"R", "r"}, {"sql", "sqlite"}};
+
+std::string NameOf(const Language& language) {
+  for (const auto& [theirs, ours] : kFusionNames) {
+    if (ours == language.name()) return std::string(theirs);
+  }
+  return language.name();
+}
+
+Json ReturnCode(const Stage& report) {
   switch (report.end) {
-    case RunReport::End::kExited: return report.exit_code;
-    case RunReport::End::kSignal:
-    case RunReport::End::kMemoryLimit: return -report.signal;
-    case RunReport::End::kTimeLimit:
-    case RunReport::End::kLost: break;
+    case Stage::End::kExited: return report.exit_code;
+    case Stage::End::kSignal:
+    case Stage::End::kMemoryLimit: return -report.signal;
+    case Stage::End::kTimeLimit:
+    case Stage::End::kLost:
+    case Stage::End::kNotRun: break;
   }
   return nullptr;
 }
 
-const char* CommandStatus(const RunReport& report) {
-  if (report.end == RunReport::End::kTimeLimit) return "TimeLimitExceeded";
-  return report.end == RunReport::End::kLost ? "Error" : "Finished";
+const char* CommandStatus(const Stage& report) {
+  if (report.end == Stage::End::kTimeLimit) return "TimeLimitExceeded";
+  return report.end == Stage::End::kLost ? "Error" : "Finished";
+}
+
+Json CommandJson(const Stage& stage) {
+  if (stage.end == Stage::End::kNotRun) return nullptr;
+  return {{"status", CommandStatus(stage)},  {"execution_time", stage.wall_seconds},
+          {"cpu_time", stage.cpu_seconds},   {"return_code", ReturnCode(stage)},
+          {"stdout", stage.standard_output}, {"stderr", stage.WholeStandardError()}};
+}
+
+// The one that the report is about.
+const Stage& LastStage(const RunReport& report) {
+  return report.end == Stage::End::kNotRun ? *report.compile : report;
 }
 
 const char* RunStatus(const RunReport& report) {
-  if (report.end == RunReport::End::kLost) return "SandboxError";
+  if (LastStage(report).end == Stage::End::kLost) return "SandboxError";
   return report.status == host::Status::kOk ? "Success" : "Failed";
 }
 
@@ -88,15 +112,9 @@ Json Fetched(const RunReport& report, const std::vector<std::string>& names,
 WebAnswer Ran(const RunReport& report, Json files, const std::string& note) {
   // `verdict` is Belljar's own status; clients ignore unknown members.
   const Json body = {{"status", RunStatus(report)},
-                     {"message", JoinedMessages(report.note, note)},
-                     {"compile_result", nullptr},
-                     {"run_result",
-                      {{"status", CommandStatus(report)},
-                       {"execution_time", report.wall_seconds},
-                       {"cpu_time", report.cpu_seconds},
-                       {"return_code", ReturnCode(report)},
-                       {"stdout", report.standard_output},
-                       {"stderr", report.WholeStandardError()}}},
+                     {"message", JoinedMessages(LastStage(report).note, note)},
+                     {"compile_result", report.compile ? CommandJson(*report.compile) : Json()},
+                     {"run_result", CommandJson(report)},
                      {"executor_pod_name", nullptr},
                      {"files", std::move(files)},
                      {"verdict", host::StatusName(report.status)},
@@ -108,12 +126,35 @@ void Require(BodyFields& fields, const char* name) {
   if (!fields.Find(name)) fields.Add(name, "Field required");
 }
 
+// These add to the mistakes.
+std::vector<ProgramFile> TakeFiles(BodyFields& fields, const ApiTerms& terms) {
+  std::vector<ProgramFile> files;
+  for (auto& [path, base64] : fields.TextMap("files")) {
+    files.push_back({std::string(PlainPath(path)), std::move(base64)});
+  }
+  if (!MayHave(files, terms)) fields.Add("files", NoWorkspace(terms));
+  return files;
+}
+
+std::vector<std::string> TakeFetchFiles(BodyFields& fields, const ApiTerms& terms) {
+  std::vector<std::string> names = fields.Texts("fetch_files");
+  if (!names.empty() && !terms.has_workspace) fields.Add("fetch_files", NoWorkspace(terms));
+  return names;
+}
+
+// -1, the default there, means no limit; here the profile's limit.
+std::optional<double> TakeMemory(BodyFields& fields, const ApiTerms& terms) {
+  const std::optional<double> wanted = fields.Number("memory_limit_MB");
+  if (!wanted || *wanted <= 0) return std::nullopt;
+  return ClampedBytes(*wanted * kMebi, terms);
+}
+
 }  // namespace
 
-SandboxFusion::SandboxFusion(Calls& calls, const ApiTools& tools, ApiTerms terms,
-                             const About& /*about*/)
-    : calls_(calls), execute_(tools.execute), terms_(std::move(terms)) {
-  if (tools.open_session && tools.close_session) notebook_.emplace(calls, tools, terms_);
+SandboxFusion::SandboxFusion(Calls& calls, const ApiTools& tools, const ApiTerms& terms,
+                             const About& about)
+    : calls_(calls), execute_(tools.execute), languages_(terms, about) {
+  if (tools.open_session && tools.close_session) notebook_.emplace(calls, tools, terms);
 }
 
 const std::vector<WebRoute>& SandboxFusion::routes() const {
@@ -135,28 +176,15 @@ void SandboxFusion::Handle(size_t route, WebRequest request, std::shared_ptr<Web
   RunJupyter(fields, request, reply);
 }
 
-std::vector<ProgramFile> SandboxFusion::TakeFiles(BodyFields& fields) const {
-  std::vector<ProgramFile> files;
-  for (auto& [path, base64] : fields.TextMap("files")) {
-    files.push_back({std::string(PlainPath(path)), std::move(base64)});
+const Language& SandboxFusion::TakeLanguage(BodyFields& fields, const Caller& caller) const {
+  const std::string given = fields.Text("language").value_or(languages_.python().name());
+  std::vector<std::string> names;
+  for (const Language* const each : languages_.Of(caller)) {
+    names.push_back(NameOf(*each));
+    if (given == names.back() || given == each->name()) return *each;
   }
-  if (!AreModules(files) && !terms_.has_workspace) fields.Add("files", NoWorkspace(terms_));
-  return files;
-}
-
-std::vector<std::string> SandboxFusion::TakeFetchFiles(BodyFields& fields) const {
-  std::vector<std::string> names = fields.Texts("fetch_files");
-  if (!names.empty() && !terms_.has_workspace) {
-    fields.Add("fetch_files", NoWorkspace(terms_));
-  }
-  return names;
-}
-
-// -1, the default there, means no limit; here the profile's limit.
-std::optional<double> SandboxFusion::TakeMemory(BodyFields& fields) const {
-  const std::optional<double> wanted = fields.Number("memory_limit_MB");
-  if (!wanted || *wanted <= 0) return std::nullopt;
-  return ClampedBytes(*wanted * kMebi, terms_);
+  fields.Add("language", NotOffered(given, names));
+  return languages_.python();
 }
 
 void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
@@ -165,21 +193,20 @@ void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
   Require(fields, "language");
   Program program;
   program.code = fields.Text("code").value_or("");
-  const std::string language = fields.Text("language").value_or("python");
-  if (language != "python") {
-    fields.Add("language", "this server runs programs of the language 'python' only");
-  }
+  const Language& language = TakeLanguage(fields, request.caller);
+  const ApiTerms& terms = language.terms;
   program.standard_input = fields.Text("stdin");
   program.arguments = fields.Texts("args");
-  (void)fields.Number("compile_timeout");  // nothing is compiled
+  const double compile = fields.Number("compile_timeout").value_or(kDefaultRunSeconds);
+  if (language.compiles()) program.compile_seconds = ClampedSeconds(compile, terms);
   program.seconds =
-      ClampedSeconds(fields.Number("run_timeout").value_or(kDefaultRunSeconds), terms_);
-  program.memory_bytes = TakeMemory(fields);
-  program.files = TakeFiles(fields);
-  std::vector<std::string> fetched = TakeFetchFiles(fields);
+      ClampedSeconds(fields.Number("run_timeout").value_or(kDefaultRunSeconds), terms);
+  program.memory_bytes = TakeMemory(fields, terms);
+  program.files = TakeFiles(fields, terms);
+  std::vector<std::string> fetched = TakeFetchFiles(fields, terms);
   if (!fields.mistakes().empty()) return reply->Finish(Unprocessable(fields.mistakes()));
   std::string note = fields.UnknownMembers();
-  if (const auto report = UnreadableSource(program.code)) {
+  if (const auto report = UnreadableSource(program.code, &language)) {
     return reply->Finish(Ran(*report, Json::object(), note));
   }
 
@@ -187,7 +214,7 @@ void SandboxFusion::RunCode(BodyFields& fields, const WebRequest& request,
   if (!fetched.empty()) {
     for (const ProgramFile& file : program.files) sent[file.path] = file.base64;
   }
-  ToolCall call = CallOf(std::move(program), terms_, request.caller, request.peer_gone);
+  ToolCall call = CallOf(std::move(program), language, request.caller, request.peer_gone);
   const auto refusal =
       calls_.Start(execute_, std::move(call),
                    [reply, fetched = std::move(fetched), sent = std::move(sent),
@@ -210,12 +237,13 @@ void SandboxFusion::RunJupyter(BodyFields& fields, const WebRequest& request,
   if (fields.Text("kernel").value_or("python3") != "python3") {
     fields.Add("kernel", "this server has the kernel 'python3' only");
   }
+  const ApiTerms& terms = languages_.python().terms;
   const double of_cell = std::max(0.0, fields.Number("cell_timeout").value_or(0));
   const double in_total =
-      ClampedSeconds(fields.Number("total_timeout").value_or(kDefaultNotebookSeconds), terms_);
-  const std::optional<double> memory = TakeMemory(fields);
-  std::vector<ProgramFile> files = TakeFiles(fields);
-  std::vector<std::string> fetched = TakeFetchFiles(fields);
+      ClampedSeconds(fields.Number("total_timeout").value_or(kDefaultNotebookSeconds), terms);
+  const std::optional<double> memory = TakeMemory(fields, terms);
+  std::vector<ProgramFile> files = TakeFiles(fields, terms);
+  std::vector<std::string> fetched = TakeFetchFiles(fields, terms);
   if (!fields.mistakes().empty()) return reply->Finish(Unprocessable(fields.mistakes()));
   std::string note = fields.UnknownMembers();
   if (!notebook_) {

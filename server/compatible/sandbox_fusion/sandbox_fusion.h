@@ -1,6 +1,5 @@
-// SandboxFusion: POST /run_code and /run_jupyter of the service of that name, for Python. The wire
-// format is that of its client on PyPI and of the reward functions that call it
-// (docs/compatible.md).
+// SandboxFusion: POST /run_code and /run_jupyter of the service of that name. The wire format is
+// that of its client on PyPI and of the reward functions that call it (docs/compatible.md).
 #ifndef BELLJAR_SERVER_COMPATIBLE_SANDBOX_FUSION_SANDBOX_FUSION_H_
 #define BELLJAR_SERVER_COMPATIBLE_SANDBOX_FUSION_SANDBOX_FUSION_H_
 
@@ -8,6 +7,7 @@
 
 #include "server/calls/calls.h"
 #include "server/compatible/body_fields.h"
+#include "server/compatible/languages.h"
 #include "server/compatible/program.h"
 #include "server/compatible/run_report.h"
 #include "server/compatible/sandbox_fusion/notebook.h"
@@ -18,7 +18,7 @@ namespace belljar::server::compatible::sandbox_fusion {
 class SandboxFusion final : public WebHandler {
  public:
   // `calls` and what `tools` names are borrowed.
-  SandboxFusion(Calls& calls, const ApiTools& tools, ApiTerms terms, const About& about);
+  SandboxFusion(Calls& calls, const ApiTools& tools, const ApiTerms& terms, const About& about);
 
   const std::vector<WebRoute>& routes() const override;
   void Handle(size_t route, WebRequest request, std::shared_ptr<WebReply> reply) override;
@@ -28,14 +28,12 @@ class SandboxFusion final : public WebHandler {
                const std::shared_ptr<WebReply>& reply);
   void RunJupyter(BodyFields& fields, const WebRequest& request,
                   const std::shared_ptr<WebReply>& reply);
-  // Adds to the mistakes.
-  std::vector<ProgramFile> TakeFiles(BodyFields& fields) const;
-  std::vector<std::string> TakeFetchFiles(BodyFields& fields) const;
-  std::optional<double> TakeMemory(BodyFields& fields) const;
+  // Adds to the mistakes. Python, if the body names no language that the caller may use.
+  const Language& TakeLanguage(BodyFields& fields, const Caller& caller) const;
 
   Calls& calls_;
   Tool& execute_;
-  const ApiTerms terms_;
+  const Languages languages_;
   std::optional<Notebook> notebook_;
 };
 

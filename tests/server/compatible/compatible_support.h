@@ -110,6 +110,16 @@ inline host::Outcome Exited(int code) {
   return outcome;
 }
 
+// Of a language that is compiled: the first four bytes of the streams are the compiler's.
+inline host::Outcome Compiled(host::Outcome outcome, bool failed = false) {
+  host::Compilation& made = outcome.compilation.emplace();
+  made.failed = failed;
+  made.usage = {std::chrono::milliseconds(150), std::chrono::milliseconds(100), 9 << 20};
+  made.of_program = {std::chrono::milliseconds(100), std::chrono::milliseconds(25), 8 << 20};
+  made.stdout_bytes = made.stderr_bytes = 4;
+  return outcome;
+}
+
 inline host::Outcome Refused() {
   host::Outcome outcome = OutcomeOf(host::Status::kRefused);
   host::Finding finding;
@@ -163,6 +173,7 @@ class CompatibleApisTest : public testing::Test {
     callers_.push_back(call.caller.name);
     settings_.push_back(call.profile_setting);
     cpu_limits_.push_back(call.cpu_limit);
+    compile_limits_.push_back(call.compile_limit);
     came_.notify_all();
     came_.wait(lock, [&] { return !holds_ || call.cancellation->cancelled(); });
     if (result_) return *result_;
@@ -213,7 +224,7 @@ class CompatibleApisTest : public testing::Test {
           });
     }
     using namespace server::compatible;
-    apis_.emplace(std::move(tools), tool_calls_, About{"1.2.3", "3.11.2", 5});
+    apis_.emplace(std::move(tools), tool_calls_, About{"1.2.3", "3.11.2", 5, languages_});
     const auto terms = [this](const char* setting) {
       ApiTerms with = terms_;
       with.setting = setting;
@@ -280,6 +291,24 @@ class CompatibleApisTest : public testing::Test {
     return Post("/submissions", body, std::move(query));
   }
 
+  // Before the first request.
+  void EnableLanguages() {
+    core::Limits limits, maximum;
+    limits.memory = core::Bytes::Mebi(512);
+    maximum.timeout = seconds(300);
+    maximum.memory = core::Bytes::Mebi(4096);
+    languages_ = {
+        {"cpp",
+         "C++ (GCC)",
+         "12.2.0",
+         {"g++"},
+         "main.cpp",
+         "g++ {file}",
+         "{binary}",
+         limits,
+         maximum},
+        {"bash", "Bash", "5.2.15", {"sh"}, "main.sh", "", "bash {file}", limits, maximum}};
+  }
   void Hold() {
     std::lock_guard lock(mutex_);
     holds_ = true;
@@ -295,6 +324,7 @@ class CompatibleApisTest : public testing::Test {
   }
 
   server::compatible::ApiTerms terms_;
+  std::vector<server::compatible::InstalledLanguage> languages_;
   bool has_sessions_ = true;
   bool no_session_ = false;
   std::optional<server::ToolResult> result_;  // in place of an outcome
@@ -306,6 +336,7 @@ class CompatibleApisTest : public testing::Test {
   std::vector<std::string> callers_;
   std::vector<std::string> settings_;
   std::vector<std::optional<std::chrono::milliseconds>> cpu_limits_;
+  std::vector<std::optional<std::chrono::milliseconds>> compile_limits_;
   Json opened_;
   std::vector<std::string> closed_;
   server::CallQueue queue_{{.running = 2, .waiting = 2}};

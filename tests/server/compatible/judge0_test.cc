@@ -79,6 +79,41 @@ TEST_F(Judge0Test, HasAStatusForEachEnd) {
   }
 }
 
+TEST_F(Judge0Test, HasTheLanguagesThatAreEnabled) {
+  EnableLanguages();
+  const Json languages = Ask(WebMethod::kGet, "/languages").body;
+  ASSERT_EQ(languages.size(), 10u);
+  EXPECT_EQ(languages[5], (Json{{"id", 46}, {"name", "Bash (5.2.15)"}}));
+  EXPECT_EQ(languages[6], (Json{{"id", 54}, {"name", "C++ (GCC 12.2.0)"}}));
+  EXPECT_EQ(Ask(WebMethod::kGet, "/languages/{id}", "", "", {"54"}).body["compile_cmd"],
+            "g++ {file}");
+  outcomes_ = {Compiled(OutcomeOf(host::Status::kOk, "c++\nout\n", "warnerr\n"))};
+  const Json body = Submit({{"language_id", 52}}).body;
+  EXPECT_EQ(calls_.at(0)["language"], "cpp");
+  EXPECT_EQ(calls_.at(0)["memory_limit"], 512 << 20);
+  EXPECT_EQ(body["compile_output"], "c++\nwarn");
+  EXPECT_EQ(body["stdout"], "out\n");
+  EXPECT_EQ(body["stderr"], "err\n");
+  EXPECT_EQ(body["time"], "0.025");
+  EXPECT_EQ(body["memory"], 8 << 10);
+  const std::tuple<host::Outcome, int, Json> cases[] = {
+      {Exited(1), 6, ""},
+      {Stopped(host::Status::kTimeout, "x"), 6, "Compilation time limit exceeded."},
+      {Killed(host::KillCause::kCancelled, "cancelled"), 13, nullptr},
+  };
+  for (const auto& [outcome, status, output] : cases) {
+    outcomes_ = {Compiled(outcome, true)};
+    const Json failed = Submit({{"language_id", 54}}).body;
+    EXPECT_EQ(failed["status"]["id"], status) << failed;
+    EXPECT_EQ(failed["compile_output"], output) << failed;
+    EXPECT_EQ(failed["stdout"], nullptr);
+    EXPECT_EQ(failed["exit_code"], nullptr);
+  }
+  EXPECT_EQ(Submit({{"language_id", 60}}).body["language_id"][0],
+            "language with id 60 doesn't exist: go is not enabled on this server; an operator "
+            "enables it with execution.languages");
+}
+
 TEST_F(Judge0Test, StopsAProgramAtItsCpuTime) {
   Submit();
   Submit({{"cpu_time_limit", 0.5}, {"cpu_extra_time", 0.25}, {"wall_time_limit", 20}});

@@ -80,13 +80,43 @@ TEST_F(PistonTest, TellsHowAProgramEnded) {
   }
 }
 
+TEST_F(PistonTest, HasTheLanguagesThatAreEnabled) {
+  EnableLanguages();
+  const Json runtimes = Ask(WebMethod::kGet, "/api/v2/runtimes").body;
+  ASSERT_EQ(runtimes.size(), 3u);
+  EXPECT_EQ(runtimes[1],
+            (Json{{"language", "c++"}, {"version", "12.2.0"}, {"aliases", {"cpp", "g++"}}}));
+  EXPECT_EQ(runtimes[2], (Json{{"language", "bash"}, {"version", "5.2.15"}, {"aliases", {"sh"}}}));
+  outcomes_ = {Compiled(OutcomeOf(host::Status::kOk, "c++\nout\n", "warnerr\n"))};
+  const Json body = RunPiston({{"language", "g++"}, {"version", "10.2.0"}}).body;
+  EXPECT_EQ(calls_.at(0)["language"], "cpp");
+  EXPECT_FALSE(calls_.at(0).contains("profile"));
+  EXPECT_EQ(compile_limits_.at(0), std::chrono::milliseconds(10000));
+  EXPECT_EQ(body["language"], "c++");
+  EXPECT_EQ(body["version"], "12.2.0");
+  EXPECT_EQ(body["compile"]["stdout"], "c++\n");
+  EXPECT_EQ(body["compile"]["stderr"], "warn");
+  EXPECT_EQ(body["compile"]["code"], 0);
+  EXPECT_EQ(body["compile"]["wall_time"], 150);
+  EXPECT_EQ(body["run"]["output"], "out\nerr\n");
+  EXPECT_EQ(body["run"]["memory"], 8 << 20);
+  outcomes_ = {Compiled(Exited(1), true)};
+  const Json failed = RunPiston({{"language", "cpp"}}).body;
+  EXPECT_EQ(failed["compile"]["code"], 1);
+  EXPECT_EQ(failed["compile"]["status"], "RE");
+  EXPECT_EQ(failed["run"]["code"], nullptr);
+  EXPECT_EQ(failed["run"]["output"], "");
+}
+
 TEST_F(PistonTest, RefusesWithAMessage) {
   const Json text = Json::array({{{"content", "1"}}});
   const std::pair<Json, const char*> wrong[] = {
       {{{"language", nullptr}}, "language is required as a string"},
       {{{"language", 5}}, "language is required as a string"},
       {{{"version", nullptr}}, "version is required as a string"},
-      {{{"language", "rust"}}, "\"rust-3.10.0\" runtime is unknown; see /api/v2/runtimes"},
+      {{{"language", "rust"}},
+       "\"rust-3.10.0\" runtime is unknown; see /api/v2/runtimes: language \"rust\" is not enabled "
+       "on this server (python); an operator enables it with execution.languages"},
       {{{"version", "2.7"}}, "\"python-2.7\" runtime is unknown; see /api/v2/runtimes"},
       {{{"files", nullptr}}, "files is required as an array"},
       {{{"files", Json::array()}}, "files is required as an array"},
@@ -100,6 +130,8 @@ TEST_F(PistonTest, RefusesWithAMessage) {
       {{{"files", Json::array({{{"content", "YQ=="}, {"encoding", "base64"}}})}},
        "files must include at least one utf8 encoded file"},
       {{{"run_timeout", 300'001}}, "run_timeout cannot exceed the configured limit of 300000"},
+      {{{"compile_timeout", 300'001}},
+       "compile_timeout cannot exceed the configured limit of 300000"},
       {{{"run_timeout", "soon"}}, "run_timeout must be a number"},
       {{{"args", "a"}}, "args must be an array of strings"},
       {{{"stdin", 5}}, "stdin must be a string"},

@@ -91,6 +91,32 @@ TEST_F(SandboxFusionTest, TellsHowAProgramEnded) {
   }
 }
 
+TEST_F(SandboxFusionTest, HasTheLanguagesThatAreEnabled) {
+  EnableLanguages();
+  outcomes_ = {Compiled(OutcomeOf(host::Status::kOk, "c++\nout\n", "warnerr\n"))};
+  const Json body = RunCode({{"language", "cpp"}, {"compile_timeout", 3}}).body;
+  EXPECT_EQ(calls_.at(0)["language"], "cpp");
+  EXPECT_EQ(compile_limits_.at(0), std::chrono::milliseconds(3000));
+  EXPECT_EQ(body["status"], "Success");
+  EXPECT_EQ(body["compile_result"]["stderr"], "warn");
+  EXPECT_EQ(body["run_result"]["stdout"], "out\n");
+  EXPECT_EQ(body["run_result"]["execution_time"], 0.1);
+  outcomes_ = {Compiled(Exited(1), true)};
+  const Json failed = RunCode({{"language", "cpp"}}).body;
+  EXPECT_EQ(failed["status"], "Failed");
+  EXPECT_EQ(failed["compile_result"]["return_code"], 1);
+  EXPECT_EQ(failed["run_result"], nullptr);
+  outcomes_ = {Compiled(Stopped(host::Status::kTimeout, "stopped after 3s"), true)};
+  const Json stopped = RunCode({{"language", "cpp"}}).body;
+  EXPECT_EQ(stopped["compile_result"]["status"], "TimeLimitExceeded");
+  EXPECT_EQ(stopped["message"], "stopped after 3s");
+  RunCode({{"language", "bash"}});
+  EXPECT_EQ(compile_limits_.back(), std::nullopt);
+  EXPECT_EQ(RunCode({{"language", "bsh"}}).body["detail"][0]["msg"],
+            "language \"bsh\" is not enabled on this server (python, cpp, bash); did you mean "
+            "\"bash\"?; an operator enables it with execution.languages");
+}
+
 TEST_F(SandboxFusionTest, RefusesAsFastApiDoes) {
   const Answered files = RunCode({{"fetch_files", {"a"}}});
   EXPECT_EQ(files.body["detail"][0]["msg"],
