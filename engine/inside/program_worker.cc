@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/signalfd.h>
 #include <sys/wait.h>
@@ -13,6 +14,7 @@
 #include <algorithm>
 #include <array>
 #include <cerrno>
+#include <charconv>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string_view>
@@ -30,6 +32,9 @@ namespace {
 constexpr size_t kPiece = size_t{64} << 10;
 // Of the end of what a program wrote to standard error, where its error is looked for.
 constexpr size_t kErrorTail = size_t{16} << 10;
+constexpr size_t kMaxChildren = size_t{1} << 20;
+// Of a PID namespace; in a container this is another process.
+constexpr pid_t kFirst = 1;
 constexpr char kBinary[] = "/tmp/program";
 constexpr char kCompileError[] = "CompileError";
 constexpr char kExitStatus[] = "ExitStatus";
@@ -106,6 +111,7 @@ class Init {
     sigaddset(&children, SIGCHLD);
     if (pthread_sigmask(SIG_BLOCK, &children, nullptr) != 0) return false;
     signal(SIGPIPE, SIG_IGN);
+    if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return false;
     children_ = core::UniqueFd(signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
     return static_cast<bool>(children_);
   }
@@ -196,12 +202,28 @@ class Init {
   }
 
   // What the program has left behind. As the first process of its namespace, kill reaches all
-  // others and this one not.
+  // others and this one not. In a container they are its children, some of them once their own
+  // parents have ended; the host kills any that it misses.
   void EndAll() {
-    if (getpid() == 1) (void)kill(-1, SIGKILL);
-    while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
-    }
+    if (getpid() == kFirst) (void)kill(-1, SIGKILL);
+    do {
+      if (getpid() != kFirst && !KillChildren()) break;
+    } while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR);
     input_to_.Reset();
+  }
+
+  // False: there are none, or the kernel does not tell them.
+  static bool KillChildren() {
+    const core::Result<std::string> children =
+        core::ReadFile("/proc/thread-self/children", kMaxChildren);
+    if (!children) return false;
+    const std::vector<std::string_view> pids = core::Words(*children);
+    for (const std::string_view pid : pids) {
+      pid_t number = 0;
+      std::from_chars(pid.data(), pid.data() + pid.size(), number);
+      if (number > 0) (void)kill(number, SIGKILL);
+    }
+    return !pids.empty();
   }
 
   void Drain(size_t stream) {

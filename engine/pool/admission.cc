@@ -60,6 +60,7 @@ core::Result<void> Admission::Admit(workers::Worker& worker, core::Deadline dead
   if (core::Result<void> observed = Observe(worker); !observed) return observed;
   if (options_.zygote.kind.single_run) worker.cpu_before = worker.process.CpuTime();
   worker.runs_programs = options_.zygote.program.has_value();
+  worker.has_processes = worker.runs_programs && options_.has_processes;
   if (worker.runs_programs) {
     worker.cpu_before = workers::UsageOfTree(worker.process.pid()).cpu_time;
   }

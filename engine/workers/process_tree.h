@@ -30,6 +30,10 @@ TreeUsage UsageOfTree(pid_t root);
 // some containers) counts as often as it is seen.
 uint64_t MemoryOfTree(pid_t root);
 
+// Kills every process that this one may signal, except itself and the first of its PID namespace.
+// Only for who has that namespace to itself.
+void KillAllOthers();
+
 }  // namespace belljar::workers
 
 #endif  // BELLJAR_ENGINE_WORKERS_PROCESS_TREE_H_

@@ -11,31 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.clocks import until
-from tests.languages.conftest import Ran, Run, end, need_language, processes_with
+from tests.languages.conftest import ATTACK, Ran, Run, end, need_language, processes_with
 from tests.machine import BUILD, need_root
 
-ATTACK = (Path(__file__).parent / "attack.c").read_text()
 SYSCALLS = tomllib.loads((BUILD / "share/belljar/profiles/seccomp.toml").read_text())
 HOSTILE = [name for entry in SYSCALLS["hostile"] for name in entry["calls"]]
 ON_X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of x86-64")
 LAYERS = ("landlock", "seccomp", "rlimits", "privileges")
-
-
-@pytest.fixture(scope="session")
-def outside(tmp_path_factory: pytest.TempPathFactory):
-    """Runs an attack on this machine."""
-    need_language("c")
-    folder = tmp_path_factory.mktemp("outside")
-    (folder / "attack.c").write_text(ATTACK)
-    subprocess.run(["gcc", "-w", "-o", "attack", "attack.c"], cwd=folder, check=True)
-
-    def attack(*words: str) -> str:
-        done = subprocess.run(
-            [folder / "attack", *words], capture_output=True, text=True, cwd=folder, check=False
-        )
-        return done.stdout.strip()
-
-    return attack
 
 
 def number(name: str) -> str | None:
