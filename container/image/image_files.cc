@@ -294,7 +294,9 @@ class Collection {
     for (const auto& [path, file] : files_.files) {
       const bool is_copy =
           file.form == ImageFile::Form::kCopy || file.form == ImageFile::Form::kProgram;
-      if (is_copy) objects.push_back(file.source);
+      // A library that is there by another name is needed by its own as well.
+      if (is_copy && !(language_ && LanguageSelection::IsLibrary(file.source)))
+        objects.push_back(file.source);
     }
     std::vector<std::string> untrusted;
     for (const auto& [set, path] : request_.package_paths) {
@@ -304,7 +306,12 @@ class Collection {
     }
     core::Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, untrusted);
     if (!linked) return linked.error();
-    for (const char* name : kLoadedByName) {
+    std::vector<std::string> names(std::begin(kLoadedByName), std::end(kLoadedByName));
+    if (language_) {
+      const std::vector<std::string> more = language_->LibrariesOfPrograms();
+      names.insert(names.end(), more.begin(), more.end());
+    }
+    for (const std::string& name : names) {
       const std::string path = search->Find(name, **zygote, program, {});
       if (!path.empty()) linked->paths[name] = path;
     }

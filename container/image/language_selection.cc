@@ -34,7 +34,7 @@ constexpr uint64_t kMaxCommand = 8'000'000;
 // What a compiler calls, without the machine's name before it.
 constexpr std::string_view kOfCompilers[] = {"as", "cc", "ld", "ld.bfd", "ld.gold"};
 constexpr std::string_view kCompilers[] = {"gcc", "g++"};
-// Files of the C and C++ libraries that programs are linked with.
+// Files of the C library that programs are linked with.
 constexpr std::string_view kLinkedWith[] = {"libc.",    "libc_",      "libm.",  "libm-",
                                             "libmvec.", "libpthread", "libdl.", "librt.",
                                             "libutil.", "libgcc_s"};
@@ -115,6 +115,15 @@ LanguageSelection::LanguageSelection(const core::Profile& language, LibrarySearc
 
 bool LanguageSelection::WantsTree(const std::string& folder) { return !IsAmong(folder, kLeading); }
 
+bool LanguageSelection::IsLibrary(const std::string& path) {
+  return IsAmong(fs::path(RealPath(path)).parent_path().string(), kLibraryFolders);
+}
+
+std::vector<std::string> LanguageSelection::LibrariesOfPrograms() const {
+  if (language_.program.value().compile.empty()) return {};
+  return {"libstdc++.so.6", "libm.so.6", "libmvec.so.1"};
+}
+
 bool LanguageSelection::Wants(const std::string& folder, const std::string& path) {
   if (IsAmong(folder, kLibraryFolders)) return WantsOfLibraries(path);
   if (folder == kProgramFolder) return WantsProgram(folder + "/" + path);
@@ -159,7 +168,8 @@ bool LanguageSelection::WantsOfLibraries(const std::string& path) const {
   if (std::ranges::any_of(names_, is_of)) return !top.ends_with(".so") || top != path;
   const bool compiles = !language_.program.value().compile.empty();
   if (!compiles) return top == kPerl && IsShown(std::string(kProgramFolder));
-  return top == path && (path.ends_with(".o") || BeginsWithOneOf(path, kLinkedWith));
+  return top == path && path.find(".so.") == path.npos &&
+         (path.ends_with(".o") || BeginsWithOneOf(path, kLinkedWith));
 }
 
 // Recursively. A file that is no program has none.

@@ -26,6 +26,11 @@ class LanguageSelection {
   // Whether a link that leads there, a real path, stays within what the language shows.
   bool IsShown(const std::string& path) const;
 
+  // Whether it is in a folder of shared libraries, where an image has only what is needed.
+  static bool IsLibrary(const std::string& path);
+  // Of what is compiled there, whatever the compiler itself needs.
+  std::vector<std::string> LibrariesOfPrograms() const;
+
   // Commands that scripts name in /bin, which is a link to usr/bin elsewhere.
   static const std::vector<std::string>& CommandsOfBin();
 

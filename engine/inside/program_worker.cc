@@ -111,7 +111,6 @@ class Init {
     sigaddset(&children, SIGCHLD);
     if (pthread_sigmask(SIG_BLOCK, &children, nullptr) != 0) return false;
     signal(SIGPIPE, SIG_IGN);
-    if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0) return false;
     children_ = core::UniqueFd(signalfd(-1, &children, SFD_CLOEXEC | SFD_NONBLOCK));
     return static_cast<bool>(children_);
   }
@@ -454,6 +453,9 @@ void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
       core::Mapping::Map(capture_memory.get(), start.layout.size());
   if (!region) FailSeal(socket.get(), seal::SealStep::kCapture, region.error().error_number);
   SetCapture(std::move(*region), start.layout);
+  // Of what it starts; the first process of a namespace is it anyway.
+  if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+    FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
   seal::WorkerResources resources;
   seal::SelfReport self_report = 0;
   const seal::SealFailure failure =

@@ -30,7 +30,7 @@ struct Worker {
   core::Process process;
   // kSession: it survives a request.
   WorkerUse use = WorkerUse::kRun;
-  bool runs_programs = false;   // it starts other processes, which belong to the run
+  bool runs_programs = false;  // it starts other processes, which belong to the run
   // Those are all of our PID namespace but us and the first (KillAllOthers); false: they end with
   // the worker.
   bool has_processes = false;
