@@ -453,8 +453,9 @@ void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
       core::Mapping::Map(capture_memory.get(), start.layout.size());
   if (!region) FailSeal(socket.get(), seal::SealStep::kCapture, region.error().error_number);
   SetCapture(std::move(*region), start.layout);
-  // Of what it starts; the first process of a namespace is it anyway.
-  if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0)
+  // Of what it starts; the first process of a namespace is it anyway. gVisor of 2022 has no such
+  // thing (EINVAL): there the first process of the container is it.
+  if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 && errno != EINVAL)
     FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
   seal::WorkerResources resources;
   seal::SelfReport self_report = 0;

@@ -277,14 +277,18 @@ std::optional<Execution::End> Execution::CheckUsage(core::Deadline now) {
   return std::nullopt;
 }
 
+pid_t Execution::RootOfPrograms() const {
+  return worker_.has_processes ? workers::kAllOthers : worker_.process.pid();
+}
+
 // Counted closely only where it matters.
 uint64_t Execution::MemoryOfPrograms() const {
-  const uint64_t at_most = workers::UsageOfTree(worker_.process.pid()).memory;
-  return at_most <= peak_memory_ ? at_most : workers::MemoryOfTree(worker_.process.pid());
+  const uint64_t at_most = workers::UsageOfTree(RootOfPrograms()).memory;
+  return at_most <= peak_memory_ ? at_most : workers::MemoryOfTree(RootOfPrograms());
 }
 
 std::chrono::microseconds Execution::CpuTime() const {
-  return OfRun(worker_.runs_programs ? workers::UsageOfTree(worker_.process.pid()).cpu_time
+  return OfRun(worker_.runs_programs ? workers::UsageOfTree(RootOfPrograms()).cpu_time
                                      : worker_.process.CpuTime());
 }
 

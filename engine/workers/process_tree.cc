@@ -103,8 +103,20 @@ void AddChildren(const std::string& process, std::vector<pid_t>& pids) {
   }
 }
 
+std::vector<pid_t> AllOthers() {
+  std::vector<pid_t> pids;
+  const std::unique_ptr<DIR, CloseDirectory> all(opendir("/proc"));
+  if (!all) return pids;
+  while (const dirent* const process = readdir(all.get())) {  // NOLINT(concurrency-mt-unsafe)
+    const auto pid = static_cast<pid_t>(Number(process->d_name));
+    if (pid > 1 && pid != getpid()) pids.push_back(pid);
+  }
+  return pids;
+}
+
 // A child that is moved to another parent while this looks may be seen twice or not at all.
 std::vector<pid_t> ProcessesOfTree(pid_t root) {
+  if (root == kAllOthers) return AllOthers();
   std::vector<pid_t> pids = {root};
   for (size_t i = 0; i < pids.size(); ++i) AddChildren(Directory(pids[i]), pids);
   return pids;

@@ -21,6 +21,9 @@ struct TreeUsage {
   size_t processes = 0;
 };
 
+// In place of a process: all of our PID namespace but us and the first, for who has it to itself.
+inline constexpr pid_t kAllOthers = 0;
+
 // Zeros once it is gone. Without CONFIG_PROC_CHILDREN, whose file shows a process's children, only
 // of the process itself.
 TreeUsage UsageOfTree(pid_t root);

@@ -79,7 +79,9 @@ def test_arguments_input_and_files(place: Place, name: str, run_in: Runs, tmp_pa
     outcome = run_in(place, name, HELLO[name], "one", stdin="in\n", options=options)
     assert (outcome["status"], outcome["language"]) == ("ok", name), outcome
     assert outcome["stdout"] == "in\nhello one\nfile\n"
-    assert [(each["name"], each["text"]) for each in outcome["artifacts"]] == [("out.txt", "out\n")]
+    assert [(each["name"], each["content"]) for each in outcome["artifacts"]] == [
+        ("out.txt", "out\n")
+    ]
 
 
 @pytest.mark.parametrize("place", RUNTIMES, ids=str)
