@@ -16,6 +16,7 @@
 #include "engine/core/text.h"
 #include "engine/host/scratch_folder.h"
 #include "engine/host/version.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/profile_catalogue.h"
 #include "engine/profiles/profile_names.h"
 
@@ -27,6 +28,7 @@ using Json = nlohmann::ordered_json;
 
 struct BuildArguments {
   std::string profile = "basic";
+  std::optional<std::string> language;
   std::optional<std::string> output;
   std::optional<std::string> load;
   PackageArguments packages;
@@ -150,11 +152,12 @@ struct Source {
 core::Result<Source> CollectSource(const container::image::ImageRequest& request) {
   core::Result<container::image::ImageFiles> files = container::image::CollectImageFiles(request);
   if (!files) return files.error();
-  container::image::ImageIdentity identity{.version = host::kBelljarVersion,
-                                           .profile = request.profile.name,
-                                           .python = host::kPythonVersion,
-                                           .inputs = "",
-                                           .architecture = files->architecture};
+  container::image::ImageIdentity identity{
+      .version = host::kBelljarVersion,
+      .profile = container::image::ImageProfile(request.profile),
+      .python = host::kPythonVersion,
+      .inputs = "",
+      .architecture = files->architecture};
   return Source{std::move(identity), std::move(*files), {}};
 }
 
@@ -164,6 +167,26 @@ core::Result<Source> CollectSource(const profiles::ProfileCatalogue& catalogue,
                         .profile = profile,
                         .profile_file = profile_file,
                         .guest = container::image::GuestProgramPath(catalogue.installation()),
+                        .package_paths = {}});
+}
+
+// Likewise of a language: its name, or a file of the user's own.
+core::Result<Source> CollectLanguage(const installation::Installation& installation,
+                                     const std::string& name) {
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(installation);
+  if (!catalogue) return catalogue.error();
+  const core::Result<std::optional<core::Profile>> language = catalogue->Find(name);
+  if (!language) return language.error();
+  if (!*language) return core::MakeError("the image for Python is that of a profile", "");
+  const core::Result<core::Profile> installed = profiles::Installed(**language);
+  if (!installed) return installed.error();
+  return CollectSource({.installation = installation,
+                        .profile = *installed,
+                        .profile_file = profiles::IsProfileFile(name) ? name : "",
+                        .texts = {{"languages/" + installed->name + profiles::kProgramPlaces,
+                                   profiles::ProgramPlaces(**language, *installed)}},
+                        .guest = container::image::GuestProgramPath(installation),
                         .package_paths = {}});
 }
 
@@ -230,12 +253,32 @@ int BuildInto(const std::string& path, const Source& source, const BuildArgument
   return Answer(text, kExitOk);
 }
 
+int BuildFrom(BuildArguments arguments, const Source& source,
+              const container::image::ImageLoader* load) {
+  if (!arguments.output && !load) {
+    arguments.output = "belljar-" + source.identity.profile + ".tar";
+  }
+  if (arguments.output) return BuildInto(*arguments.output, source, arguments, load);
+  const core::Result<host::ScratchFolder> folder = TemporaryFolder();
+  if (!folder) return OwnFailure(folder.error());
+  return BuildInto(folder->path() + "/image.tar", source, arguments, load);
+}
+
+int BuildLanguage(const BuildArguments& arguments, const container::image::ImageLoader* load) {
+  const core::Result<installation::Installation> installation = installation::Installation::Find();
+  if (!installation) return OwnFailure(installation.error());
+  const core::Result<Source> source = CollectLanguage(*installation, *arguments.language);
+  if (!source) return UsageError("image build", source.error().ToString());
+  return BuildFrom(arguments, *source, load);
+}
+
 int Build(BuildArguments arguments,
           const std::vector<container::image::NamedImageLoader>& loaders) {
   const container::image::ImageLoader* load = nullptr;
   for (const container::image::NamedImageLoader& loader : loaders) {
     if (arguments.load == loader.engine) load = &loader.load;
   }
+  if (arguments.language) return BuildLanguage(arguments, load);
   const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return OwnFailure(catalogue.error());
   const core::Result<core::Profile> profile = catalogue->Choose(arguments.profile);
@@ -251,23 +294,22 @@ int Build(BuildArguments arguments,
           : CollectSource(*catalogue, *profile,
                           profiles::IsProfileFile(arguments.profile) ? arguments.profile : "");
   if (!source) return OwnFailure(source.error());
-  if (!arguments.output && !load) {
-    arguments.output = "belljar-" + source->identity.profile + ".tar";
-  }
-  if (arguments.output) return BuildInto(*arguments.output, *source, arguments, load);
-  const core::Result<host::ScratchFolder> folder = TemporaryFolder();
-  if (!folder) return OwnFailure(folder.error());
-  return BuildInto(folder->path() + "/image.tar", *source, arguments, load);
+  return BuildFrom(std::move(arguments), *source, load);
 }
 
 Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedImageLoader> loaders) {
   auto arguments = std::make_shared<BuildArguments>();
   CLI::App* parser = image.add_subcommand("build", "Build the image of a profile");
-  parser
-      ->add_option("--profile", arguments->profile,
-                   "profile that code in it runs with: a name, several joined with +, or a file "
-                   "(default: basic)")
-      ->type_name(kProfileType);
+  CLI::Option* const profile =
+      parser
+          ->add_option("--profile", arguments->profile,
+                       "profile that code in it runs with: a name, several joined with +, or a "
+                       "file (default: basic)")
+          ->type_name(kProfileType);
+  AddText(parser, "--language", arguments->language, "NAME",
+          "instead, the language of the programs that run in it: a name of \"belljar languages\", "
+          "or a file")
+      ->excludes(profile);
   AddText(parser, "--output", arguments->output, kFileType,
           "tar file to write (default: belljar-PROFILE.tar in the working directory)");
   if (!loaders.empty()) {
@@ -282,6 +324,7 @@ Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedIma
   SetExamples(parser,
               {"belljar image build  # belljar-basic.tar",
                "belljar image build --profile data-science --output image.tar  # another profile",
+               "belljar image build --language bash --load docker  # for programs in Bash",
                "belljar image build --load docker  # into a local engine"});
   return {parser, [arguments, loaders = std::move(loaders)] {
             const auto is_requested = [&](const container::image::NamedImageLoader& loader) {
@@ -297,12 +340,34 @@ Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedIma
 
 // --- verify -----------------------------------------------------------------------------------
 
+core::Result<std::vector<std::string>> CompareSource(const container::image::ImageFacts& facts,
+                                                     const Source& source) {
+  ProgressLine progress("comparing");
+  const core::Result<container::image::ImageListing> here =
+      container::image::ListFiles(source.files, progress.Reporter());
+  if (!here) return here.error();
+  return container::image::CompareImage(facts, source.identity, *here);
+}
+
+core::Result<std::vector<std::string>> CompareLanguage(
+    const container::image::ImageFacts& facts, const installation::Installation& installation) {
+  const std::string name =
+      facts.identity.profile.substr(std::string_view(container::image::kLanguageBeginning).size());
+  if (!IsName(name)) return std::vector<std::string>{"the name of its language is none"};
+  const core::Result<Source> source = CollectLanguage(installation, name);
+  if (!source) return std::vector<std::string>{source.error().ToString()};
+  return CompareSource(facts, *source);
+}
+
 // `packages` are the packages listed in the image.
 core::Result<std::vector<std::string>> CompareWithInstallation(
     const container::image::ImageFacts& facts, const std::optional<PackageSelection>& packages) {
   const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   const std::string& name = facts.identity.profile;
+  if (name.starts_with(container::image::kLanguageBeginning)) {
+    return CompareLanguage(facts, catalogue->installation());
+  }
   const std::vector<std::string> unknown = {"its profile " + core::Quoted(name) +
                                             " does not belong to this installation"};
   const std::string base = container::packages::BaseOfPackageProfile(name);
@@ -321,11 +386,7 @@ core::Result<std::vector<std::string>> CompareWithInstallation(
   const core::Result<Source> source =
       packages ? CollectSource(*packages, *profile) : CollectSource(*catalogue, *profile, "");
   if (!source) return source.error();
-  ProgressLine progress("comparing");
-  const core::Result<container::image::ImageListing> here =
-      container::image::ListFiles(source->files, progress.Reporter());
-  if (!here) return here.error();
-  return container::image::CompareImage(facts, source->identity, *here);
+  return CompareSource(facts, *source);
 }
 
 int Verify(const VerifyArguments& arguments) {

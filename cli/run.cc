@@ -301,9 +301,10 @@ core::Result<void> TakeLanguage(const RunArguments& arguments,
   if (!language) return language.error();
   if (!*language) return {};
   const std::string& title = (*language)->program->title;
-  for (const auto& [is_given, option] : {std::pair{arguments.container.container, "--container"},
-                                         {arguments.allowed_imports.has_value(), "--allow-import"},
-                                         {arguments.show_result, "--show-result"}}) {
+  for (const auto& [is_given, option] :
+       {std::pair{!arguments.packages.packages.empty(), "--package"},
+        {arguments.allowed_imports.has_value(), "--allow-import"},
+        {arguments.show_result, "--show-result"}}) {
     if (is_given) return UsersError(std::string(option) + " is for Python, not for " + title);
   }
   // Of a profile, a program of another language gets the network.

@@ -113,8 +113,8 @@ core::Result<core::Profile> OtherLanguage(const OpenRequest& open_request,
   if (!language) return CallersError("language: " + language.error().ToString());
   if (!*language) return profile;
   const std::string& title = (*language)->program->title;
-  if (open_request.container) {
-    return CallersError("container: it is for Python, not for " + title);
+  if (open_request.container && !open_request.container->packages.empty()) {
+    return CallersError("container: packages are for Python, not for " + title);
   }
   if (!open_request.profile.empty() && !profile.egress) {
     return CallersError("profile: " + profile.name + " is for Python; " + title +

@@ -73,8 +73,31 @@ differs:
   processes have more together. CPU time counts for all of them.
 
 With `--profile network`, or `allowed_domains` in a call, a program gets the egress proxy of that
-profile, of which it learns by `HTTP_PROXY` and its kin. Sessions, `inputs`, `functions`,
-`--container` and validation are for Python only.
+profile, of which it learns by `HTTP_PROXY` and its kin. Sessions, `inputs`, `functions` and
+validation are for Python only.
+
+## In a container
+
+```bash
+belljar image build --language bash --load docker    # once; or podman, runsc
+belljar run --container script.sh
+```
+
+`use_container` in calls and `Sandbox(language="bash", container=True)` do the same
+([containers.md](containers.md)). The image is built from what this machine has of the language: its
+programs, its own trees, and the shared libraries that they are linked with. Request, limits,
+output and files are as without a container. What differs:
+
+- The container's namespaces and root stand in the place of ours. `/proc` is the container's.
+  Belljar's own processes in it cannot be read or traced.
+- Under gVisor there is no Landlock, so a program may read all that is in the image, and may end
+  the container by killing its processes. Data in `/workspace` and `/tmp` can be executed there.
+- The container bounds processes and threads: 192, under gVisor 384 with its own. Under gVisor
+  a fork bomb may end the container, and the run is `killed`.
+- Of `/usr/bin`, an image for Bash or R has the commands that are smaller than 8 MB with their
+  libraries; one for a compiled language has the compiler and the linker. Of `/usr/include` it has
+  the headers of the C and C++ libraries.
+- There is no network, and `--profile network` is refused.
 
 ### Executable memory
 

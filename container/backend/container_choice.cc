@@ -137,7 +137,8 @@ core::Result<std::string> ChooseRuntime(const ContainerSelection& selection,
 // --- images ---------------------------------------------------------------------------------
 
 std::string HowToBuild(const engines::EngineFacts& facts, const core::Profile& profile) {
-  return "belljar image build --profile " + profile.name + " --load " + LoaderOf(facts);
+  return std::string("belljar image build ") + (profile.program ? "--language " : "--profile ") +
+         profile.name + " --load " + LoaderOf(facts);
 }
 
 std::string LabelOf(const engines::EngineImage& image, const char* name) {
@@ -157,7 +158,7 @@ core::Result<void> CheckImage(const engines::EngineImage& image, const std::stri
     std::string wanted;
   } kParts[] = {{"Belljar", image::kVersionLabel, host::kBelljarVersion},
                 {"Python", image::kPythonLabel, host::kPythonVersion},
-                {"profile", image::kProfileLabel, profile.name}};
+                {"profile", image::kProfileLabel, image::ImageProfile(profile)}};
   for (const auto& part : kParts) {
     const std::string is = LabelOf(image, part.label);
     if (is == part.wanted) continue;
@@ -172,7 +173,7 @@ core::Result<engines::EngineImage> ChooseImage(const ContainerSelection& selecti
                                                const Reached& reached,
                                                const core::Profile& profile) {
   const image::ImageIdentity identity{.version = host::kBelljarVersion,
-                                      .profile = profile.name,
+                                      .profile = image::ImageProfile(profile),
                                       .python = host::kPythonVersion,
                                       .inputs = "",
                                       .architecture = ""};
@@ -286,6 +287,11 @@ std::vector<std::string> DefaultSocketsOf(const std::string& engine) {
 
 core::Result<ContainerChoice> ChooseContainer(const ContainerSelection& selection,
                                               const core::Profile& profile) {
+  if (profile.program && profile.egress) {
+    return core::MakeError("choose a container", "programs in " + profile.program->title +
+                                                     " have no network in one: omit the network "
+                                                     "or the container");
+  }
   return FirstOf<ContainerChoice>(
       selection, [&](Reached reached) { return ChooseOf(selection, std::move(reached), profile); });
 }

@@ -26,8 +26,11 @@ constexpr uint64_t kGvisorProcesses = 256;
 
 std::vector<engines::ContainerFolder> Folders(const core::Profile& profile) {
   if (!profile.workspace) return {{.path = core::kTemporaryPath, .size = kPlainTemporary}};
-  return {{.path = core::kTemporaryPath, .size = profile.workspace->size},
-          {.path = core::kWorkspacePath, .size = profile.workspace->size}};
+  // For what is compiled there.
+  const bool executable =
+      profile.program && profile.program->command.front() == core::kCompiledProgram;
+  return {{core::kTemporaryPath, profile.workspace->size, executable},
+          {core::kWorkspacePath, profile.workspace->size, executable}};
 }
 
 }  // namespace
@@ -51,7 +54,7 @@ engines::ContainerSpec PlanContainer(const ContainerChoice& choice, const core::
   spec.image = choice.image.id;
   spec.runtime = choice.runtime;
   spec.command = {"/" + std::string(image::kImagePrefix) + "/" + image::kGuestProgram,
-                  "--profile",
+                  profile.program ? "--language" : "--profile",
                   profile.name,
                   "--isolation",
                   terms.isolation,

@@ -54,12 +54,13 @@ struct EngineImage {
   core::Bytes size;
 };
 
-// A tmpfs, with noexec (which runsc of 2022 does not enforce). The only place where a container can
-// write, except for the /dev/shm that Docker and Podman give each container (64 MiB, counted as its
-// memory).
+// A tmpfs, with noexec (which runsc of 2022 does not enforce) unless it is for programs. The only
+// place where a container can write, except for the /dev/shm that Docker and Podman give each
+// container (64 MiB, counted as its memory).
 struct ContainerFolder {
   std::string path;
   core::Bytes size;
+  bool executable = false;
 };
 
 // The configurable properties of a container. Everything else is fixed: no network, a read-only

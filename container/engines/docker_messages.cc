@@ -75,7 +75,9 @@ std::optional<int> MinorOf(std::string_view version) {
 }
 
 std::string FolderOptions(const ContainerFolder& folder) {
-  return "rw,nosuid,nodev,noexec,mode=1777,size=" + std::to_string(folder.size.count);
+  // Docker's own default is noexec.
+  return std::string("rw,nosuid,nodev,") + (folder.executable ? "exec" : "noexec") +
+         ",mode=1777,size=" + std::to_string(folder.size.count);
 }
 
 // Soft and hard limit are the same.

@@ -72,10 +72,14 @@ std::string ImageReference(const ImageIdentity& identity) {
   return "belljar:" + tag;
 }
 
+std::string ImageProfile(const core::Profile& profile) {
+  return (profile.program ? kLanguageBeginning : "") + profile.name;
+}
+
 std::map<std::string, std::string> ImageLabels(const ImageIdentity& identity) {
   return {{"org.opencontainers.image.title", "belljar"},
           {"org.opencontainers.image.description",
-           "Runs one untrusted Python program, sealed; profile " + identity.profile},
+           "Runs one untrusted program, sealed; profile " + identity.profile},
           {"org.opencontainers.image.version", identity.version},
           {"org.opencontainers.image.created", kDate},
           {kVersionLabel, identity.version},

@@ -8,6 +8,7 @@
 #include <string>
 #include <string_view>
 
+#include "engine/core/profile.h"
 #include "engine/core/result.h"
 
 namespace belljar::container::image {
@@ -33,6 +34,10 @@ inline constexpr char kVersionLabel[] = "belljar.version";
 inline constexpr char kProfileLabel[] = "belljar.profile";
 inline constexpr char kPythonLabel[] = "belljar.python";
 inline constexpr char kInputsLabel[] = "belljar.inputs";
+
+// The name of its images as a profile: that of a language has a beginning of its own.
+inline constexpr char kLanguageBeginning[] = "language-";
+std::string ImageProfile(const core::Profile& profile);
 
 // All labels of an image, by name.
 std::map<std::string, std::string> ImageLabels(const ImageIdentity& identity);

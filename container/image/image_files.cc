@@ -2,13 +2,16 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <filesystem>
 #include <functional>
+#include <optional>
 #include <string_view>
 
 #include "container/image/byte_code.h"
+#include "container/image/language_selection.h"
 #include "container/image/library_search.h"
 #include "container/image/selection.h"
 #include "engine/core/fd.h"
@@ -27,8 +30,10 @@ std::string StandardLibraryOf(const installation::Installation& installation) {
   return installation.interpreter.empty() ? BELLJAR_PYTHON_STDLIB : installation.StandardLibrary();
 }
 
-// The program that a zygote executes, regardless of what is loaded into it.
-const std::string& ZygoteProgram(const installation::Installation& installation) {
+// The program that a zygote or launcher executes, regardless of what is loaded into it.
+const std::string& ZygoteProgram(const ImageRequest& request) {
+  const installation::Installation& installation = request.installation;
+  if (request.profile.program) return installation.launcher;
   return installation.interpreter.empty() ? installation.zygote : installation.interpreter;
 }
 
@@ -79,9 +84,11 @@ class Collection {
   explicit Collection(const ImageRequest& request) : request_(request) {}
 
   core::Result<ImageFiles> Collect() {
-    for (const auto step :
-         {&Collection::AddPrograms, &Collection::AddBelljar, &Collection::AddPackages,
-          &Collection::AddPaths, &Collection::AddSystemFiles, &Collection::AddLibraries}) {
+    const bool is_language = request_.profile.program.has_value();
+    const auto belljar = is_language ? &Collection::AddLanguage : &Collection::AddBelljar;
+    const auto paths = is_language ? &Collection::AddPathsOfLanguage : &Collection::AddPaths;
+    for (const auto step : {&Collection::AddPrograms, belljar, paths, &Collection::AddSystemFiles,
+                            &Collection::AddLibraries}) {
       if (core::Result<void> done = (this->*step)(); !done) return done.error();
     }
     for (const char* folder : kEmptyFolders) files_.folders.insert(folder);
@@ -102,7 +109,9 @@ class Collection {
     const installation::Installation& from = request_.installation;
     std::vector<std::pair<std::string, std::string>> programs = {
         {Below(kImagePrefix, kGuestProgram), request_.guest}};
-    if (from.interpreter.empty()) {
+    if (request_.profile.program) {
+      programs.push_back({Below(kImagePrefix, kLauncherProgram), from.launcher});
+    } else if (from.interpreter.empty()) {
       programs.push_back({Below(kImagePrefix, kZygoteProgram), from.zygote});
     } else {
       // The interpreter keeps its path, since it finds its library from there.
@@ -116,7 +125,7 @@ class Collection {
     for (const auto& [place, path] : programs) {
       if (!fs::is_regular_file(path, code)) {
         return Failure("there is no " + path +
-                       ", which every container starts; build with ./dev build, or install with "
+                       ", which containers start; build with ./dev build, or install with "
                        "cmake --install or pip");
       }
       ImageFile& file = Add(place, path);
@@ -143,8 +152,26 @@ class Collection {
     std::error_code code;
     if (fs::exists(patterns, code)) Add(share + "/patterns", patterns);
     // Without these workers are slower.
-    if (!fs::exists(from.hot_blocks, code)) return {};
-    return AddTree(from.hot_blocks, share + "/hot_blocks", WantsAll);
+    if (fs::exists(from.hot_blocks, code)) {
+      core::Result<void> done = AddTree(from.hot_blocks, share + "/hot_blocks", WantsAll);
+      if (!done) return done;
+    }
+    return AddPackages();
+  }
+
+  // Instead of it, for a language besides Python.
+  core::Result<void> AddLanguage() {
+    const std::string share = Below(kImagePrefix, "share/belljar");
+    const installation::Installation& from = request_.installation;
+    for (const auto& [folder, name] :
+         {std::pair<const std::string&, const char*>{from.profiles, "/profiles"},
+          {from.languages, "/languages"}}) {
+      if (core::Result<void> done = AddTree(folder, share + name, WantsAll); !done) return done;
+    }
+    const std::string own = share + "/languages/" + request_.profile.name;
+    if (!request_.profile_file.empty()) Add(own + ".toml", request_.profile_file);
+    for (const auto& [path, text] : request_.texts) AddText(share + "/" + path, text);
+    return {};
   }
 
   core::Result<void> AddPackages() {
@@ -217,6 +244,34 @@ class Collection {
     return {};
   }
 
+  // What a language allows its programs to read, as far as they can be expected to use it.
+  core::Result<void> AddPathsOfLanguage() {
+    core::Result<LibrarySearch> search = LibrarySearch::OfThisMachine();
+    if (!search) return search.error();
+    language_.emplace(request_.profile, std::move(*search));
+    for (const core::PathRule& rule : request_.profile.paths) {
+      std::error_code code;
+      if (rule.device || !LanguageSelection::WantsTree(rule.path) ||
+          (rule.optional && !fs::exists(rule.path, code))) {
+        continue;
+      }
+      if (fs::is_regular_file(rule.path, code)) {
+        Add(ImagePath(rule.path), rule.path);
+        continue;
+      }
+      const Selection wants = [&](const std::string& path) {
+        return language_->Wants(rule.path, path);
+      };
+      if (core::Result<void> done = AddTree(rule.path, ImagePath(rule.path), wants); !done)
+        return done;
+    }
+    for (const std::string& command : LanguageSelection::CommandsOfBin()) {
+      const auto found = files_.files.find("usr/bin/" + command);
+      if (found != files_.files.end()) files_.files["bin/" + command] = found->second;
+    }
+    return {};
+  }
+
   core::Result<void> AddSystemFiles() {
     const std::string number = std::to_string(kImageUser);
     AddText("etc/passwd", "belljar:x:" + number + ":" + number + "::/nonexistent:/nonexistent\n");
@@ -226,7 +281,7 @@ class Collection {
 
   // Where ld.so looks without a cache: next to libc, a path built into each libc.
   core::Result<void> AddLibraries() {
-    const std::string& program = ZygoteProgram(request_.installation);
+    const std::string& program = ZygoteProgram(request_);
     core::Result<std::optional<ElfFile>> zygote = ReadElfFile(program);
     if (!zygote) return zygote.error();
     if (!*zygote) return Failure(program + " is not a program");
@@ -239,7 +294,9 @@ class Collection {
     for (const auto& [path, file] : files_.files) {
       const bool is_copy =
           file.form == ImageFile::Form::kCopy || file.form == ImageFile::Form::kProgram;
-      if (is_copy) objects.push_back(file.source);
+      // A library that is there by another name is needed by its own as well.
+      if (is_copy && !(language_ && LanguageSelection::IsLibrary(file.source)))
+        objects.push_back(file.source);
     }
     std::vector<std::string> untrusted;
     for (const auto& [set, path] : request_.package_paths) {
@@ -249,7 +306,12 @@ class Collection {
     }
     core::Result<LinkedLibraries> linked = FindLinkedLibraries(objects, *search, untrusted);
     if (!linked) return linked.error();
-    for (const char* name : kLoadedByName) {
+    std::vector<std::string> names(std::begin(kLoadedByName), std::end(kLoadedByName));
+    if (language_) {
+      const std::vector<std::string> more = language_->LibrariesOfPrograms();
+      names.insert(names.end(), more.begin(), more.end());
+    }
+    for (const std::string& name : names) {
       const std::string path = search->Find(name, **zygote, program, {});
       if (!path.empty()) linked->paths[name] = path;
     }
@@ -272,7 +334,8 @@ class Collection {
   core::Result<void> CheckMissing(const LinkedLibraries& linked) {
     for (const MissingLibrary& missing : linked.missing) {
       const std::string what = missing.name + ", which " + missing.needed_by + " needs";
-      if (missing.needed_by == request_.installation.zygote ||
+      if (missing.needed_by == ZygoteProgram(request_) ||
+          missing.needed_by == request_.installation.zygote ||
           missing.needed_by == request_.installation.interpreter ||
           missing.needed_by == request_.guest) {
         return Failure("there is no " + what);
@@ -282,8 +345,9 @@ class Collection {
     return {};
   }
 
-  // All files in the folder `source` that `wants` selects. Links that stay within it are replaced
-  // by their targets: an image has no links, so none can lead elsewhere.
+  // All files in the folder `source` that `wants` selects. Links that stay within it, or within the
+  // trees of a language, are replaced by their targets: an image has no links, so none can lead
+  // elsewhere.
   core::Result<void> AddTree(const std::string& source, const std::string& target,
                              const Selection& wants) {
     std::error_code code;
@@ -305,10 +369,20 @@ class Collection {
       }
       if (entries->is_symlink(code)) {
         const fs::path real = fs::canonical(from, code);
-        const bool stays = !code && IsWithin(real, root) && fs::is_regular_file(real, code);
+        const bool leads_on = !code && !IsWithin(real, root) && language_ &&
+                              language_->IsShown(real) && depth_ < kMaxDepth;
+        const bool stays =
+            !code && (leads_on || IsWithin(real, root)) && fs::is_regular_file(real, code);
+        const bool is_folder = leads_on && fs::is_directory(real, code);
         code.clear();  // a dangling link is skipped
         if (stays) AddWithByteCode(Below(target, path), real);
-        left_out += !stays;
+        if (is_folder) {
+          ++depth_;
+          core::Result<void> done = AddTree(real, Below(target, path), WantsAll);
+          --depth_;
+          if (!done) return done;
+        }
+        left_out += !stays && !is_folder;
       } else if (entries->is_directory(code)) {
         files_.folders.insert(Below(target, path));
       } else if (entries->is_regular_file(code)) {
@@ -337,7 +411,9 @@ class Collection {
   }
 
   ImageFile& Add(const std::string& target, const std::string& source) {
-    return files_.files[target] = ImageFile{ImageFile::Form::kCopy, source, "", false};
+    // Of Python's own files none is started; whatever of a language can be on this machine, can.
+    const bool is_program = language_ && access(source.c_str(), X_OK) == 0;
+    return files_.files[target] = ImageFile{ImageFile::Form::kCopy, source, "", is_program};
   }
 
   void AddText(const std::string& target, const std::string& text) {
@@ -351,8 +427,12 @@ class Collection {
     }
   }
 
+  static constexpr int kMaxDepth = 4;
+
   const ImageRequest& request_;
   ImageFiles files_;
+  std::optional<LanguageSelection> language_;  // once its paths are added
+  int depth_ = 0;                              // of trees to which links of others lead
 };
 
 core::Result<SourceStamp> StampOf(const std::string& source) {

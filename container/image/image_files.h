@@ -22,8 +22,9 @@ namespace belljar::container::image {
 inline constexpr char kImagePrefix[] = "opt/belljar";
 inline constexpr char kGuestProgram[] = "belljar-guest";
 inline constexpr char kZygoteProgram[] = "belljar-zygote";
-// Used instead of it: the modules that turn an interpreter into the zygote, and a file with the
-// interpreter's path.
+inline constexpr char kLauncherProgram[] = "belljar-launcher";  // for other languages
+// Used instead of the zygote: the modules that turn an interpreter into the zygote, and a file with
+// the interpreter's path.
 inline constexpr char kZygoteModule[] = "belljar-zygote.so";
 inline constexpr char kPreloadModule[] = "belljar-preload.so";
 inline constexpr char kInterpreterFile[] = "interpreter";
@@ -52,9 +53,10 @@ struct ImageFile {
 
 struct ImageRequest {
   installation::Installation installation;
-  core::Profile profile;
-  std::string profile_file;  // an operator's own profile; empty: the installation's
-  std::string guest;         // path of the program that a container starts
+  core::Profile profile;     // or a language's, as profiles::Installed
+  std::string profile_file;  // an operator's own profile or language; empty: the installation's
+  std::map<std::string, std::string> texts = {};  // further files of share/belljar, by path
+  std::string guest;                              // path of the program that a container starts
   // Folders of package sets that are not in the installation's default place, by set name.
   std::map<std::string, std::string> package_paths;
 };

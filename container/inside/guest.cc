@@ -19,6 +19,7 @@
 #include "engine/core/text.h"
 #include "engine/host/version.h"
 #include "engine/outside/probe.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/loader.h"
 #include "engine/profiles/profile_catalogue.h"
 #include "engine/sessions/session.h"
@@ -58,13 +59,34 @@ core::Result<void> CheckIsolation(const GuestOptions& options) {
                              probed.error().ToString());
 }
 
+core::Result<std::unique_ptr<outside::Sandbox>> OpenLanguage(const GuestOptions& options) {
+  core::Result<installation::Installation> installation = installation::Installation::Find();
+  if (!installation) return installation.error();
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(*installation);
+  if (!catalogue) return catalogue.error();
+  core::Result<std::optional<core::Profile>> language = catalogue->FindInstalled(options.profile);
+  if (!language) return language.error();
+  if (!*language) return core::MakeError("open a language", "it is Python");
+  outside::SandboxOptions sandbox;
+  sandbox.profile = std::move(**language);
+  sandbox.installation = std::move(*installation);
+  sandbox.isolation = options.isolation;
+  sandbox.policy = options.policy;
+  sandbox.single_run = true;
+  sandbox.has_workspace = true;
+  sandbox.has_processes = options.has_processes;
+  return outside::Sandbox::Open(std::move(sandbox));
+}
+
 core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& options,
                                                             EgressRelay& egress) {
+  if (core::Result<void> can = CheckIsolation(options); !can) return can.error();
+  if (options.is_language) return OpenLanguage(options);
   core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   core::Result<core::Profile> profile = catalogue->Choose(options.profile);
   if (!profile) return profile.error();
-  if (core::Result<void> can = CheckIsolation(options); !can) return can.error();
   outside::SandboxOptions sandbox;
   if (profile->egress) {
     if (core::Result<void> open = egress.Listen(profile->egress->port); !open) return open.error();

@@ -17,6 +17,9 @@ namespace belljar::container::inside {
 
 struct GuestOptions {
   std::string profile = "basic";  // a name, or a file in the image
+  bool is_language = false;       // it names a language besides Python
+  // Nothing but the first process of this PID namespace and what this one starts is in it.
+  bool has_processes = false;
   outside::IsolationMode isolation = outside::IsolationMode::kStandard;
   outside::Policy policy = outside::Policy::kOn;
 };

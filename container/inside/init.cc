@@ -44,8 +44,8 @@ void ReapAll(pid_t child) {
 
 }  // namespace
 
-void BecomeInitIfFirst() {
-  if (getpid() != 1) return;
+bool BecomeInitIfFirst() {
+  if (getpid() != 1) return false;
   // Blocked before there is a child, so that none of its signals is missed.
   sigset_t signals, before;
   sigemptyset(&signals);
@@ -60,6 +60,7 @@ void BecomeInitIfFirst() {
   if (child > 0) Attend(child, signals);
   prctl(PR_SET_PDEATHSIG, SIGKILL);
   sigprocmask(SIG_SETMASK, &before, nullptr);
+  return true;
 }
 
 }  // namespace belljar::container::inside

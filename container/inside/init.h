@@ -8,11 +8,11 @@ namespace belljar::container::inside {
 // If this process is PID 1, it stays PID 1 and returns in a child, for which it waits: it reaps
 // every process that ends, forwards SIGTERM, SIGINT, SIGHUP and SIGQUIT to the child as SIGTERM,
 // and exits with the child's status. When PID 1 ends, the kernel kills everything that is left. In
-// any other process it returns immediately.
+// any other process it returns false immediately.
 //
 // A child, because the engine waits for its own processes by pidfd, and would lose them to a reaper
 // in the same process. Call before there are threads.
-void BecomeInitIfFirst();
+bool BecomeInitIfFirst();
 
 }  // namespace belljar::container::inside
 

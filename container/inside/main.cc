@@ -1,12 +1,14 @@
 // belljar-guest: the engine in a container, for one run of the Belljar outside.
 //
-//   belljar-guest [--profile NAME] [--isolation standard|strict] [--policy on|off]
+//   belljar-guest [--profile NAME | --language NAME] [--isolation standard|strict]
+//                 [--policy on|off]
 //
 // Its standard input and output are the channel to the host (container/wire/frame.h). Users run
 // `belljar run --container` instead.
 #include <fcntl.h>
 #include <malloc.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cstdio>
@@ -22,15 +24,16 @@ namespace belljar::container::inside {
 namespace {
 
 constexpr char kUsage[] =
-    "usage: belljar-guest [--profile NAME] [--isolation standard|strict]\n"
-    "                     [--policy on|off]\n"
+    "usage: belljar-guest [--profile NAME | --language NAME]\n"
+    "                     [--isolation standard|strict] [--policy on|off]\n"
     "It serves one run to the Belljar that started it, over standard input and output; people\n"
     "start: belljar run --container\n";
 
 // False: an unknown option or value.
 bool TakeOption(std::string_view name, std::string_view value, GuestOptions& options) {
-  if (name == "--profile") {
+  if (name == "--profile" || name == "--language") {
     options.profile = value;
+    options.is_language = name == "--language";
     return !value.empty();
   }
   if (name == "--isolation") {
@@ -70,12 +73,14 @@ core::Result<wire::Channel> TakeChannel() {
 }
 
 int Main(int count, char** arguments) {
-  const std::optional<GuestOptions> options = ParseOptions(count, arguments);
+  std::optional<GuestOptions> options = ParseOptions(count, arguments);
   if (!options) {
     fputs(kUsage, stderr);
     return kGuestMisused;
   }
-  BecomeInitIfFirst();
+  // Programs of other languages have the same user, and may see /proc.
+  prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
+  options->has_processes = BecomeInitIfFirst();
   signal(SIGPIPE, SIG_IGN);
   // One heap for all threads: memory that one of them has touched is warm for the others.
   mallopt(M_ARENA_MAX, 1);

@@ -120,7 +120,9 @@ Json Mounts(const engines::ContainerSpec& spec) {
   Json mounts = {Mount("proc", "/proc", {"nosuid", "noexec", "nodev"})};
   for (const engines::ContainerFolder& folder : spec.folders) {
     const std::string size = "size=" + std::to_string(folder.size.count);
-    mounts.push_back(Mount("tmpfs", folder.path, {"nosuid", "nodev", "mode=1777", size, "noexec"}));
+    Json options = {"nosuid", "nodev", "mode=1777", size};
+    if (!folder.executable) options.push_back("noexec");
+    mounts.push_back(Mount("tmpfs", folder.path, std::move(options)));
   }
   return mounts;
 }

@@ -119,7 +119,10 @@ void CheckKillCause(const host::Outcome& outcome) {
        outcome.kill_cause != host::KillCause::kUnknown)) {
     throw FormError("its kill_cause is not allowed");
   }
-  if ((outcome.kill_cause == host::KillCause::kSignal) != (outcome.kill_signal != 0)) {
+  // That of a program of another language, which the worker survives, is an exception.
+  const bool has_signal = outcome.kill_signal != 0;
+  const bool may_have = outcome.status == host::Status::kException;
+  if (!may_have && has_signal != (outcome.kill_cause == host::KillCause::kSignal)) {
     throw FormError("its kill_signal is not allowed");
   }
 }

@@ -12,8 +12,10 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <charconv>
 #include <utility>
 
+#include "engine/core/text.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/host_channel.h"
 
@@ -22,6 +24,9 @@ namespace {
 
 // Of the end of what a program wrote to standard error, where its error is looked for.
 constexpr size_t kErrorTail = size_t{16} << 10;
+constexpr size_t kMaxChildren = size_t{1} << 20;
+// Of a PID namespace; in a container this is another process.
+constexpr pid_t kFirst = 1;
 
 void DoNotBlock(const core::UniqueFd& fd) {
   (void)fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
@@ -62,6 +67,20 @@ int SpawnProgram(const std::vector<std::string>& command,
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return failed;
+}
+
+// False: there are none, or the kernel does not tell them.
+bool KillChildren() {
+  const core::Result<std::string> children =
+      core::ReadFile("/proc/thread-self/children", kMaxChildren);
+  if (!children) return false;
+  const std::vector<std::string_view> pids = core::Words(*children);
+  for (const std::string_view pid : pids) {
+    pid_t number = 0;
+    std::from_chars(pid.data(), pid.data() + pid.size(), number);
+    if (number > 0) (void)kill(number, SIGKILL);
+  }
+  return !pids.empty();
 }
 
 }  // namespace
@@ -141,11 +160,11 @@ void ProgramInit::Abandon() {
 
 // As the first process of its namespace, kill reaches all others and this one not.
 void ProgramInit::StopAll() const {
-  if (getpid() == 1) (void)kill(-1, SIGSTOP);
+  if (getpid() == kFirst) (void)kill(-1, SIGSTOP);
 }
 
 void ProgramInit::ContinueAll() const {
-  if (getpid() == 1) (void)kill(-1, SIGCONT);
+  if (getpid() == kFirst) (void)kill(-1, SIGCONT);
 }
 
 uint64_t ProgramInit::CpuMicroseconds() const {
@@ -197,10 +216,13 @@ void ProgramInit::HandleSignals(std::optional<int>& ended) {
   }
 }
 
+// In a container they are its children, some of them once their own parents have ended; the host
+// kills any that it misses.
 void ProgramInit::EndAll() {
-  if (getpid() == 1) (void)kill(-1, SIGKILL);
-  while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR) {
-  }
+  if (getpid() == kFirst) (void)kill(-1, SIGKILL);
+  do {
+    if (getpid() != kFirst && !KillChildren()) break;
+  } while (waitpid(-1, nullptr, 0) > 0 || errno == EINTR);
   input_to_.Reset();
 }
 

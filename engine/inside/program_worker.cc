@@ -1,6 +1,7 @@
 #include "engine/inside/program_worker.h"
 
 #include <fcntl.h>
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -21,6 +22,8 @@
 namespace belljar::inside {
 namespace {
 
+// Of a PID namespace; in a container this is another process.
+constexpr pid_t kFirst = 1;
 constexpr char kBinary[] = "/tmp/program";
 
 // What the host says of a program.
@@ -197,6 +200,10 @@ void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
       core::Mapping::Map(capture_memory.get(), start.layout.size());
   if (!region) FailSeal(socket.get(), seal::SealStep::kCapture, region.error().error_number);
   SetCapture(std::move(*region), start.layout);
+  // Of what it starts; the first process of a namespace is it anyway. gVisor of 2022 has no such
+  // thing (EINVAL): there the first process of the container is it.
+  if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 && errno != EINVAL)
+    FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
   seal::WorkerResources resources;
   seal::SelfReport self_report = 0;
   const seal::SealFailure failure =

@@ -134,8 +134,12 @@ std::optional<Installation> InstallationAt(const Place& place) {
   std::error_code code;
   if (!fs::exists(place.share, code)) return std::nullopt;
   fs::path zygote = place.programs / kProgram;
-  if (!fs::exists(zygote, code)) zygote = place.programs / kModule;
-  if (!fs::exists(zygote, code)) return std::nullopt;
+  if (!fs::exists(zygote, code) && fs::exists(place.programs / kModule, code)) {
+    zygote = place.programs / kModule;
+  }
+  // The image of another language has only the launcher.
+  const fs::path launcher = place.programs / "belljar-launcher";
+  if (!fs::exists(zygote, code) && !fs::exists(launcher, code)) return std::nullopt;
   return Installation{.zygote = zygote,
                       .interpreter = "",
                       .policy = place.share / "policy",
@@ -146,7 +150,7 @@ std::optional<Installation> InstallationAt(const Place& place) {
                       .environment = place.environment,
                       .profiles = place.share / "profiles",
                       .languages = place.share / "languages",
-                      .launcher = place.programs / "belljar-launcher",
+                      .launcher = launcher,
                       .rules = place.share / "rules.json"};
 }
 

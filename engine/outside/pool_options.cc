@@ -24,6 +24,8 @@ constexpr core::Bytes kReportHeadroom = core::Bytes::Mebi(1);
 // programs with all their threads.
 constexpr uint64_t kThreadsPerProcess = 16;
 
+constexpr uint32_t kProcessesOfContainers = 16'384;
+
 constexpr const char* kLayers[] = {"namespaces", "privileges", "rlimits", "landlock", "seccomp"};
 
 // The system calls of a session's init: receive, wait, answer, end.
@@ -87,7 +89,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, Policy policy, b
 core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
   const bool needs_network = profile.egress && !options.egress_handler;
-  if (profile.program) {
+  if (profile.program && !options.has_processes) {
     return core::MakeError("run " + profile.program->title,
                            "programs of other languages than Python are held by namespaces, and "
                            "there are none; \"belljar doctor\" shows why");
@@ -114,6 +116,16 @@ core::Result<bool> UsesNamespaces(const SandboxOptions& options) {
   const core::Result<void> probed = ProbeNamespaces();
   if (!probed && IsTemporary(probed.error().error_number)) return probed.error();
   return probed.ok();
+}
+
+// For programs of other languages. An image has no links, so a path that is one elsewhere has its
+// own files. Processes are counted by user, not by container (setrlimit(2)), and all containers
+// have the same one: the limit of its own bounds those of a run.
+void AdaptToContainer(seal::SealPlan& plan) {
+  for (const char* const path : {"/bin", "/lib", "/lib64"}) {
+    plan.paths.push_back({.path = path, .optional = true});
+  }
+  plan.ceiling.processes = kProcessesOfContainers;
 }
 
 core::Result<seal::SealPlan> Plan(const SandboxOptions& options, bool single_run) {
@@ -145,6 +157,7 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options, bool single_run
   plan.ceiling = options.profile.maximum_limits;
   const Policy policy = PolicyOf(options);
   if (options.profile.program) {
+    if (plan.without_namespaces) AdaptToContainer(plan);
     plan.runs_programs = true;
     plan.runs_workspace = options.profile.program->command.front() == core::kCompiledProgram;
     plan.own_user = !plan.without_namespaces && !single_run;
@@ -217,6 +230,7 @@ core::Result<pool::SparePoolOptions> PoolOptionsFor(const SandboxOptions& option
   pool.zygote.kind = std::move(kind);
   pool.spares = options.spares;
   pool.hides_children = options.hides_children;
+  pool.has_processes = options.has_processes;
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(PolicyOf(options), pool);
   pool.required_layers = RequiredLayers(options);

@@ -63,6 +63,7 @@ core::Result<void> Admission::Admit(workers::Worker& worker, core::Deadline dead
   if (worker.runs_programs && !options_.zygote.program->compile.empty()) {
     worker.compiles = options_.zygote.program->compile_limits;
   }
+  worker.has_processes = worker.runs_programs && options_.has_processes;
   if (worker.runs_programs) {
     worker.cpu_before = workers::UsageOfTree(worker.process.pid()).cpu_time;
   }

@@ -6,8 +6,11 @@
 #include <array>
 #include <cctype>
 #include <filesystem>
+#include <map>
+#include <nlohmann/json.hpp>
 #include <optional>
 
+#include "engine/core/fd.h"
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "engine/profiles/loader.h"
@@ -28,7 +31,24 @@ struct Program {
   std::string real;  // without links
 };
 
-std::optional<Program> FindProgram(const std::string& name) {
+using Places = std::map<std::string, std::string>;  // path of a program, by name
+
+Places ReadPlaces(const std::string& path) {
+  constexpr size_t kMaxPlaces = size_t{64} << 10;
+  const core::Result<std::string> text = core::ReadFile(path, kMaxPlaces);
+  if (!text) return {};
+  const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
+  Places places;
+  for (const auto& [name, place] : json.items()) {
+    if (place.is_string()) places[name] = place.get<std::string>();
+  }
+  return places;
+}
+
+std::optional<Program> FindProgram(const std::string& name, const Places& places) {
+  if (const auto place = places.find(name); place != places.end()) {
+    return Program{place->second, place->second};
+  }
   for (const char* folder : kProgramFolders) {
     const std::string path = std::string(folder) + "/" + name;
     if (access(path.c_str(), X_OK) != 0) continue;
@@ -107,7 +127,8 @@ core::Result<std::optional<core::Profile>> LanguageCatalogue::FindInstalled(
     const std::string& name) const {
   core::Result<std::optional<core::Profile>> found = Find(name);
   if (!found || !*found) return found;
-  core::Result<core::Profile> installed = Installed(**found);
+  core::Result<core::Profile> installed =
+      Installed(**found, folder_ + "/" + (*found)->name + kProgramPlaces);
   if (!installed) return installed.error();
   return std::optional<core::Profile>(std::move(*installed));
 }
@@ -126,7 +147,19 @@ const core::Profile* LanguageCatalogue::OfFile(std::string_view path,
   return nullptr;
 }
 
-core::Result<core::Profile> Installed(const core::Profile& language) {
+std::string ProgramPlaces(const core::Profile& language, const core::Profile& installed) {
+  nlohmann::json places = nlohmann::json::object();
+  for (const auto part : {&core::ProgramRule::compile, &core::ProgramRule::warm,
+                          &core::ProgramRule::command, &core::ProgramRule::version}) {
+    const std::vector<std::string>& command = language.program.value().*part;
+    if (command.empty() || command.front().starts_with('{')) continue;
+    places[command.front()] = (installed.program.value().*part).front();
+  }
+  return places.dump();
+}
+
+core::Result<core::Profile> Installed(const core::Profile& language, const std::string& places) {
+  const Places known = places.empty() ? Places() : ReadPlaces(places);
   core::Profile installed = language;
   core::ProgramRule& program = *installed.program;
   std::vector<std::string> programs;
@@ -134,7 +167,7 @@ core::Result<core::Profile> Installed(const core::Profile& language) {
   for (std::vector<std::string>* command :
        {&program.compile, &program.warm, &program.session, &program.command, &program.version}) {
     if (command->empty() || command->front().starts_with('{')) continue;
-    const std::optional<Program> found = FindProgram(command->front());
+    const std::optional<Program> found = FindProgram(command->front(), known);
     if (!found) return core::MakeError(Missing(program), "");
     command->front() = found->real;
     programs.push_back(found->real);

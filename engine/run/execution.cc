@@ -341,10 +341,14 @@ std::optional<Execution::End> Execution::CheckUsage(core::Deadline now) {
   return std::nullopt;
 }
 
+pid_t Execution::RootOfPrograms() const {
+  return worker_.has_processes ? workers::kAllOthers : worker_.process.pid();
+}
+
 // Counted closely only where it matters, and twice: a process that begins or ends between two
 // others that are looked at makes one of them count with pages that it shares, or did share.
 uint64_t Execution::MemoryOfPrograms() const {
-  const pid_t root = worker_.process.pid();
+  const pid_t root = RootOfPrograms();
   const uint64_t at_most = workers::UsageOfTree(root).memory;
   if (at_most <= peak_memory_) return at_most;
   const uint64_t memory = workers::MemoryOfTree(root);
@@ -352,7 +356,7 @@ uint64_t Execution::MemoryOfPrograms() const {
 }
 
 std::chrono::microseconds Execution::CpuTime() const {
-  return OfRun(worker_.runs_programs ? workers::UsageOfTree(worker_.process.pid()).cpu_time
+  return OfRun(worker_.runs_programs ? workers::UsageOfTree(RootOfPrograms()).cpu_time
                                      : worker_.process.CpuTime());
 }
 
@@ -416,6 +420,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   // The kernel adds up what has been waited for, and nobody will wait for what is killed now.
   const auto of_programs = ReportedByPrograms(CpuTime());
   worker_.process.Kill();
+  if (worker_.has_processes) workers::KillAllOthers();
   core::ExitReport exit = worker_.process.Wait();
   // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
   // of the guest. A decision that the host made before (a timeout, a cancellation) stands.
@@ -461,7 +466,11 @@ void Execution::CollectFiles(host::Outcome& outcome) {
   if (workspace >= 0 && ran && !workspace::IsEmptyWorkspace(workspace)) {
     // Only the worker itself says that it is done. It is stopped, so that nothing changes what is
     // read here.
-    worker_.process.Stop();
+    if (worker_.has_processes) {
+      workers::KillAllOthers();
+    } else {
+      worker_.process.Stop();
+    }
     workspace::CollectArtifacts(workspace, request_, outcome);
   }
   host::MarkInline(outcome);

@@ -79,7 +79,9 @@ core::Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<core:
   if (MountsWorkspace(plan)) return {};
   prepared.landlock_ruleset = CreateLandlockRuleset({.readable = prepared.landlock_readable,
                                                      .writable = Writable(plan),
-                                                     .connect_port = EgressPort(plan)},
+                                                     .connect_port = EgressPort(plan),
+                                                     .executes = plan.runs_programs,
+                                                     .executes_writable = plan.runs_workspace},
                                                     prepared.landlock_abi);
   if (!prepared.landlock_ruleset) return core::SystemError("make a Landlock ruleset");
   prepared.landlock_readable.clear();

@@ -38,7 +38,7 @@ SealFailure Seal(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prep
   // The ruleset and everything else that the zygote holds must not reach the guest.
   if (!CloseAllBut({kept_fd, resources.workspace.get(), resources.egress.get()}))
     return FailedAt(SealStep::kDescriptors);
-  const SealBeforeFilter before = LookBeforeFilter(prepared.root_of_one_user);
+  const SealBeforeFilter before = LookBeforeFilter(prepared.root_of_one_user, plan.runs_programs);
   if (!plan.without_seccomp && !InstallFilter(is_session ? plan.session_filter : plan.filter))
     return FailedAt(SealStep::kSeccomp);
   self_report = ReportOnSeal(before);

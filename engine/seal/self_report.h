@@ -21,9 +21,10 @@ inline constexpr SelfReport kFilterRefuses = 4;
 // Async-signal-safe, as is the rest of this file.
 struct SealBeforeFilter {
   bool no_privileges = false;
+  bool runs_programs = false;  // SealPlan's
   bool clone_refused = false;
 };
-SealBeforeFilter LookBeforeFilter(bool root_of_one_user);
+SealBeforeFilter LookBeforeFilter(bool root_of_one_user, bool runs_programs);
 
 // Worker, after its filter.
 SelfReport ReportOnSeal(SealBeforeFilter before);

@@ -2,6 +2,7 @@
 
 #include <dirent.h>
 #include <linux/kcmp.h>
+#include <signal.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -69,7 +70,10 @@ std::optional<uint64_t> SumOf(std::string_view text, std::initializer_list<std::
 }
 
 uint64_t Memory(const std::string& process) {
-  return SumOf(ReadIfAny(process + "/status"), {"RssAnon:", "RssShmem:", "VmSwap:"}).value_or(0);
+  const std::string status = ReadIfAny(process + "/status");
+  const std::optional<uint64_t> own = SumOf(status, {"RssAnon:", "RssShmem:", "VmSwap:"});
+  // gVisor does not tell what of it is of files.
+  return own ? *own : SumOf(status, {"VmRSS:"}).value_or(0);
 }
 
 // A page of which n processes have a mapping counts 1/n (proc_pid_smaps(5)); Linux 5.4.
@@ -100,8 +104,20 @@ void AddChildren(const std::string& process, std::vector<pid_t>& pids) {
   }
 }
 
+std::vector<pid_t> AllOthers() {
+  std::vector<pid_t> pids;
+  const std::unique_ptr<DIR, CloseDirectory> all(opendir("/proc"));
+  if (!all) return pids;
+  while (const dirent* const process = readdir(all.get())) {  // NOLINT(concurrency-mt-unsafe)
+    const auto pid = static_cast<pid_t>(Number(process->d_name));
+    if (pid > 1 && pid != getpid()) pids.push_back(pid);
+  }
+  return pids;
+}
+
 // A child that is moved to another parent while this looks may be seen twice or not at all.
 std::vector<pid_t> ProcessesOfTree(pid_t root) {
+  if (root == kAllOthers) return AllOthers();
   std::vector<pid_t> pids = {root};
   for (size_t i = 0; i < pids.size(); ++i) AddChildren(Directory(pids[i]), pids);
   return pids;
@@ -151,5 +167,6 @@ bool AwaitStopped(pid_t root, core::Deadline deadline) {
     std::this_thread::sleep_for(kPause);
   }
 }
+void KillAllOthers() { (void)kill(-1, SIGKILL); }
 
 }  // namespace belljar::workers

@@ -24,6 +24,9 @@ struct TreeUsage {
   size_t processes = 0;
 };
 
+// In place of a process: all of our PID namespace but us and the first, for who has it to itself.
+inline constexpr pid_t kAllOthers = 0;
+
 // Zeros once it is gone. Without CONFIG_PROC_CHILDREN, whose file shows a process's children, only
 // of the process itself.
 TreeUsage UsageOfTree(pid_t root);
@@ -36,6 +39,9 @@ uint64_t MemoryOfTree(pid_t root);
 // Waits until each process that `root` has started is stopped, as it claims; false: one of them
 // still runs.
 bool AwaitStopped(pid_t root, core::Deadline deadline);
+// Kills every process that this one may signal, except itself and the first of its PID namespace.
+// Only for who has that namespace to itself.
+void KillAllOthers();
 
 }  // namespace belljar::workers
 

@@ -33,6 +33,9 @@ struct Worker {
   // kSession: it survives a request.
   WorkerUse use = WorkerUse::kRun;
   bool runs_programs = false;  // it starts other processes, which belong to the run
+  // Those are all of our PID namespace but us and the first (KillAllOthers); false: they end with
+  // the worker.
+  bool has_processes = false;
   std::optional<core::CompileLimits> compiles;  // before it runs them
   bool may_start_over = false;                  // its zygote has omitted modules
   // Used before this run: by a single run's process to start up, or in a session by earlier cells.

@@ -28,7 +28,7 @@ _MAX_SECONDS = 86_400.0
 class ContainerOptions:
     """Options for running programs in containers; `container=True` uses the defaults.
 
-    See docs/containers.md. The image of the profile must exist:
+    See docs/containers.md. The image of the profile or language must exist:
     `belljar image build --profile PROFILE --load docker`.
     """
 

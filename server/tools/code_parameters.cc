@@ -140,7 +140,6 @@ core::Result<const EnabledProfile*> ChosenLanguage(const Sandboxes& sandboxes,
   for (const char* const argument : {"allowed_imports", "packages"}) {
     if (arguments.Texts(argument)) return only_python(argument);
   }
-  if (arguments.Boolean("use_container").value_or(false)) return only_python("use_container");
   return language;
 }
 

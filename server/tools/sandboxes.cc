@@ -122,7 +122,7 @@ Sandboxes::Sandboxes(const ExecutionConfig& config, const profiles::ProfileCatal
       isolation_(config.isolation == "standard" ? outside::IsolationMode::kStandard
                                                 : outside::IsolationMode::kStrict),
       policy_(config.policy == "off" ? outside::Policy::kOff : outside::Policy::kOn),
-      containers_(container, config.profiles.size() + config.combinations,
+      containers_(container, config.profiles.size() + config.languages.size() + config.combinations,
                   [this](const core::Profile& profile) {
                     outside::SandboxOptions options = OptionsOf(profile);
                     // The strict mode is not available inside a container, which provides the

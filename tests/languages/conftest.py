@@ -16,6 +16,8 @@ from tests.clocks import HANG
 from tests.languages.table import LANGUAGES, MUST_BE_THERE, Language
 from tests.machine import BELLJAR, must_work, need_layers
 
+ATTACK = (Path(__file__).parent / "attack.c").read_text()
+
 # The option that names a language; a file's extension does, too.
 NAMED = "--language"
 
@@ -88,6 +90,27 @@ def run(tmp_path: Path) -> Run:
         return Ran(outcome, done.returncode, errors)
 
     return run
+
+
+Outside = Callable[..., str]
+
+
+@pytest.fixture(scope="session")
+def outside(tmp_path_factory: pytest.TempPathFactory) -> Outside:
+    """Runs an attack on this machine."""
+    need_language("c")
+    folder = tmp_path_factory.mktemp("outside")
+    (folder / "attack.c").write_text(ATTACK)
+    subprocess.run(["gcc", "-w", "-o", "attack", "attack.c"], cwd=folder, check=True)
+
+    def attack(*words: str, **more: Any) -> str:
+        done = subprocess.run(
+            [folder / "attack", *words], capture_output=True, text=True, cwd=folder, check=False,
+            **more,
+        )  # fmt: skip
+        return done.stdout.strip()
+
+    return attack
 
 
 def processes_with(word: str) -> list[int]:

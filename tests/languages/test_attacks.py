@@ -14,32 +14,13 @@ from typing import Any
 
 import pytest
 
-from tests.languages.conftest import Ran, Run, need_language
+from tests.languages.conftest import ATTACK, Ran, Run, need_language
 from tests.machine import BELLJAR, BUILD, need_root
 
-ATTACK = (Path(__file__).parent / "attack.c").read_text()
 SYSCALLS = tomllib.loads((BUILD / "share/belljar/profiles/seccomp.toml").read_text())
 HOSTILE = [name for entry in SYSCALLS["hostile"] for name in entry["calls"]]
 ON_X86 = pytest.mark.skipif(platform.machine() != "x86_64", reason="numbers of x86-64")
 LAYERS = ("landlock", "seccomp", "rlimits", "privileges")
-
-
-@pytest.fixture(scope="session")
-def outside(tmp_path_factory: pytest.TempPathFactory):
-    """Runs an attack on this machine."""
-    need_language("c")
-    folder = tmp_path_factory.mktemp("outside")
-    (folder / "attack.c").write_text(ATTACK)
-    subprocess.run(["gcc", "-w", "-o", "attack", "attack.c"], cwd=folder, check=True)
-
-    def attack(*words: str, **more: Any) -> str:
-        done = subprocess.run(
-            [folder / "attack", *words], capture_output=True, text=True, cwd=folder, check=False,
-            **more,
-        )  # fmt: skip
-        return done.stdout.strip()
-
-    return attack
 
 
 def number(name: str) -> str | None:

@@ -73,10 +73,10 @@ def need(place: Place) -> None:
         need_engine(place.engine, place.runtime)
 
 
-def load(place: Place, profile: str) -> None:
-    """Builds the image of a profile, and gives it to the engine of the place."""
+def load(place: Place, name: str, option: str = "--profile") -> None:
+    """Builds the image of a profile or language, and gives it to the engine of the place."""
     subprocess.run(
-        [BELLJAR, "image", "build", "--profile", profile, "--load", place.engine],
+        [BELLJAR, "image", "build", option, name, "--load", place.engine],
         env=os.environ | {"DOCKER_HOST": f"unix://{ENGINE_SOCKET}"},
         stdout=subprocess.DEVNULL,
         check=True,

@@ -637,6 +637,11 @@ TEST(GuestReader, OnlyASignalHasANumber) {
   form["kill_signal"] = SIGSEGV;
   form["kill_cause"] = "sigkill";
   EXPECT_TRUE(Refuses(form.dump())) << "of another cause";
+  form = json::parse(OutcomeToText({.status = host::Status::kException, .kill_signal = SIGABRT}));
+  EXPECT_FALSE(Refuses(form.dump())) << "of a program of another language";
+  form = json::parse(OutcomeToText({.status = host::Status::kOk}));
+  form["kill_signal"] = SIGABRT;
+  EXPECT_TRUE(Refuses(form.dump())) << "of a run that went well";
 }
 
 TEST(GuestReader, ArtifactsAreHeldToTheProfile) {
