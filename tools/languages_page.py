@@ -45,6 +45,26 @@ A server offers none until its operator enables some: `--languages bash,javascri
 [Judge0, Piston and SandboxFusion](compatible.md#languages). A token that is restricted to
 profiles must list the language among them.
 
+## Sessions
+
+SESSION_TITLES have sessions: an interpreter stays from cell to cell, with its
+variables, functions, working directory and environment. The value of a cell's last expression is its result, where it is
+plain data (JavaScript, R); JavaScript may `await` at the top level and declare a name again.
+
+```python
+import belljar
+
+with belljar.Sandbox(language="bash") as box, box.session() as session:
+    session.run("cd /tmp; greet() { echo hello $1; }")
+    print(session.run("greet you; pwd").stdout)
+```
+
+A server opens one by `open_session` or `POST /v1/sessions` with `language`. Between cells all its
+processes stand still. An interrupted cell leaves everything as it is. One that is stopped by a
+limit ends its interpreter: the session goes on with a new one (`session.restarted`), without the
+variables, and with the files as they were before the cell. There are no checkpoints, no network,
+and no sessions in containers.
+
 """
 HELD = """\
 ## What holds a program
@@ -219,7 +239,9 @@ def page() -> str:
     held_table = table(held_head, [held(each) for each in languages()]) + "\n\n"
     head = ("name", "language", "other names", "files", "Debian's package", "remarks")
     rows = table(head, [entry(each) for each in languages()])
-    return HEAD + HELD.replace("HELD_TABLE\n", held_table) + COST + OWN + rows + "\n"
+    titles = [each["program"]["title"] for each in languages() if each["program"].get("session")]
+    with_sessions = ", ".join(titles[:-1]) + " and " + titles[-1]
+    return HEAD.replace("SESSION_TITLES", with_sessions) + HELD.replace("HELD_TABLE\n", held_table) + COST + OWN + rows + "\n"
 
 
 if __name__ == "__main__":

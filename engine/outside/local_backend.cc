@@ -109,6 +109,11 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
   if (zygote.program && zygote.program->session.empty()) {
     return core::MakeError(kOpen, zygote.program->title + " programs run one at a time");
   }
+  // What an interpreter has started is stopped between cells as a whole.
+  if (zygote.program && (zygote.plan.without_namespaces || pool_->options().has_processes)) {
+    return core::MakeError(
+        kOpen, "without namespaces of its own, as in a container, a session runs Python");
+  }
   if (egress_handler_) return core::MakeError(kOpen, "not supported with a passed-on egress proxy");
   // Layers needed to limit the copies of a session.
   const bool can_copy = !zygote.plan.without_namespaces && !zygote.plan.without_rlimits &&

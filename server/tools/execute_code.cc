@@ -375,8 +375,17 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
   for (const char* argument : {"allowed_imports", "allowed_domains", "packages"}) {
     if (arguments.Texts(argument)) refuse(argument, "");
   }
-  const std::string* const language = arguments.Text("language");
-  if (language && *language != profiles::kPython) refuse("language", ", and this one runs Python");
+  if (const std::string* const language = arguments.Text("language")) {
+    const core::Result<const EnabledProfile*> named =
+        sandboxes_.ChooseLanguage(*language, false, caller);
+    if (!named) {
+      problems.push_back(named.error().ToString());
+    } else if ((*named ? *named : terms.profile) != terms.profile ||
+               (!*named && terms.profile->profile.program)) {
+      const std::optional<core::ProgramRule>& program = terms.profile->profile.program;
+      refuse("language", ", and this one runs " + (program ? program->title : "Python"));
+    }
+  }
   plan.request.limits = TakeLimits(arguments, *terms.profile, problems);
   plan.request.limits.memory = terms.limits.memory;
   plan.request.allowed_imports = terms.allowed_imports;

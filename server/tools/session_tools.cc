@@ -39,6 +39,7 @@ std::vector<Parameter> OpenParameters(const Sandboxes& sandboxes) {
     parameters.front().description = "What cells may use. Omitted: all but network and full.";
     parameters.front().default_value = {};
   }
+  parameters.push_back(LanguageParameter(sandboxes));
   parameters.push_back(ContainerParameter(
       sandboxes,
       "Also isolates it in a container, without checkpoints: a cell stopped by a limit ends it."));

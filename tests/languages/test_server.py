@@ -71,3 +71,14 @@ def test_the_network_is_that_of_the_profile(server: Server) -> None:
 def test_what_a_call_may_not(server: Server, arguments: dict, why: str) -> None:
     said = server.run(code="echo 1", **arguments)
     assert why in said and "Nothing was run" in said
+
+
+def test_a_session_of_a_language(server: Server) -> None:
+    opened = server.ask("tools/call", name="open_session", arguments={"language": "bash"})
+    session = opened["structuredContent"]["session"]
+    assert server.run(code="x=42", session=session) == "(no output)"
+    assert server.run(code="echo $x", session=session, language="sh") == "stdout:\n42"
+    assert "this one runs Bash" in server.run(code="1", session=session, language="python")
+    python = server.ask("tools/call", name="open_session", arguments={})
+    named = python["structuredContent"]["session"]
+    assert "this one runs Python" in server.run(code="1", session=named, language="bash")
