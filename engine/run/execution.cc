@@ -345,8 +345,8 @@ pid_t Execution::RootOfPrograms() const {
   return worker_.has_processes ? workers::kAllOthers : worker_.process.pid();
 }
 
-// Counted closely only where it matters, and twice: a process that begins or ends between two
-// others that are looked at makes one of them count with pages that it shares, or did share.
+// Counted closely only where it matters, and twice: a process that ends meanwhile leaves the pages
+// that it shared to those which are looked at later, and they count them a second time.
 uint64_t Execution::MemoryOfPrograms() const {
   const pid_t root = RootOfPrograms();
   const uint64_t at_most = workers::UsageOfTree(root).memory;
