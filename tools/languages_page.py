@@ -86,7 +86,8 @@ output and files are as without a container. What differs:
 - The container's namespaces and root stand in the place of ours. `/proc` is the container's. The
   memory of Belljar's own processes in it cannot be read, nor can they be traced.
 - Under gVisor there is no Landlock, so a program may read all that is in the image, the environment
-  and the memory maps of those processes, and may end the container by killing them. Data in `/workspace` and `/tmp` can be executed there.
+  and the memory maps of those processes, and may end the container by killing them. Data in
+  `/workspace` and `/tmp` can be executed there.
 - The container bounds processes and threads: 192, under gVisor 384 with its own. Under gVisor
   a fork bomb may end the container, and the run is `killed`.
 - Of `/usr/bin`, an image for Bash or R has the commands that are smaller than 8 MB with their

@@ -68,8 +68,8 @@ INSTANTIATE_TEST_SUITE_P(Memory, ProcessTree, ::testing::Values(MAP_PRIVATE, MAP
 
 // As vfork(2) does. Its caller never goes on, for the child waits for its end.
 pid_t Vfork() {
-  return static_cast<pid_t>(syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr, nullptr,
-                                    nullptr, nullptr));
+  return static_cast<pid_t>(
+      syscall(SYS_clone, CLONE_VM | CLONE_VFORK | SIGCHLD, nullptr, nullptr, nullptr, nullptr));
 }
 
 // A process that fills memory and then starts another that only waits, sharing all of it.
@@ -104,7 +104,8 @@ TEST_P(SharedMemory, CountsOnce) {
 }
 
 INSTANTIATE_TEST_SUITE_P(AfterFork, SharedMemory,
-                         ::testing::Values(+[] { return fork(); }, +[] { return Vfork(); }));
+                         ::testing::Values(
+                             +[] { return fork(); }, +[] { return Vfork(); }));
 
 TEST(ProcessTreeOfNobody, UsesNothing) {
   const pid_t gone = fork();
