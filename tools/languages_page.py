@@ -108,16 +108,21 @@ belljar run --container script.sh
 programs, its own trees, and the shared libraries that they are linked with. Request, limits,
 output and files are as without a container. What differs:
 
-- The container's namespaces and root stand in the place of ours. `/proc` is the container's.
-  Belljar's own processes in it cannot be read or traced.
-- Under gVisor there is no Landlock, so a program may read all that is in the image, and may end
-  the container by killing its processes. Data in `/workspace` and `/tmp` can be executed there.
+- The container's namespaces and root stand in the place of ours. `/proc` is the container's. The
+  memory of Belljar's own processes in it cannot be read, nor can they be traced.
+- Under gVisor there is no Landlock, so a program may read all that is in the image, the environment
+  and the memory maps of those processes, and may end the container by killing them. Data in
+  `/workspace` and `/tmp` can be executed there.
 - The container bounds processes and threads: 192, under gVisor 384 with its own. Under gVisor
   a fork bomb may end the container, and the run is `killed`.
 - Of `/usr/bin`, an image for Bash or R has the commands that are smaller than 8 MB with their
   libraries; one for a compiled language has the compiler and the linker. Of `/usr/include` it has
   the headers of the C and C++ libraries.
-- There is no network, and `--profile network` is refused.
+- There is no network, and `--profile network` is refused. Nothing is started ahead of its program.
+
+All languages of the list below were tried in containers, under runc and under gVisor. Images
+have 12 MB (Lua) to 650 MB (Rust), Bash's 205 MB. A container for Bash is ready in 0.08 s under
+runc and in 0.23 s under gVisor; one for Python takes 0.15 s and 0.70 s.
 
 ### Executable memory
 
