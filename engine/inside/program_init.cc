@@ -25,8 +25,6 @@ namespace {
 // Of the end of what a program wrote to standard error, where its error is looked for.
 constexpr size_t kErrorTail = size_t{16} << 10;
 constexpr size_t kMaxChildren = size_t{1} << 20;
-// Of a PID namespace; in a container this is another process.
-constexpr pid_t kFirst = 1;
 
 void DoNotBlock(const core::UniqueFd& fd) {
   (void)fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
@@ -138,6 +136,8 @@ End ProgramInit::Finish(std::string_view input) {
 
 std::optional<End> ProgramInit::RunUntil(const core::UniqueFd& source,
                                          const std::function<bool()>& receive) {
+  // An interrupt may have come too late for what ran before.
+  if (const std::optional<int> ended = HandleSignals(false)) return Ended(*ended);
   const std::optional<int> status = Watch(&source, receive);
   if (status) return Ended(*status);
   for (const size_t stream : {0, 1}) Drain(stream);
@@ -194,19 +194,20 @@ std::optional<int> ProgramInit::Watch(const core::UniqueFd* source,
     }
     if (watched[3].revents != 0) PassInputOn();
     if (watched[4].revents != 0 && !receive()) return std::nullopt;
-    std::optional<int> ended;
-    if (watched[0].revents != 0) HandleSignals(ended);
-    if (ended) return ended;
+    if (watched[0].revents == 0) continue;
+    if (const std::optional<int> ended = HandleSignals(true)) return ended;
   }
 }
 
-// Reaps whatever has ended; `ended` is the status of the program once it is among them.
-void ProgramInit::HandleSignals(std::optional<int>& ended) {
+// Reaps whatever has ended: the status of the program once it is among them. `interrupts`: passes
+// an interrupt of the host on.
+std::optional<int> ProgramInit::HandleSignals(bool interrupts) {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) > 0) {
     // Its process group: it leads a session of its own.
-    if (info.ssi_signo == SIGINT) (void)kill(-program_, SIGINT);
+    if (interrupts && info.ssi_signo == SIGINT) (void)kill(-program_, SIGINT);
   }
+  std::optional<int> ended;
   int status = 0;
   rusage usage{};
   for (pid_t pid; (pid = wait4(-1, &status, WNOHANG, &usage)) > 0;) {
@@ -214,6 +215,7 @@ void ProgramInit::HandleSignals(std::optional<int>& ended) {
     ended = status;
     max_rss_bytes_ = static_cast<uint64_t>(usage.ru_maxrss) * 1024;
   }
+  return ended;
 }
 
 // In a container they are its children, some of them once their own parents have ended; the host

@@ -38,6 +38,9 @@ using Passed = std::vector<int>;
 // The same file, above the numbers that a program's descriptors get.
 core::UniqueFd AboveThem(const core::UniqueFd& fd);
 
+// Of a PID namespace; in a container this is another process.
+inline constexpr pid_t kFirst = 1;
+
 class ProgramInit {
  public:
   // SIGCHLD and SIGINT become readable, so that none comes between looking and waiting.
@@ -73,7 +76,7 @@ class ProgramInit {
 
  private:
   std::optional<int> Watch(const core::UniqueFd* source, const std::function<bool()>& receive);
-  void HandleSignals(std::optional<int>& ended);
+  std::optional<int> HandleSignals(bool interrupts);
   End Ended(int status);
   void EndAll();
   void Drain(size_t stream);

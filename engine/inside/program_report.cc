@@ -13,6 +13,10 @@
 namespace belljar::inside {
 namespace {
 
+// Bytes of what an interpreter has written of an error.
+constexpr size_t kMaxType = 200;
+constexpr size_t kMaxMessage = size_t{16} << 10;
+
 nlohmann::json Positive(int number) { return number > 0 ? nlohmann::json(number) : nullptr; }
 
 // `what` was run: the type of an error that no pattern names.
@@ -31,8 +35,8 @@ nlohmann::json ErrorOf(const End& end, const char* type, const ProgramError& rea
   } else if (message.empty()) {
     message = "exited with status " + std::to_string(end.exit_code);
   }
-  return {{"type", of_type},
-          {"message", core::ValidUtf8(message)},
+  return {{"type", core::ValidUtf8(of_type.substr(0, kMaxType))},
+          {"message", core::ValidUtf8(message.substr(0, kMaxMessage))},
           {"line", Positive(read.line)},
           {"column", Positive(read.column)},
           {"end_line", nullptr},
@@ -65,6 +69,25 @@ std::string Text(const nlohmann::json& report) {
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
 }
 
+// Discarded if it is no JSON, or nested deeper than a value of Python may be (plain_data.py).
+nlohmann::json PlainValue(const std::string& text) {
+  constexpr int kMaxDepth = 64;
+  bool is_too_deep = false;
+  nlohmann::json value = nlohmann::json::parse(
+      text,
+      [&](int depth, nlohmann::json::parse_event_t, nlohmann::json&) {
+        is_too_deep |= depth > kMaxDepth;
+        return !is_too_deep;
+      },
+      /*allow_exceptions=*/false);
+  return is_too_deep ? nlohmann::json(nlohmann::json::value_t::discarded) : value;
+}
+
+void LeaveOut(const char* part, nlohmann::json& report) {
+  report[part] = nullptr;
+  report["truncated"][part] = true;
+}
+
 }  // namespace
 
 ChildUsage UsageOfChildren() {
@@ -87,23 +110,26 @@ std::string ReportOfProgram(const End& end, const char* type, const ProgramError
 }
 
 // The host sees from outside what the interpreter has used.
-std::string ReportOfCell(const CellReport& cell) {
+std::string ReportOfCell(const CellReport& cell, size_t max_size) {
   nlohmann::json report = Report(
-      cell.end, {{"cpu_microseconds", 0}, {"max_rss_bytes", 0}, {"session_ended", cell.has_ended}},
+      cell.end,
+      {{"cpu_microseconds", 0}, {"max_rss_bytes", 0}, {"session_ended", cell.has_ended}},
       cell.error || !cell.end.ok()
           ? ErrorOf(cell.end, kExitStatus, cell.error.value_or(ProgramError{}))
           : nlohmann::json());
   if (cell.result) {
-    // Of an interpreter that may have written anything.
-    nlohmann::json value = nlohmann::json::parse(*cell.result, nullptr, false);
-    if (!value.is_discarded()) {
-      report["has_result"] = true;
-      report["result"] = std::move(value);
-    }
+    report["result"] = PlainValue(*cell.result);
+    report["has_result"] = !report["result"].is_discarded();
+    if (report["result"].is_discarded()) LeaveOut("result", report);
   }
   if (cell.result_repr) report["result_repr"] = core::ValidUtf8(*cell.result_repr);
-  if (cell.result_is_truncated) report["truncated"]["result"] = true;
-  return Text(report);
+  std::string text = Text(report);
+  for (const char* const part : {"result_repr", "result"}) {
+    if (text.size() <= max_size) break;
+    LeaveOut(part, report);
+    text = Text(report);
+  }
+  return text;
 }
 
 }  // namespace belljar::inside

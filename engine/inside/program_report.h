@@ -2,6 +2,7 @@
 #ifndef BELLJAR_ENGINE_INSIDE_PROGRAM_REPORT_H_
 #define BELLJAR_ENGINE_INSIDE_PROGRAM_REPORT_H_
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -32,9 +33,9 @@ struct CellReport {
   std::optional<ProgramError> error;
   std::optional<std::string> result;  // JSON text
   std::optional<std::string> result_repr;
-  bool result_is_truncated = false;
 };
-std::string ReportOfCell(const CellReport& cell);
+// Without what would make it larger than `max_size`, in bytes.
+std::string ReportOfCell(const CellReport& cell, size_t max_size);
 
 }  // namespace belljar::inside
 

@@ -41,7 +41,7 @@ bool WriteAll(int fd, std::string_view text) {
 }
 
 // What an interpreter has written about a cell: hostile, but only to its own session.
-CellReport ReadAnswer(const std::string& line, size_t max_result) {
+CellReport ReadAnswer(const std::string& line) {
   CellReport report;
   const nlohmann::json json = nlohmann::json::parse(line);
   report.end.exit_code = json.value("exit_code", 0) & 0xff;
@@ -56,17 +56,8 @@ CellReport ReadAnswer(const std::string& line, size_t max_result) {
                                       .line = error->value("line", 0),
                                       .column = error->value("column", 0)});
   }
-  const auto take = [&](const char* name, std::optional<std::string>& into) {
-    if (!json.contains(name)) return;
-    std::string text = json.at(name).get<std::string>();
-    if (text.size() <= max_result) {
-      into = std::move(text);
-    } else {
-      report.result_is_truncated = true;
-    }
-  };
-  take("result", report.result);
-  take("repr", report.result_repr);
+  if (json.contains("result")) report.result = json.at("result").get<std::string>();
+  if (json.contains("repr")) report.result_repr = json.at("repr").get<std::string>();
   return report;
 }
 
@@ -104,9 +95,7 @@ class Interpreter {
     return waits;
   }
 
-  CellReport Execute(const ReceivedRequest& request) {
-    const size_t max_result =
-        nlohmann::json::parse(request.metadata).at("max_result").get<size_t>();
+  CellReport Execute(const ReceivedRequest& request, size_t max_result) {
     const std::string file = "/tmp/cell-" + std::to_string(++cells_) +
                              std::filesystem::path(runner_.file).extension().string();
     if (const int failed = Place(file, request); failed != 0) {
@@ -120,7 +109,7 @@ class Interpreter {
     const std::optional<End> ended = RunUntilAnswer();
     init_.StopAll();
     (void)unlink(file.c_str());
-    CellReport report = ended ? Ended(*ended) : Answered(max_result);
+    CellReport report = ended ? Ended(*ended) : Answered();
     if (report.end.exit_code != 0 && !report.error) {
       report.error = ReadErrorLines(runner_.errors, init_.tail(), file);
     }
@@ -163,9 +152,9 @@ class Interpreter {
     return report;
   }
 
-  CellReport Answered(size_t max_result) {
+  CellReport Answered() {
     try {
-      return ReadAnswer(line_, max_result);
+      return ReadAnswer(line_);
     } catch (const nlohmann::json::exception&) {
       init_.Abandon();
       CellReport report = Failure("the interpreter does not answer as it should");
@@ -210,9 +199,11 @@ void ServeProgramSession(const ProgramStart& start, ProgramInit& init, int socke
     (void)ReceiveOrder(socket, core::SessionOrder::kCell);
     const ReceivedRequest request = ReceiveRequest(socket);
     SetOutputLimit(request.header.output_limit);
-    const CellReport report = interpreter.Execute(request);
+    const nlohmann::json metadata = nlohmann::json::parse(request.metadata);
+    const CellReport report =
+        interpreter.Execute(request, metadata.at("max_result").get<size_t>());
     has_ended = report.has_ended;
-    Report(socket, ReportOfCell(report));
+    Report(socket, ReportOfCell(report, metadata.at("max_report").get<size_t>()));
   }
   AwaitEnd(socket);
 }

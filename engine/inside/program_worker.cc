@@ -22,8 +22,6 @@
 namespace belljar::inside {
 namespace {
 
-// Of a PID namespace; in a container this is another process.
-constexpr pid_t kFirst = 1;
 constexpr char kBinary[] = "/tmp/program";
 
 // What the host says of a program.

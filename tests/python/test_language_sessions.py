@@ -1,12 +1,14 @@
 """Sessions in other languages: an interpreter that stays from cell to cell."""
 
+import uuid
 from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import belljar
 import pytest
 
 from tests.clocks import until
-from tests.languages.conftest import need_language
+from tests.languages.conftest import need_language, processes_with
 
 Open = Callable[..., belljar.Session]
 
@@ -198,12 +200,17 @@ def test_files_go_in_and_out(session: Open) -> None:
     assert opened.files.read_text("out.txt") == "GIVEN"
 
 
+def state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0]
+
+
 def test_between_cells_nothing_runs(session: Open) -> None:
-    opened = session("bash")
-    started = opened.run("(while :; do :; done) & (while :; do echo >> ticks; done) & echo $!")
-    assert started.ok, started
-    first, second = opened.run("stat -c %s ticks; kill -0 $!"), opened.run("stat -c %s ticks")
-    assert first.ok and int(first.stdout) <= int(second.stdout)
+    opened, mark = session("bash"), uuid.uuid4().hex
+    busy = f"bash -c 'while :; do :; done' {mark} &"
+    assert opened.run(f"{busy} {busy}").ok
+    assert [state(pid) for pid in processes_with(mark)] == ["T", "T"]
+    assert opened.run("kill -0 %1 %2").ok
+    assert [state(pid) for pid in processes_with(mark)] == ["T", "T"]
     ended = opened.run("kill %1 %2; wait; echo $(jobs | wc -l)")
     assert ended.stdout == "0\n", ended
 
@@ -220,6 +227,8 @@ def test_an_answer_in_the_interpreters_name_ends_only_its_own_session(session: O
 def test_a_value_that_is_too_large_has_only_a_text(session: Open) -> None:
     large = session("javascript").run("'x'.repeat(5_000_000)")
     assert large.ok and large.value is None and "value" in large.truncated, large
+    deep = session("javascript").run("let a = []; for (let i = 0; i < 100; i++) a = [a]; a")
+    assert deep.ok and deep.value is None and deep.value_repr, deep
 
 
 def test_values_without_json_have_a_text(session: Open) -> None:
