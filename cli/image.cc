@@ -265,6 +265,9 @@ int BuildFrom(BuildArguments arguments, const Source& source,
 }
 
 int BuildLanguage(const BuildArguments& arguments, const container::image::ImageLoader* load) {
+  if (!arguments.packages.packages.empty()) {
+    return UsageError("image build", "--package is for Python, not for --language");
+  }
   const core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) return OwnFailure(installation.error());
   const core::Result<Source> source = CollectLanguage(*installation, *arguments.language);

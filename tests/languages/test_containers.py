@@ -14,7 +14,7 @@ from tests.languages.conftest import ATTACK, Outside, need_language
 from tests.languages.table import LANGUAGES
 from tests.languages.test_limits import BOMBS, MEMORY, STUBBORN
 from tests.machine import BELLJAR
-from tests.places.place import CONTAINERS, DOCKER, RUNSC_ALONE, Place, load, need
+from tests.places.place import CONTAINERS, DOCKER, RUNSC_ALONE, Place, Server, load, need
 
 # Those in which a standalone runsc differs are in tests/places.
 RUNTIMES = CONTAINERS[:2]
@@ -144,6 +144,16 @@ def test_attacks(attack: str, place: Place, run_in: Runs, outside: Outside) -> N
     killed = outcome["status"] == "killed" and outcome["security_events"]
     assert outcome["stdout"] == "held\n" or killed, outcome
     assert outside(*ATTACKS[attack]) == "WON"
+
+
+def test_a_call_of_a_server(run_in: Runs) -> None:
+    run_in(DOCKER, "bash", ":")  # makes the image
+    server = Server(DOCKER, "basic", "--languages", "bash")
+    try:
+        outcome = server.run("echo $((6 * 7))", language="bash")
+    finally:
+        server.close()
+    assert (outcome["stdout"], outcome["language"]) == ("42\n", "bash"), outcome
 
 
 def test_there_is_no_network_to_be_had(run_in: Runs, tmp_path: Path) -> None:
