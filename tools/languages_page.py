@@ -48,8 +48,9 @@ profiles must list the language among them.
 ## Sessions
 
 SESSION_TITLES have sessions: an interpreter stays from cell to cell, with its
-variables, functions, working directory and environment. The value of a cell's last expression is its result, where it is
-plain data (JavaScript, R); JavaScript may `await` at the top level and declare a name again.
+variables, functions, working directory and environment. The value of a cell's last expression is
+its result, where it is plain data (JavaScript, R); JavaScript may `await` at the top level and
+declare a name again.
 
 ```python
 import belljar
@@ -60,7 +61,8 @@ with belljar.Sandbox(language="bash") as box, box.session() as session:
 ```
 
 A server opens one by `open_session` or `POST /v1/sessions` with `language`. Between cells all its
-processes stand still. An interrupted cell leaves everything as it is. One that is stopped by a
+processes stand still. An interrupted cell leaves everything as it is; in JavaScript an interrupt in
+the first moment of a cell can end the interpreter instead. A cell that is stopped by a
 limit ends its interpreter: the session goes on with a new one (`session.restarted`), without the
 variables, and with the files as they were before the cell. There are no checkpoints, no network,
 and no sessions in containers.
@@ -246,7 +248,8 @@ def page() -> str:
     rows = table(head, [entry(each) for each in languages()])
     titles = [each["program"]["title"] for each in languages() if each["program"].get("session")]
     with_sessions = ", ".join(titles[:-1]) + " and " + titles[-1]
-    return HEAD.replace("SESSION_TITLES", with_sessions) + HELD.replace("HELD_TABLE\n", held_table) + COST + OWN + rows + "\n"
+    text = HEAD.replace("SESSION_TITLES", with_sessions)
+    return text + HELD.replace("HELD_TABLE\n", held_table) + COST + OWN + rows + "\n"
 
 
 if __name__ == "__main__":

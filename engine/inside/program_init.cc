@@ -204,8 +204,10 @@ std::optional<int> ProgramInit::Watch(const core::UniqueFd* source,
 std::optional<int> ProgramInit::HandleSignals(bool interrupts) {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) > 0) {
-    // Its process group: it leads a session of its own.
-    if (interrupts && info.ssi_signo == SIGINT) (void)kill(-program_, SIGINT);
+    // The host is in another PID namespace, so its signals have no sender here. To the program's
+    // process group: it leads a session of its own.
+    const bool is_hosts = info.ssi_signo == SIGINT && info.ssi_pid == 0;
+    if (interrupts && is_hosts) (void)kill(-program_, SIGINT);
   }
   std::optional<int> ended;
   int status = 0;

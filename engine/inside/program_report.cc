@@ -101,19 +101,18 @@ std::string ReportOfProgram(const End& end, const char* type, const ProgramError
                             const ChildUsage& before) {
   const ChildUsage usage = UsageOfChildren();
   const bool is_program = usage.max_rss_bytes > before.max_rss_bytes;
-  return Text(Report(
-      end,
-      {{"cpu_microseconds",
-        usage.cpu_microseconds - std::min(usage.cpu_microseconds, before.cpu_microseconds)},
-       {"max_rss_bytes", is_program ? usage.max_rss_bytes : end.max_rss_bytes}},
-      end.ok() ? nlohmann::json() : ErrorOf(end, type, error)));
+  return Text(
+      Report(end,
+             {{"cpu_microseconds",
+               usage.cpu_microseconds - std::min(usage.cpu_microseconds, before.cpu_microseconds)},
+              {"max_rss_bytes", is_program ? usage.max_rss_bytes : end.max_rss_bytes}},
+             end.ok() ? nlohmann::json() : ErrorOf(end, type, error)));
 }
 
 // The host sees from outside what the interpreter has used.
 std::string ReportOfCell(const CellReport& cell, size_t max_size) {
   nlohmann::json report = Report(
-      cell.end,
-      {{"cpu_microseconds", 0}, {"max_rss_bytes", 0}, {"session_ended", cell.has_ended}},
+      cell.end, {{"cpu_microseconds", 0}, {"max_rss_bytes", 0}, {"session_ended", cell.has_ended}},
       cell.error || !cell.end.ok()
           ? ErrorOf(cell.end, kExitStatus, cell.error.value_or(ProgramError{}))
           : nlohmann::json());

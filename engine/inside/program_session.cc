@@ -200,8 +200,7 @@ void ServeProgramSession(const ProgramStart& start, ProgramInit& init, int socke
     const ReceivedRequest request = ReceiveRequest(socket);
     SetOutputLimit(request.header.output_limit);
     const nlohmann::json metadata = nlohmann::json::parse(request.metadata);
-    const CellReport report =
-        interpreter.Execute(request, metadata.at("max_result").get<size_t>());
+    const CellReport report = interpreter.Execute(request, metadata.at("max_result").get<size_t>());
     has_ended = report.has_ended;
     Report(socket, ReportOfCell(report, metadata.at("max_report").get<size_t>()));
   }

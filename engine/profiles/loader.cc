@@ -44,11 +44,10 @@ const Keys kZygoteKeys = {"why", "environment", "huge_pages", "light"};
 const Keys kPackageKeys = {"why", "modules", "rehearsal"};
 const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
-const Keys kProgramKeys = {"why",          "title",   "aliases",      "extensions",
-                           "interpreters", "package", "version",      "file",
-                           "command",      "compile", "errors",       "environment",
-                           "example",      "warm",    "compile_time", "compile_memory",
-                           "session"};
+const Keys kProgramKeys = {
+    "why",     "title", "aliases",      "extensions",     "interpreters", "package",
+    "version", "file",  "command",      "compile",        "errors",       "environment",
+    "example", "warm",  "compile_time", "compile_memory", "session"};
 const Keys kErrorKeys = {"pattern", "groups", "last"};
 const Keys kErrorGroups = {"file", "line", "column", "type", "message", ""};
 const Keys kEgressKeys = {"why", "port"};

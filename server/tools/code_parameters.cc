@@ -136,8 +136,8 @@ core::Result<const EnabledProfile*> ChosenLanguage(const Sandboxes& sandboxes,
     return core::MakeError(what + " is for Python, not for " + title, "");
   };
   if (opens_session && (*language)->profile.program->session.empty()) {
-    return core::MakeError(title + " programs run one at a time; open a session of another language",
-                           "");
+    return core::MakeError(
+        title + " programs run one at a time; open a session of another language", "");
   }
   if (opens_session && (*language)->profile.egress) return only_python("the network of a session");
   if (profile && !names_network) return only_python("profile " + core::Quoted(*profile));

@@ -1,5 +1,6 @@
 """Sessions in other languages: an interpreter that stays from cell to cell."""
 
+import threading
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
@@ -99,9 +100,13 @@ def test_a_syntax_error_is_an_error_of_its_cell(name: str, session: Open) -> Non
     assert opened.run(STAYS[name][0]).ok
 
 
+# The name makes a process of Node.js visible from outside once its cell runs.
 ENDLESS = {
     "bash": ("while :; do :; done; echo never", "sleep 1000; echo never"),
-    "javascript": ("for (;;);", "await new Promise((done) => setTimeout(done, 1e6))"),
+    "javascript": (
+        "process.title = 'MARK'; for (;;);",
+        "process.title = 'MARK'; await new Promise((done) => setTimeout(done, 1e6))",
+    ),
     "r": ("while (TRUE) {}", "Sys.sleep(1000)"),
 }
 
@@ -110,13 +115,13 @@ ENDLESS = {
     ("name", "source"), [(name, source) for name in ENDLESS for source in ENDLESS[name]]
 )
 def test_an_interrupted_cell_keeps_the_session(name: str, source: str, session: Open) -> None:
-    import threading
-
-    opened = session(name)
+    opened, mark = session(name), uuid.uuid4().hex
     assert opened.run(STAYS[name][0]).ok
     results: list[belljar.Result] = []
-    cell = threading.Thread(target=lambda: results.append(opened.run(source)))
+    cell = threading.Thread(target=lambda: results.append(opened.run(source.replace("MARK", mark))))
     cell.start()
+    if "MARK" in source:
+        until(lambda: processes_with(mark), lambda: "the cell does not begin")
     until(opened.interrupt, lambda: "no cell runs")
     cell.join()
     (interrupted,) = results
@@ -206,8 +211,9 @@ def state(pid: int) -> str:
 
 def test_between_cells_nothing_runs(session: Open) -> None:
     opened, mark = session("bash"), uuid.uuid4().hex
-    busy = f"bash -c 'while :; do :; done' {mark} &"
-    assert opened.run(f"{busy} {busy}").ok
+    busy = f"bash -c 'echo > $0.$$; while :; do :; done' {mark} &"
+    both = f"until started=({mark}.*) && ((${{#started[@]}} == 2)); do :; done"
+    assert opened.run(f"{busy} {busy} {both}").ok
     assert [state(pid) for pid in processes_with(mark)] == ["T", "T"]
     assert opened.run("kill -0 %1 %2").ok
     assert [state(pid) for pid in processes_with(mark)] == ["T", "T"]
