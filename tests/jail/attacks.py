@@ -14,7 +14,7 @@ file, a port, a process to hurt) is in HOST, system call numbers in NR; `call` i
 
 import platform
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 
 # Everything that a body may use. `won` flushes: the worker may be dead the moment after.
 PRELUDE = """
@@ -62,7 +62,8 @@ class Attack:
     control: bool = True
     victim: bool = False  # needs a process that may be killed
     machine: str | None = None
-    tags: frozenset[str] = field(default_factory=frozenset)
+    # So that what is left may be too little to report with: then it ends with memory_limit.
+    fills_memory: bool = False
 
     def __str__(self):
         return self.name
@@ -867,6 +868,7 @@ won()
 """,
         held="ENOMEM",
         alone=("rlimits",),
+        fills_memory=True,
     ),
     Attack(
         "heap_by_hand",
@@ -879,6 +881,7 @@ won(got) if got == 512 else print('held', 'NULL')
 """,
         held="NULL",
         alone=("rlimits",),
+        fills_memory=True,
     ),
     Attack(
         "move_the_break",

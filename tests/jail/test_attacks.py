@@ -57,6 +57,8 @@ def test_fails_inside(attack, facts, host, jail, request):
     ran = belljar(program(attack.body, facts))
     assert "WON" not in ran.stdout, ran.outcome
     skip_if_no_such_module(ran)
+    if attack.fills_memory and ran.status == "memory_limit":
+        return
     assert ran.status == attack.status, ran.outcome
     assert ran.exit_code == {"ok": 0, "killed": 4}[attack.status]
     assert ran.reason == attack.reason

@@ -87,6 +87,8 @@ def test_fails_in_both_cells(attack, facts, host, jail, sessions, request):
         assert "WON" not in ran.stdout, ran.outcome
         skip_if_no_such_module(ran)
         assert ran.outcome["session"]["cell"] == number
+        if attack.fills_memory and ran.status == "memory_limit":
+            continue
         assert ran.status == attack.status, ran.outcome
         assert ran.reason == attack.reason
         assert ran.events == expected

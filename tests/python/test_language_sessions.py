@@ -107,7 +107,7 @@ ENDLESS = {
         "process.title = 'MARK'; for (;;);",
         "process.title = 'MARK'; await new Promise((done) => setTimeout(done, 1e6))",
     ),
-    "r": ("while (TRUE) {}", "Sys.sleep(1000)"),
+    "r": ("while (TRUE) {}", "Sys.sleep(1000)"),  # sleeps: until it is interrupted
 }
 
 
