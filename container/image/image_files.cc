@@ -163,12 +163,13 @@ class Collection {
   core::Result<void> AddLanguage() {
     const std::string share = Below(kImagePrefix, "share/belljar");
     const installation::Installation& from = request_.installation;
-    for (const auto& [folder, name] :
-         {std::pair<const std::string&, const char*>{from.profiles, "/profiles"},
-          {from.languages, "/languages"}}) {
-      if (core::Result<void> done = AddTree(folder, share + name, WantsAll); !done) return done;
+    const std::string languages = share + "/languages";
+    for (const auto& [folder, target] :
+         {std::pair<const std::string&, std::string>{from.profiles, share + "/profiles"},
+          {from.languages, languages}}) {
+      if (core::Result<void> done = AddTree(folder, target, WantsAll); !done) return done;
     }
-    const std::string own = share + "/languages/" + request_.profile.name;
+    const std::string own = languages + "/" + request_.profile.name;
     if (!request_.profile_file.empty()) Add(own + ".toml", request_.profile_file);
     for (const auto& [path, text] : request_.texts) AddText(share + "/" + path, text);
     return {};

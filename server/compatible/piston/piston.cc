@@ -76,7 +76,7 @@ Json Packages(const Languages& languages, const Caller& caller) {
 std::string Unknown(const Languages& languages, const Caller& caller, const std::string& language,
                     const std::string& version) {
   // Both come from the client and may have any length: Quoted shortens them.
-  const std::string unknown =
+  std::string unknown =
       core::Quoted(language + "-" + version) + " runtime is unknown; see /api/v2/runtimes";
   if (Named(languages, language, caller)) return unknown;
   std::vector<std::string> names;
