@@ -167,7 +167,7 @@ void Judge0::Create(const View& view, const WebRequest& request,
   const std::string token = submission.token;
   OnJudged on_judged;
   if (view.waits) {
-    on_judged = [this, reply, view](const Submission& judged) {
+    on_judged = [reply, view](const Submission& judged) {
       reply->Finish(JsonAnswer(AttributesOf(judged, view.fields, view.is_base64), 201));
     };
   }
