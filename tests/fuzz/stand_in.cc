@@ -75,6 +75,7 @@ std::unique_ptr<Sandbox> Sandbox::Over(SandboxOptions options, std::unique_ptr<B
 
 core::Result<host::Outcome> Sandbox::Run(const host::Request& request,
                                          const run::RunOptions& options) {
+  if (is_local_) abort();  // Over makes none
   return backend_->Run(request, options);
 }
 
