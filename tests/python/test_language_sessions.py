@@ -105,7 +105,8 @@ ENDLESS = {
     "bash": ("while :; do :; done; echo never", "sleep 1000; echo never"),
     "javascript": (
         "process.title = 'MARK'; for (;;);",
-        "process.title = 'MARK'; await new Promise((done) => setTimeout(done, 1e6))",
+        "await new Promise(setImmediate); process.title = 'MARK';"
+        " await new Promise((done) => setTimeout(done, 1e6))",
     ),
     "r": ("while (TRUE) {}", "Sys.sleep(1000)"),  # sleeps: until it is interrupted
 }
