@@ -47,7 +47,7 @@ BASH = attacks(
         "a folder",
         "touch <folder>/belljar-attack && rm <folder>/belljar-attack && echo WON || echo held",
     ),
-    ("descriptors of its parent", "ls /proc/$PPID/fd/* && echo WON || echo held"),
+    ("descriptors of its parent", "ls /proc/$PPID/fd && echo WON || echo held"),
     ("the first process", "cat /proc/<first>/root<secret> || echo held"),
     ("mount", "mkdir m; mount -t tmpfs none m && umount m && echo WON || echo held", (), True),
     ("unshare", "unshare -r true && echo WON || echo held", (), True),
