@@ -38,9 +38,25 @@ std::vector<char*> Pointers(const std::vector<std::string>& texts) {
   return pointers;
 }
 
+struct Pipe {
+  core::UniqueFd read;
+  core::UniqueFd write;
+  static std::optional<Pipe> Open() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
+    return Pipe{core::UniqueFd(ends[0]), core::UniqueFd(ends[1])};
+  }
+};
+
+// The same file, above the numbers that a program's descriptors get. None of none.
+core::UniqueFd AboveThem(const core::UniqueFd& fd) {
+  constexpr int kAbove = 10;
+  return fd ? core::UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, kAbove)) : core::UniqueFd();
+}
+
 // posix_spawn(3). 0: started.
 int SpawnProgram(const std::vector<std::string>& command,
-                 const std::vector<std::string>& environment, const Passed& descriptors,
+                 const std::vector<std::string>& environment, const std::vector<int>& descriptors,
                  pid_t* pid) {
   posix_spawn_file_actions_t actions;
   posix_spawnattr_t attributes;
@@ -83,17 +99,6 @@ bool KillChildren() {
 
 }  // namespace
 
-std::optional<Pipe> Pipe::Open() {
-  int ends[2];
-  if (pipe2(ends, O_CLOEXEC) != 0) return std::nullopt;
-  return Pipe{core::UniqueFd(ends[0]), core::UniqueFd(ends[1])};
-}
-
-core::UniqueFd AboveThem(const core::UniqueFd& fd) {
-  constexpr int kAbove = 10;
-  return core::UniqueFd(fcntl(fd.get(), F_DUPFD_CLOEXEC, kAbove));
-}
-
 bool ProgramInit::Begin() {
   sigset_t watched;
   sigemptyset(&watched);
@@ -107,15 +112,32 @@ bool ProgramInit::Begin() {
 
 End ProgramInit::Run(const std::vector<std::string>& command,
                      const std::vector<std::string>& environment, std::string_view input) {
-  const int failed = Start(command, environment, {});
+  const int failed = Start(command, environment, {}, -1);
   return failed == 0 ? Finish(input) : End{.not_started = failed};
 }
 
+std::optional<Dialogue> ProgramInit::StartDialogue(const std::vector<std::string>& command,
+                                                   const std::vector<std::string>& environment,
+                                                   const core::UniqueFd& input) {
+  std::optional<Pipe> requests = Pipe::Open(), answers = Pipe::Open();
+  if (!requests || !answers) return std::nullopt;
+  const core::UniqueFd requests_read = AboveThem(requests->read);
+  const core::UniqueFd answers_write = AboveThem(answers->write);
+  const core::UniqueFd own_input = AboveThem(input);
+  requests->read.Reset();
+  answers->write.Reset();
+  if (Start(command, environment, {requests_read.get(), answers_write.get()}, own_input.get()) != 0)
+    return std::nullopt;
+  return Dialogue{std::move(requests->write), std::move(answers->read)};
+}
+
 int ProgramInit::Start(const std::vector<std::string>& command,
-                       const std::vector<std::string>& environment, const Passed& more, int input) {
+                       const std::vector<std::string>& environment, const std::vector<int>& more,
+                       int input) {
   std::optional<Pipe> out = Pipe::Open(), err = Pipe::Open(), in = Pipe::Open();
   if (!out || !err || !in) return errno;
-  Passed descriptors = {input >= 0 ? input : in->read.get(), out->write.get(), err->write.get()};
+  std::vector<int> descriptors = {input >= 0 ? input : in->read.get(), out->write.get(),
+                                  err->write.get()};
   descriptors.insert(descriptors.end(), more.begin(), more.end());
   const int failed = SpawnProgram(command, environment, descriptors, &program_);
   if (failed != 0) return failed;

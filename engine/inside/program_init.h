@@ -27,16 +27,11 @@ struct End {
   bool ok() const { return not_started == 0 && exit_code == 0; }
 };
 
-struct Pipe {
-  core::UniqueFd read;
-  core::UniqueFd write;
-  static std::optional<Pipe> Open();
+// The ends of two pipes to a program whose others it has as descriptors 3 and 4.
+struct Dialogue {
+  core::UniqueFd requests;
+  core::UniqueFd answers;
 };
-
-// What becomes the descriptors of a program, from 0; from 3 on none of them among those numbers.
-using Passed = std::vector<int>;
-// The same file, above the numbers that a program's descriptors get.
-core::UniqueFd AboveThem(const core::UniqueFd& fd);
 
 // Of a PID namespace; in a container this is another process.
 inline constexpr pid_t kFirst = 1;
@@ -49,10 +44,11 @@ class ProgramInit {
   End Run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
           std::string_view input);
 
-  // The parts of Run. `more`: descriptors of the program after its standard ones. `input`: its
-  // standard input; -1: a pipe, for Finish. Returns an errno.
-  int Start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
-            const Passed& more, int input = -1);
+  // Instead of Run, for a program that is to be asked. `input`: its standard input; without one, a
+  // pipe, for Finish. nullopt: it could not be started.
+  std::optional<Dialogue> StartDialogue(const std::vector<std::string>& command,
+                                        const std::vector<std::string>& environment,
+                                        const core::UniqueFd& input = {});
   End Finish(std::string_view input);
 
   // Instead of Finish: until `source` is readable and `receive` wants no more, or the program ends:
@@ -75,6 +71,10 @@ class ProgramInit {
   void ForgetTail() { tail_.clear(); }
 
  private:
+  // The parts of Run. `more`: descriptors of the program after its standard ones, above those
+  // numbers, as `input` is, its standard input; -1: a pipe. Returns an errno.
+  int Start(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+            const std::vector<int>& more, int input);
   std::optional<int> Watch(const core::UniqueFd* source, const std::function<bool()>& receive);
   std::optional<int> HandleSignals(bool interrupts);
   End Ended(int status);

@@ -30,16 +30,6 @@ constexpr int kBeginFailed = 91;
 constexpr size_t kAnswerOverhead = size_t{64} << 10;
 constexpr size_t kEscaped = 6;
 
-bool WriteAll(int fd, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t size = write(fd, text.data(), text.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size <= 0) return false;
-    text.remove_prefix(static_cast<size_t>(size));
-  }
-  return true;
-}
-
 // What an interpreter has written about a cell: hostile, but only to its own session.
 CellReport ReadAnswer(const std::string& line) {
   CellReport report;
@@ -74,21 +64,12 @@ class Interpreter {
 
   // Blocks until it waits for its first cell.
   bool Begin() {
-    std::optional<Pipe> requests = Pipe::Open(), answers = Pipe::Open();
-    if (!requests || !answers) return false;
-    const core::UniqueFd requests_read = AboveThem(requests->read);
-    core::UniqueFd answers_write = AboveThem(answers->write);
     input_.Reset(open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
-    const core::UniqueFd input = input_ ? AboveThem(input_) : core::UniqueFd();
-    requests->read.Reset();
-    answers->write.Reset();
-    if (!input || init_.Start(runner_.session, runner_.environment,
-                              {requests_read.get(), answers_write.get()}, input.get()) != 0) {
-      return false;
-    }
-    answers_write.Reset();
-    requests_ = std::move(requests->write);
-    answers_ = std::move(answers->read);
+    if (!input_) return false;
+    std::optional<Dialogue> started =
+        init_.StartDialogue(runner_.session, runner_.environment, input_);
+    if (!started) return false;
+    dialogue_ = std::move(*started);
     max_answer_ = kAnswerOverhead;
     const bool waits = !RunUntilAnswer() && !line_.empty();
     init_.StopAll();
@@ -105,7 +86,8 @@ class Interpreter {
     init_.ForgetTail();
     init_.ContinueAll();
     // It may have ended meanwhile, which the next step finds out.
-    (void)WriteAll(requests_.get(), file + " " + std::to_string(max_result) + "\n");
+    (void)core::WriteBytes(dialogue_.requests.get(),
+                           file + " " + std::to_string(max_result) + "\n");
     const std::optional<End> ended = RunUntilAnswer();
     init_.StopAll();
     (void)unlink(file.c_str());
@@ -121,23 +103,23 @@ class Interpreter {
   int Place(const std::string& file, const ReceivedRequest& request) const {
     const core::UniqueFd source(
         open(file.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_NOFOLLOW | O_CLOEXEC, 0600));
-    if (!source || !WriteAll(source.get(), request.source)) return errno;
+    if (!source || !core::WriteBytes(source.get(), request.source)) return errno;
     const bool has_input = ftruncate(input_.get(), 0) == 0 && lseek(input_.get(), 0, SEEK_SET) == 0;
     if (!has_input) return errno;
     if (!request.standard_input) return 0;
-    if (!WriteAll(input_.get(), *request.standard_input)) return errno;
+    if (!core::WriteBytes(input_.get(), *request.standard_input)) return errno;
     return lseek(input_.get(), 0, SEEK_SET) == 0 ? 0 : errno;
   }
 
   // line_ is the answer, unless the interpreter has ended.
   std::optional<End> RunUntilAnswer() {
     line_.clear();
-    return init_.RunUntil(answers_, [this] {
+    return init_.RunUntil(dialogue_.answers, [this] {
       std::array<char, 4096> piece{};
-      const ssize_t size = read(answers_.get(), piece.data(), piece.size());
+      const ssize_t size = read(dialogue_.answers.get(), piece.data(), piece.size());
       if (size < 0 && errno == EINTR) return true;
       if (size <= 0) {
-        answers_.Reset();  // it is about to end
+        dialogue_.answers.Reset();  // it is about to end
         return true;
       }
       line_.append(piece.data(), static_cast<size_t>(size));
@@ -157,7 +139,7 @@ class Interpreter {
       return ReadAnswer(line_);
     } catch (const nlohmann::json::exception&) {
       init_.Abandon();
-      CellReport report = Failure("the interpreter does not answer as it should");
+      CellReport report = Failure("the interpreter's answer was malformed");
       report.has_ended = true;
       return report;
     }
@@ -165,7 +147,7 @@ class Interpreter {
 
   const ProgramRunner& runner_;
   ProgramInit& init_;
-  core::UniqueFd requests_, answers_;
+  Dialogue dialogue_;
   core::UniqueFd input_;  // a file, so that each cell's input has an end
   std::string line_;
   size_t max_answer_ = 0;

@@ -57,19 +57,12 @@ class WarmStart {
  public:
   // Blocks until it waits for its request, or has ended.
   void Begin(const ProgramRunner& runner, ProgramInit& init) {
-    std::optional<Pipe> request = Pipe::Open(), ready = Pipe::Open();
-    if (runner.warm.empty() || !request || !ready) return;
-    // Above the numbers that they are about to get.
-    const core::UniqueFd request_read = AboveThem(request->read);
-    core::UniqueFd ready_write = AboveThem(ready->write);
-    request->read.Reset();
-    ready->write.Reset();
-    if (init.Start(runner.warm, runner.environment, {request_read.get(), ready_write.get()}) != 0)
-      return;
-    ready_write.Reset();
+    if (runner.warm.empty()) return;
+    std::optional<Dialogue> started = init.StartDialogue(runner.warm, runner.environment);
+    if (!started) return;
     char waits = 0;
-    if (read(ready->read.get(), &waits, 1) == 1) {
-      request_ = std::move(request->write);
+    if (read(started->answers.get(), &waits, 1) == 1) {
+      request_ = std::move(started->requests);
     } else {
       init.Abandon();
     }
@@ -85,11 +78,7 @@ class WarmStart {
     }
     const nlohmann::json json = {{"file", program.file}, {"arguments", program.arguments}};
     const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    for (std::string_view left = text; !left.empty();) {
-      const ssize_t size = write(request_.get(), left.data(), left.size());
-      if (size <= 0) break;  // it has ended: Finish will say so
-      left.remove_prefix(static_cast<size_t>(size));
-    }
+    (void)core::WriteBytes(request_.get(), text);  // if it has ended, Finish will say so
     request_.Reset();
     return true;
   }

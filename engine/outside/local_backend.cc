@@ -111,8 +111,8 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
   }
   // What an interpreter has started is stopped between cells as a whole.
   if (zygote.program && (zygote.plan.without_namespaces || pool_->options().has_processes)) {
-    return core::MakeError(
-        kOpen, "without namespaces of its own, as in a container, a session runs Python");
+    return core::MakeError(kOpen,
+                           "in a container, and without namespaces, sessions are for Python only");
   }
   if (egress_handler_) return core::MakeError(kOpen, "not supported with a passed-on egress proxy");
   // Layers needed to limit the copies of a session.

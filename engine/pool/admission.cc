@@ -58,15 +58,12 @@ core::Result<void> Admission::Admit(workers::Worker& worker, core::Deadline dead
   if (!status) return status.error();
   worker.status_fd = std::move(*status);
   if (core::Result<void> observed = Observe(worker); !observed) return observed;
-  if (options_.zygote.kind.single_run) worker.cpu_before = worker.process.CpuTime();
   worker.runs_programs = options_.zygote.program.has_value();
   if (worker.runs_programs && !options_.zygote.program->compile.empty()) {
     worker.compiles = options_.zygote.program->compile_limits;
   }
   worker.has_processes = worker.runs_programs && options_.has_processes;
-  if (worker.runs_programs) {
-    worker.cpu_before = workers::UsageOfTree(worker.process.pid()).cpu_time;
-  }
+  if (options_.zygote.kind.single_run || worker.runs_programs) worker.cpu_before = worker.CpuTime();
   worker.may_start_over = options_.zygote.kind.modules.has_value();
   return {};
 }

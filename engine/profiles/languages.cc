@@ -31,6 +31,11 @@ struct Program {
   std::string real;  // without links
 };
 
+// Their first words are programs of the machine, or stand for what has been compiled.
+constexpr std::vector<std::string> core::ProgramRule::*kCommands[] = {
+    &core::ProgramRule::compile, &core::ProgramRule::warm, &core::ProgramRule::session,
+    &core::ProgramRule::command, &core::ProgramRule::version};
+
 using Places = std::map<std::string, std::string>;  // path of a program, by name
 
 Places ReadPlaces(const std::string& path) {
@@ -149,8 +154,7 @@ const core::Profile* LanguageCatalogue::OfFile(std::string_view path,
 
 std::string ProgramPlaces(const core::Profile& language, const core::Profile& installed) {
   nlohmann::json places = nlohmann::json::object();
-  for (const auto part : {&core::ProgramRule::compile, &core::ProgramRule::warm,
-                          &core::ProgramRule::command, &core::ProgramRule::version}) {
+  for (const auto part : kCommands) {
     const std::vector<std::string>& command = language.program.value().*part;
     if (command.empty() || command.front().starts_with('{')) continue;
     places[command.front()] = (installed.program.value().*part).front();
@@ -164,12 +168,12 @@ core::Result<core::Profile> Installed(const core::Profile& language, const std::
   core::ProgramRule& program = *installed.program;
   std::vector<std::string> programs;
   std::vector<std::string> homes;
-  for (std::vector<std::string>* command :
-       {&program.compile, &program.warm, &program.session, &program.command, &program.version}) {
-    if (command->empty() || command->front().starts_with('{')) continue;
-    const std::optional<Program> found = FindProgram(command->front(), known);
+  for (const auto part : kCommands) {
+    std::vector<std::string>& command = program.*part;
+    if (command.empty() || command.front().starts_with('{')) continue;
+    const std::optional<Program> found = FindProgram(command.front(), known);
     if (!found) return core::MakeError(Missing(program), "");
-    command->front() = found->real;
+    command.front() = found->real;
     programs.push_back(found->real);
     homes.push_back(fs::path(found->real).parent_path().parent_path().string());
   }

@@ -341,24 +341,17 @@ std::optional<Execution::End> Execution::CheckUsage(core::Deadline now) {
   return std::nullopt;
 }
 
-pid_t Execution::RootOfPrograms() const {
-  return worker_.has_processes ? workers::kAllOthers : worker_.process.pid();
-}
-
 // Counted closely only where it matters, and twice: a process that ends meanwhile leaves the pages
 // that it shared to those which are looked at later, and they count them a second time.
 uint64_t Execution::MemoryOfPrograms() const {
-  const pid_t root = RootOfPrograms();
+  const pid_t root = worker_.root_of_programs();
   const uint64_t at_most = workers::UsageOfTree(root).memory;
   if (at_most <= peak_memory_) return at_most;
   const uint64_t memory = workers::MemoryOfTree(root);
   return memory <= peak_memory_ ? memory : std::min(memory, workers::MemoryOfTree(root));
 }
 
-std::chrono::microseconds Execution::CpuTime() const {
-  return OfRun(worker_.runs_programs ? workers::UsageOfTree(RootOfPrograms()).cpu_time
-                                     : worker_.process.CpuTime());
-}
+std::chrono::microseconds Execution::CpuTime() const { return OfRun(worker_.CpuTime()); }
 
 // The CPU time of the run itself, and of what its calls have used.
 std::chrono::microseconds Execution::OfRun(std::chrono::microseconds cpu_time) const {

@@ -15,8 +15,6 @@
 #ifndef BELLJAR_ENGINE_RUN_EXECUTION_H_
 #define BELLJAR_ENGINE_RUN_EXECUTION_H_
 
-#include <sys/types.h>
-
 #include <chrono>
 #include <cstdint>
 #include <optional>
@@ -84,7 +82,6 @@ class Execution {
   core::Result<End> Watch();
   std::optional<End> ReceiveEvent();
   std::optional<End> CheckUsage(core::Deadline now);
-  pid_t RootOfPrograms() const;
   uint64_t MemoryOfPrograms() const;
   std::chrono::microseconds CpuTime() const;
   // A value that only a worker that runs programs has; otherwise zero.

@@ -56,8 +56,7 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
                                                 const run::RunOptions& options,
                                                 const run::Question* question, bool& reported) {
   if (HasEnded()) return core::MakeError(kUseSession, "its process was killed while it waited");
-  worker_.cpu_before = worker_.runs_programs ? workers::UsageOfTree(worker_.process.pid()).cpu_time
-                                             : worker_.process.CpuTime();
+  worker_.cpu_before = worker_.CpuTime();
   worker_.process.Resume();
   run::Execution execution(std::move(worker_), request, options, terms_.policy);
   if (question) execution.Ask(*question);
@@ -84,19 +83,28 @@ core::Result<host::Outcome> KeptWorker::Run(const host::Request& request,
   if (!outcome) return outcome;
   outcome->isolation.mode = terms_.mode;
   outcome->isolation.policy = terms_.policy;
-  if (!reported || !terms_.workspace) {
-    Renew(reported, *outcome);
-    return outcome;
-  }
-  workspace::CollectChanges(worker_.resources.workspace.get(), files_, *outcome);
-  host::MarkInline(*outcome);
-  if (core::Result<void> taken = TakeFiles(); !taken) {
-    outcome->artifacts_note += (outcome->artifacts_note.empty() ? "" : "; ") +
-                               std::string("later changes are not noticed: ") +
-                               taken.error().ToString();
-  }
+  if (reported && terms_.workspace) CollectFiles(*outcome);
   Renew(reported, *outcome);
   return outcome;
+}
+
+void KeptWorker::CollectFiles(host::Outcome& outcome) {
+  workspace::CollectChanges(worker_.resources.workspace.get(), files_, outcome);
+  host::MarkInline(outcome);
+  core::Result<void> taken = TakeFiles();
+  if (taken) return;
+  outcome.artifacts_note += (outcome.artifacts_note.empty() ? "" : "; ") +
+                            std::string("later changes are not noticed: ") +
+                            taken.error().ToString();
+}
+
+core::Result<void> KeptWorker::BeginAnew() {
+  core::Result<workers::Worker> fresh = terms_.renew();
+  if (!fresh) return fresh.error();
+  terms_.retire(std::exchange(worker_, std::move(*fresh)));
+  worker_.use = workers::WorkerUse::kSession;
+  if (core::Result<void> begun = Begin(); !begun || !terms_.workspace) return begun;
+  return files_.Restore(worker_.resources.workspace.get(), *terms_.workspace);
 }
 
 // If the interpreter of another language has ended. A cell that was stopped has left the files as
@@ -105,20 +113,9 @@ void KeptWorker::Renew(bool reported, host::Outcome& outcome) {
   const bool ended = !reported || HasEnded() || (outcome.session && outcome.session->restarted);
   if (!terms_.renew || !ended) return;
   host::SessionReport& report = outcome.session.emplace();
-  core::Result<workers::Worker> fresh = terms_.renew();
-  if (!fresh) {
-    report.note = "there is no new one: " + fresh.error().ToString();
-    worker_.process.Stop();
-    return;
-  }
-  terms_.retire(std::exchange(worker_, std::move(*fresh)));
-  worker_.use = workers::WorkerUse::kSession;
-  core::Result<void> begun = Begin();
-  if (begun && terms_.workspace) {
-    begun = files_.Restore(worker_.resources.workspace.get(), *terms_.workspace);
-  }
-  if (!begun) {
-    report.note = "there is no new one: " + begun.error().ToString();
+  if (const core::Result<void> begun = BeginAnew(); !begun) {
+    report.note =
+        "its interpreter has ended, and no new one could be started: " + begun.error().ToString();
     worker_.process.Stop();
     return;
   }

@@ -54,6 +54,8 @@ class KeptWorker final : public LivePython {
   core::Result<void> Begin();
   core::Result<host::Outcome> Execute(const host::Request& request, const run::RunOptions& options,
                                       const run::Question* question, bool& reported);
+  void CollectFiles(host::Outcome& outcome);
+  core::Result<void> BeginAnew();
   void Renew(bool reported, host::Outcome& outcome);
   core::Result<void> PutFiles(const std::vector<host::InputFile>& files);
   core::Result<void> TakeFiles();

@@ -2,6 +2,8 @@
 #ifndef BELLJAR_ENGINE_WORKERS_WORKER_H_
 #define BELLJAR_ENGINE_WORKERS_WORKER_H_
 
+#include <sys/types.h>
+
 #include <chrono>
 #include <memory>
 #include <optional>
@@ -38,6 +40,10 @@ struct Worker {
   bool has_processes = false;
   std::optional<core::CompileLimits> compiles;  // before it runs them
   bool may_start_over = false;                  // its zygote has omitted modules
+  // So far, with the programs that it has started.
+  std::chrono::microseconds CpuTime() const;
+  pid_t root_of_programs() const;  // as in process_tree.h
+
   // Used before this run: by a single run's process to start up, or in a session by earlier cells.
   std::chrono::microseconds cpu_before{0};
 };
