@@ -171,7 +171,7 @@ class Collection {
     }
     const std::string own = languages + "/" + request_.profile.name;
     if (!request_.profile_file.empty()) Add(own + ".toml", request_.profile_file);
-    for (const auto& [path, text] : request_.texts) AddText(share + "/" + path, text);
+    for (const auto& [path, text] : request_.texts) AddText(Below(share, path), text);
     return {};
   }
 
