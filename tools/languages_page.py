@@ -95,8 +95,8 @@ differs:
   processes have more together. CPU time counts for all of them.
 
 With `--profile network`, or `allowed_domains` in a call, a program gets the egress proxy of that
-profile, of which it learns by `HTTP_PROXY` and its kin. Sessions, `inputs`, `functions` and
-validation are for Python only.
+profile, of which it learns by `HTTP_PROXY` and its kin. `inputs`, `functions` and validation are
+for Python only.
 
 ## In a container
 
