@@ -432,7 +432,10 @@ core::Result<host::Outcome> Execution::Collect(End end) {
 bool Execution::ReadReported(host::Outcome& outcome) const {
   const std::string report = worker_.capture.Report(MaxReport(request_));
   if (question_ && ReadAnswer(report, outcome)) return true;
-  return ReadReport(report, outcome, worker_.capture.Artifacts());
+  const ReportBy by = worker_.runs_programs ? ReportBy::kProgramWorker : ReportBy::kWorker;
+  const bool read = ReadReport(report, outcome, worker_.capture.Artifacts(), by);
+  if (!is_cell()) outcome.session.reset();
+  return read;
 }
 
 // Stops all traffic, whatever the worker still does.

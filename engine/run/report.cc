@@ -172,10 +172,11 @@ bool IsDisplayName(std::string_view name, size_t max) {
 
 bool IsMediaType(std::string_view text) { return IsPlain(text, "/-+.", kMaxArtifactName); }
 
-bool ReadReport(std::string_view report, host::Outcome& outcome, std::string_view artifacts) {
+bool ReadReport(std::string_view report, host::Outcome& outcome, std::string_view artifacts,
+                ReportBy by) {
   host::JsonReading reading = host::ReadJson(report, {.depth = kMaxReportDepth});
   if (std::holds_alternative<host::JsonFailure>(reading)) return false;
-  return ReadReportObject(std::get<json>(reading), ReportBy::kWorker, outcome, artifacts);
+  return ReadReportObject(std::get<json>(reading), by, outcome, artifacts);
 }
 
 bool ReadAnswer(std::string_view report, host::Outcome& outcome) {
@@ -203,7 +204,7 @@ bool ReadReportObject(const json& object, ReportBy by, host::Outcome& outcome,
       ReadValue<0>(*comments, {.max_items = kMaxComments}, read.comments);
     }
     if (const auto program = object.find("program");
-        program != object.end() && by == ReportBy::kWorker) {
+        program != object.end() && by == ReportBy::kProgramWorker) {
       ReadProgram(*program, read);
     }
     read.truncated = ReadTruncated(object.at("truncated"));

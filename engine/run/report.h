@@ -19,19 +19,22 @@ inline constexpr size_t kMaxArtifacts = 64;
 inline constexpr size_t kMaxArtifactName = 64;
 inline constexpr size_t kMaxArtifactNote = 400;
 
+// Who says it. A worker of a launcher also says how its program ended (program_report.h). A host
+// that ran the worker, and is itself isolated (container/wire), may also declare what a worker
+// cannot: that the run timed out or was killed.
+enum class ReportBy { kWorker, kProgramWorker, kHost };
+
 // Fills in the worker's part of the outcome: status, result, error, findings, analysis, comments,
 // variables. `artifacts`: the bytes that contain the report's artifacts. False, with `outcome`
 // unchanged, if the report does not have the form that runner.py writes.
-bool ReadReport(std::string_view report, host::Outcome& outcome, std::string_view artifacts = {});
+bool ReadReport(std::string_view report, host::Outcome& outcome, std::string_view artifacts = {},
+                ReportBy by = ReportBy::kWorker);
 
 // The answer to a question, in a session: an object with status ok, which becomes the result. False
 // for anything else.
 bool ReadAnswer(std::string_view report, host::Outcome& outcome);
 
-// Likewise for a parsed object within the same depth. A host that ran the worker, and is itself
-// isolated (container/wire), may also declare what a worker cannot: that the run timed out or was
-// killed.
-enum class ReportBy { kWorker, kHost };
+// As ReadReport, for a parsed object within the same depth.
 bool ReadReportObject(const nlohmann::json& object, ReportBy by, host::Outcome& outcome,
                       std::string_view artifacts = {});
 

@@ -24,7 +24,8 @@ void Try(std::string_view report) {
   outcome.execution_id = "unchanged";
   outcome.stdout_stream = {std::string(report), 7};
   const std::string before = host::OutcomeToJson(outcome);
-  const bool read = run::ReadReport(report, outcome, "the bytes that artifacts are parts of");
+  const bool read = run::ReadReport(report, outcome, "the bytes that artifacts are parts of",
+                                    run::ReportBy::kProgramWorker);
   for (const int indent : {-1, 2}) {
     const std::string text = host::OutcomeToJson(outcome, indent);
     const Json json = Json::parse(text, nullptr, false);

@@ -103,6 +103,19 @@ while True: pass
     assert 0 < ran.usage["wall_time"] < slowly(5)
 
 
+def test_python_reports_for_no_program_of_another_language(jail):
+    """Only the worker of such a program says by which signal it ended, or that a session's did."""
+    ran = run("""
+program = {"cpu_microseconds": 10**9, "max_rss_bytes": 1 << 50, "signal": 31}
+write_report(base, report(program={**program, "session_ended": True}))
+tell(DONE)
+while True: pass
+""")
+    assert (ran.status, ran.result, ran.events) == ("ok", 1, set())
+    assert ran.usage["cpu_time"] < slowly(5) and ran.usage["max_rss_bytes"] < 1 << 40
+    assert not {"session", "kill_signal"} & ran.outcome.keys()
+
+
 @pytest.mark.parametrize("status", ["timeout", "cpu_limit", "killed", "error", "", "OK", None, 7])
 def test_what_the_host_decides_cannot_be_claimed(status, jail):
     ran = run(f"write_report(base, report(status={status!r})); tell(DONE)\nwhile True: pass")

@@ -231,6 +231,21 @@ TEST(Report, AnAnalysisThatTheRunnerCannotHaveWrittenIsRefused) {
   EXPECT_FALSE(without.analysis);
 }
 
+TEST(Report, OnlyTheWorkerOfAProgramSaysHowItEnded) {
+  json report = GoodReport();
+  report["program"] = {
+      {"cpu_microseconds", 7}, {"max_rss_bytes", 8}, {"signal", 11}, {"session_ended", true}};
+  host::Outcome python, program;
+  ASSERT_TRUE(ReadReport(report.dump(), python));
+  ASSERT_TRUE(ReadReport(report.dump(), program, {}, ReportBy::kProgramWorker));
+  EXPECT_EQ(python.kill_signal, 0);
+  EXPECT_FALSE(python.session);
+  EXPECT_EQ(program.kill_signal, 11);
+  EXPECT_TRUE(program.session && program.session->restarted);
+  report["program"]["signal"] = host::kMaxSignal + 1;
+  EXPECT_FALSE(ReadReport(report.dump(), program, {}, ReportBy::kProgramWorker));
+}
+
 TEST(Report, ListsThatAreNoListsAreRefused) {
   for (const char* key : {"variables", "findings", "truncated"}) {
     for (const json& value : {json("text"), json(nullptr), json(1)}) {
