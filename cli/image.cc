@@ -184,8 +184,8 @@ core::Result<Source> CollectLanguage(const installation::Installation& installat
   return CollectSource({.installation = installation,
                         .profile = *installed,
                         .profile_file = profiles::IsProfileFile(name) ? name : "",
-                        .texts = {{"languages/" + installed->name + profiles::kProgramPlaces,
-                                   profiles::ProgramPlaces(**language, *installed)}},
+                        .texts = {{"languages/" + installed->name + profiles::kProgramPaths,
+                                   profiles::ProgramPathsText(**language, *installed)}},
                         .guest = container::image::GuestProgramPath(installation),
                         .package_paths = {}});
 }
@@ -355,7 +355,7 @@ core::Result<std::vector<std::string>> CompareSource(const container::image::Ima
 core::Result<std::vector<std::string>> CompareLanguage(
     const container::image::ImageFacts& facts, const installation::Installation& installation) {
   const std::string name =
-      facts.identity.profile.substr(std::string_view(container::image::kLanguageBeginning).size());
+      facts.identity.profile.substr(std::string_view(container::image::kLanguagePrefix).size());
   if (!IsName(name)) return std::vector<std::string>{"the name of its language is none"};
   const core::Result<Source> source = CollectLanguage(installation, name);
   if (!source) return std::vector<std::string>{source.error().ToString()};
@@ -368,7 +368,7 @@ core::Result<std::vector<std::string>> CompareWithInstallation(
   const core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
   if (!catalogue) return catalogue.error();
   const std::string& name = facts.identity.profile;
-  if (name.starts_with(container::image::kLanguageBeginning)) {
+  if (name.starts_with(container::image::kLanguagePrefix)) {
     return CompareLanguage(facts, catalogue->installation());
   }
   const std::vector<std::string> unknown = {"its profile " + core::Quoted(name) +

@@ -73,7 +73,7 @@ std::string ImageReference(const ImageIdentity& identity) {
 }
 
 std::string ImageProfile(const core::Profile& profile) {
-  return (profile.program ? kLanguageBeginning : "") + profile.name;
+  return (profile.program ? kLanguagePrefix : "") + profile.name;
 }
 
 std::map<std::string, std::string> ImageLabels(const ImageIdentity& identity) {

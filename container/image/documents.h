@@ -35,8 +35,8 @@ inline constexpr char kProfileLabel[] = "belljar.profile";
 inline constexpr char kPythonLabel[] = "belljar.python";
 inline constexpr char kInputsLabel[] = "belljar.inputs";
 
-// The name of its images as a profile: that of a language has a beginning of its own.
-inline constexpr char kLanguageBeginning[] = "language-";
+// What an image is labelled with as its profile: a language's name has a prefix.
+inline constexpr char kLanguagePrefix[] = "language-";
 std::string ImageProfile(const core::Profile& profile);
 
 // All labels of an image, by name.

@@ -66,12 +66,6 @@ std::string ImagePath(const std::string& path) {
   return first == normal.npos ? "" : normal.substr(first);
 }
 
-// Whether `path` is `root` or below it. Both are real paths.
-bool IsWithin(const fs::path& path, const fs::path& root) {
-  const auto [end, ignored] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
-  return end == root.end();
-}
-
 bool IsSourceOfCertificates(const std::string& path) {
   return std::find(std::begin(kSourcesOfCertificates), std::end(kSourcesOfCertificates), path) !=
          std::end(kSourcesOfCertificates);

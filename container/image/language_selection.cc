@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <iterator>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,14 +23,14 @@ constexpr std::string_view kZones = "/usr/share/zoneinfo";
 // Of these an image has what its programs are linked with, beside the C library.
 constexpr std::string_view kLibraryFolders[] = {"/usr/lib/x86_64-linux-gnu",
                                                 "/usr/lib/aarch64-linux-gnu", "/usr/lib64"};
-// They lead to other files of the machine: an image has those themselves.
-constexpr std::string_view kLeading[] = {"/etc/ld.so.cache", "/etc/alternatives"};
+// They only point to other files, which an image has in their place.
+constexpr std::string_view kNotCopied[] = {"/etc/ld.so.cache", "/etc/alternatives"};
 
 // Of a command with all its libraries. Larger ones are no commands of a shell's scripts, but
 // interpreters and tools of a whole desktop.
 constexpr uint64_t kMaxCommand = 8'000'000;
 
-// What a compiler calls, without the machine's name before it.
+// What a compiler calls, without the target triplet before it.
 constexpr std::string_view kOfCompilers[] = {"as", "cc", "ld", "ld.bfd", "ld.gold"};
 constexpr std::string_view kCompilers[] = {"gcc", "g++"};
 // Files of the C library that programs are linked with.
@@ -64,26 +63,13 @@ constexpr std::string_view kDataFolders[] = {"awk", "bc", "file", "misc", "perl5
 // Of Perl, for commands that are written in it.
 constexpr std::string_view kPerl = "perl-base";
 
-bool IsAmong(std::string_view text, const auto& words) {
-  return std::ranges::find(words, text) != std::end(words);
-}
-
-bool BeginsWithOneOf(std::string_view text, const auto& beginnings) {
-  return std::ranges::any_of(
-      beginnings, [&](std::string_view beginning) { return text.starts_with(beginning); });
-}
-
 std::string_view FirstPart(std::string_view path) { return path.substr(0, path.find('/')); }
 
 // "ld" of "x86_64-linux-gnu-ld".
-std::string_view WithoutMachine(std::string_view name) {
-  constexpr std::string_view kMachine = "-linux-gnu-";
-  const size_t machine = name.find(kMachine);
-  return machine == name.npos ? name : name.substr(machine + kMachine.size());
-}
-
-bool IsInTree(const std::string& path, const std::string& root) {
-  return path == root || path.starts_with(root + "/");
+std::string_view WithoutTriplet(std::string_view name) {
+  constexpr std::string_view kEndOfTriplet = "-linux-gnu-";
+  const size_t end = name.find(kEndOfTriplet);
+  return end == name.npos ? name : name.substr(end + kEndOfTriplet.size());
 }
 
 std::string RealPath(const std::string& path) {
@@ -113,10 +99,10 @@ LanguageSelection::LanguageSelection(const core::Profile& language, LibrarySearc
   }
 }
 
-bool LanguageSelection::WantsTree(const std::string& folder) { return !IsAmong(folder, kLeading); }
+bool LanguageSelection::WantsTree(const std::string& folder) { return !IsAny(folder, kNotCopied); }
 
 bool LanguageSelection::IsLibrary(const std::string& path) {
-  return IsAmong(fs::path(RealPath(path)).parent_path().string(), kLibraryFolders);
+  return IsAny(fs::path(RealPath(path)).parent_path().string(), kLibraryFolders);
 }
 
 std::vector<std::string> LanguageSelection::LibrariesOfPrograms() const {
@@ -125,17 +111,17 @@ std::vector<std::string> LanguageSelection::LibrariesOfPrograms() const {
 }
 
 bool LanguageSelection::Wants(const std::string& folder, const std::string& path) {
-  if (IsAmong(folder, kLibraryFolders)) return WantsOfLibraries(path);
+  if (IsAny(folder, kLibraryFolders)) return WantsOfLibraries(path);
   if (folder == kProgramFolder) return WantsProgram(folder + "/" + path);
   if (folder == kZones) return WantsOfTimeZones(path);
-  if (folder == kData) return IsAmong(FirstPart(path), kDataFolders);
+  if (folder == kData) return IsAny(FirstPart(path), kDataFolders);
   if (folder != kHeaders) return true;
   const std::string_view top = FirstPart(path);
-  return IsAmong(top, kHeaderFolders) || (top == path && path.ends_with(".h"));
+  return IsAny(top, kHeaderFolders) || (top == path && path.ends_with(".h"));
 }
 
 bool LanguageSelection::IsShown(const std::string& path) const {
-  return std::ranges::any_of(roots_, [&](const std::string& root) { return IsInTree(path, root); });
+  return std::ranges::any_of(roots_, [&](const std::string& root) { return IsWithin(path, root); });
 }
 
 const std::vector<std::string>& LanguageSelection::CommandsOfBin() {
@@ -152,8 +138,8 @@ bool LanguageSelection::WantsProgram(const std::string& path) {
   }
   if (!program.compile.empty()) {
     const std::string name = fs::path(path).filename();
-    const std::string_view tool = WithoutMachine(name);
-    return IsAmong(tool, kOfCompilers) || BeginsWithOneOf(tool, kCompilers);
+    const std::string_view tool = WithoutTriplet(name);
+    return IsAny(tool, kOfCompilers) || StartsWithAny(tool, kCompilers);
   }
   uint64_t size = FileSizeOf(real);
   for (const std::string& library : LibrariesOf(real)) size += FileSizeOf(library);
@@ -169,7 +155,7 @@ bool LanguageSelection::WantsOfLibraries(const std::string& path) const {
   const bool compiles = !language_.program.value().compile.empty();
   if (!compiles) return top == kPerl && IsShown(std::string(kProgramFolder));
   return top == path && path.find(".so.") == path.npos &&
-         (path.ends_with(".o") || BeginsWithOneOf(path, kLinkedWith));
+         (path.ends_with(".o") || StartsWithAny(path, kLinkedWith));
 }
 
 // Recursively. A file that is no program has none.

@@ -1,7 +1,6 @@
 #include "container/image/selection.h"
 
 #include <algorithm>
-#include <iterator>
 #include <string_view>
 
 #include "container/image/byte_code.h"
@@ -46,15 +45,6 @@ constexpr std::string_view kInstallers[] = {"pip",           "setuptools",      
 
 std::string_view LastPart(std::string_view path) { return path.substr(path.rfind('/') + 1); }
 
-bool StartsWithAny(std::string_view text, const auto& beginnings) {
-  return std::any_of(std::begin(beginnings), std::end(beginnings),
-                     [&](std::string_view beginning) { return text.starts_with(beginning); });
-}
-
-bool IsAny(std::string_view text, const auto& words) {
-  return std::find(std::begin(words), std::end(words), text) != std::end(words);
-}
-
 // Whether it is for another Python: "math.cpython-39-x86_64-linux-gnu.so", or "-311d-" for a debug
 // build.
 bool IsOfAnotherPython(std::string_view name) {
@@ -72,6 +62,20 @@ std::string_view ModulePath(std::string_view path) {
 }
 
 }  // namespace
+
+bool IsWithin(const std::filesystem::path& path, const std::filesystem::path& root) {
+  const auto [end, ignored] = std::mismatch(root.begin(), root.end(), path.begin(), path.end());
+  return end == root.end();
+}
+
+bool IsAny(std::string_view text, std::span<const std::string_view> words) {
+  return std::ranges::find(words, text) != words.end();
+}
+
+bool StartsWithAny(std::string_view text, std::span<const std::string_view> prefixes) {
+  return std::ranges::any_of(prefixes,
+                             [&](std::string_view prefix) { return text.starts_with(prefix); });
+}
 
 bool WantsOfStandardLibrary(const std::string& path) {
   return !IsAny(ModulePath(path), kExcludedModules) && !path.starts_with(kBuildFolder) &&

@@ -2,7 +2,10 @@
 #ifndef BELLJAR_CONTAINER_IMAGE_SELECTION_H_
 #define BELLJAR_CONTAINER_IMAGE_SELECTION_H_
 
+#include <filesystem>
+#include <span>
 #include <string>
+#include <string_view>
 
 namespace belljar::container::image {
 
@@ -19,6 +22,12 @@ bool WantsOfTimeZones(const std::string& path);
 // files are links, and a machine may have its own certificates among them.
 bool WantsOfCertificates(const std::string& path);
 bool WantsAll(const std::string& path);
+
+// Whether `path` is `root` or below it. Both are real paths.
+bool IsWithin(const std::filesystem::path& path, const std::filesystem::path& root);
+
+bool IsAny(std::string_view text, std::span<const std::string_view> words);
+bool StartsWithAny(std::string_view text, std::span<const std::string_view> prefixes);
 
 }  // namespace belljar::container::image
 

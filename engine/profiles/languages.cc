@@ -36,23 +36,23 @@ constexpr std::vector<std::string> core::ProgramRule::*kCommands[] = {
     &core::ProgramRule::compile, &core::ProgramRule::warm, &core::ProgramRule::session,
     &core::ProgramRule::command, &core::ProgramRule::version};
 
-using Places = std::map<std::string, std::string>;  // path of a program, by name
+using ProgramPaths = std::map<std::string, std::string>;  // path of a program, by name
 
-Places ReadPlaces(const std::string& path) {
-  constexpr size_t kMaxPlaces = size_t{64} << 10;
-  const core::Result<std::string> text = core::ReadFile(path, kMaxPlaces);
+ProgramPaths ReadProgramPaths(const std::string& path) {
+  constexpr size_t kMaxSize = size_t{64} << 10;
+  const core::Result<std::string> text = core::ReadFile(path, kMaxSize);
   if (!text) return {};
   const nlohmann::json json = nlohmann::json::parse(*text, nullptr, false);
-  Places places;
-  for (const auto& [name, place] : json.items()) {
-    if (place.is_string()) places[name] = place.get<std::string>();
+  ProgramPaths paths;
+  for (const auto& [name, program] : json.items()) {
+    if (program.is_string()) paths[name] = program.get<std::string>();
   }
-  return places;
+  return paths;
 }
 
-std::optional<Program> FindProgram(const std::string& name, const Places& places) {
-  if (const auto place = places.find(name); place != places.end()) {
-    return Program{place->second, place->second};
+std::optional<Program> FindProgram(const std::string& name, const ProgramPaths& known) {
+  if (const auto program = known.find(name); program != known.end()) {
+    return Program{program->second, program->second};
   }
   for (const char* folder : kProgramFolders) {
     const std::string path = std::string(folder) + "/" + name;
@@ -89,10 +89,6 @@ std::string_view InterpreterOf(std::string_view source) {
   return {};
 }
 
-bool Has(const std::vector<std::string>& names, std::string_view name) {
-  return std::ranges::find(names, name) != names.end();
-}
-
 }  // namespace
 
 core::Result<LanguageCatalogue> LanguageCatalogue::Open(
@@ -117,7 +113,8 @@ core::Result<std::optional<core::Profile>> LanguageCatalogue::Find(const std::st
   }
   if (std::ranges::find(kPythonNames, name) != kPythonNames.end()) return Found();
   for (const core::Profile& language : languages_) {
-    if (language.name == name || Has(language.program->aliases, name)) return Found(language);
+    if (language.name == name || core::Contains(language.program->aliases, name))
+      return Found(language);
   }
   std::string known;
   for (const std::string& each : Names()) known += (known.empty() ? "" : ", ") + each;
@@ -133,7 +130,7 @@ core::Result<std::optional<core::Profile>> LanguageCatalogue::FindInstalled(
   core::Result<std::optional<core::Profile>> found = Find(name);
   if (!found || !*found) return found;
   core::Result<core::Profile> installed =
-      Installed(**found, folder_ + "/" + (*found)->name + kProgramPlaces);
+      Installed(**found, folder_ + "/" + (*found)->name + kProgramPaths);
   if (!installed) return installed.error();
   return std::optional<core::Profile>(std::move(*installed));
 }
@@ -144,26 +141,27 @@ const core::Profile* LanguageCatalogue::OfFile(std::string_view path,
   if (extension == ".py") return nullptr;
   const std::string_view interpreter = InterpreterOf(source);
   for (const core::Profile& language : languages_) {
-    if (Has(language.program->extensions, extension)) return &language;
+    if (core::Contains(language.program->extensions, extension)) return &language;
   }
   for (const core::Profile& language : languages_) {
-    if (Has(language.program->interpreters, interpreter)) return &language;
+    if (core::Contains(language.program->interpreters, interpreter)) return &language;
   }
   return nullptr;
 }
 
-std::string ProgramPlaces(const core::Profile& language, const core::Profile& installed) {
-  nlohmann::json places = nlohmann::json::object();
+std::string ProgramPathsText(const core::Profile& language, const core::Profile& installed) {
+  nlohmann::json paths = nlohmann::json::object();
   for (const auto part : kCommands) {
     const std::vector<std::string>& command = language.program.value().*part;
     if (command.empty() || command.front().starts_with('{')) continue;
-    places[command.front()] = (installed.program.value().*part).front();
+    paths[command.front()] = (installed.program.value().*part).front();
   }
-  return places.dump();
+  return paths.dump();
 }
 
-core::Result<core::Profile> Installed(const core::Profile& language, const std::string& places) {
-  const Places known = places.empty() ? Places() : ReadPlaces(places);
+core::Result<core::Profile> Installed(const core::Profile& language,
+                                      const std::string& known_paths) {
+  const ProgramPaths known = known_paths.empty() ? ProgramPaths() : ReadProgramPaths(known_paths);
   core::Profile installed = language;
   core::ProgramRule& program = *installed.program;
   std::vector<std::string> programs;
@@ -223,7 +221,7 @@ std::string SourceFileName(std::string_view given, const core::ProgramRule& prog
   };
   const bool fits = name.size() <= 100 && std::ranges::all_of(name, is_plain) &&
                     !name.starts_with('-') && !name.starts_with('.') &&
-                    Has(program.extensions, fs::path(name).extension().string());
+                    core::Contains(program.extensions, fs::path(name).extension().string());
   return fits ? name : program.file;
 }
 

@@ -52,18 +52,17 @@ class LanguageCatalogue {
   std::vector<core::Profile> languages_;
 };
 
-// The text of a file beside a language's own in an image, with that end of its name: a JSON object
-// with the path of each of its programs, by name. Links lead to them on a machine, and an image has
-// none.
-inline constexpr char kProgramPlaces[] = ".programs.json";
-std::string ProgramPlaces(const core::Profile& language, const core::Profile& installed);
+// In an image, beside a language's own file and named after it: a JSON object with the path of each
+// of its programs, by name. On a machine, links lead to them; an image has none.
+inline constexpr char kProgramPaths[] = ".programs.json";
+std::string ProgramPathsText(const core::Profile& language, const core::Profile& installed);
 
 // The language with its commands as absolute paths, and with the paths that "{program}" and
 // "{home}" stand for: the files of all programs that the commands name, and the folders that those
 // are installed in (the JDK of …/jdk/bin/java), unless it is one of the system's. An error names
-// the package that installs it. `places`: the path of a file kProgramPlaces, which need not exist.
+// the package that installs it. `known_paths`: a file kProgramPaths, which need not exist.
 core::Result<core::Profile> Installed(const core::Profile& language,
-                                      const std::string& places = {});
+                                      const std::string& known_paths = {});
 
 // A language whose programs may use the network of a profile: its egress proxy, of which they learn
 // by their environment, its system calls and the certificates that it shows.
