@@ -152,7 +152,7 @@ core::Result<void> TakeSource(const RunArguments& arguments, Job& job) {
 }
 
 // After everything else that is the program's.
-core::Result<void> CheckOther(const RunArguments& /*arguments*/, Job& job) {
+core::Result<void> CheckOtherLanguage(const RunArguments& /*arguments*/, Job& job) {
   if (job.refused && job.sandbox.profile.program) {
     return UsersError(job.sandbox.profile.program->title + ": " + job.refused->reason);
   }
@@ -338,8 +338,8 @@ core::Result<Job> Prepare(const RunArguments& arguments, profiles::ProfileCatalo
   if (!limits) return limits.error();
   job.request.limits = *limits;
   for (const auto take : {TakeLayers, TakeContainer, TakePackages, TakeNetwork, TakeImports,
-                          TakeSource, TakeArguments, TakeStandardInput, TakeFiles, CheckOther,
-                          TakeReceiptKey, TakeSaveDirectory}) {
+                          TakeSource, TakeArguments, TakeStandardInput, TakeFiles,
+                          CheckOtherLanguage, TakeReceiptKey, TakeSaveDirectory}) {
     if (core::Result<void> taken = take(arguments, job); !taken) return taken.error();
   }
   return job;

@@ -13,11 +13,11 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
-#include "engine/sessions/live_python.h"
+#include "engine/sessions/live_interpreter.h"
 
 namespace belljar::container::backend {
 
-class ContainedPython final : public sessions::LivePython {
+class ContainedPython final : public sessions::LiveInterpreter {
  public:
   // Belongs to the backend, which outlives this object.
   struct Host {

@@ -27,8 +27,7 @@ constexpr uint64_t kGvisorProcesses = 256;
 std::vector<engines::ContainerFolder> Folders(const core::Profile& profile) {
   if (!profile.workspace) return {{.path = core::kTemporaryPath, .size = kPlainTemporary}};
   // For what is compiled there.
-  const bool executable =
-      profile.program && profile.program->command.front() == core::kCompiledProgram;
+  const bool executable = profile.program && profile.program->runs_workspace();
   return {{core::kTemporaryPath, profile.workspace->size, executable},
           {core::kWorkspacePath, profile.workspace->size, executable}};
 }

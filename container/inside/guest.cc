@@ -59,6 +59,17 @@ core::Result<void> CheckIsolation(const GuestOptions& options) {
                              probed.error().ToString());
 }
 
+outside::SandboxOptions ForOneRun(const GuestOptions& options, core::Profile profile) {
+  outside::SandboxOptions sandbox;
+  sandbox.profile = std::move(profile);
+  sandbox.isolation = options.isolation;
+  sandbox.policy = options.policy;
+  sandbox.single_run = true;
+  sandbox.has_workspace = true;
+  sandbox.owns_pid_namespace = options.owns_pid_namespace;
+  return sandbox;
+}
+
 core::Result<std::unique_ptr<outside::Sandbox>> OpenLanguage(const GuestOptions& options) {
   core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) return installation.error();
@@ -68,14 +79,8 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenLanguage(const GuestOptions&
   core::Result<std::optional<core::Profile>> language = catalogue->FindInstalled(options.profile);
   if (!language) return language.error();
   if (!*language) return core::MakeError("open a language", "it is Python");
-  outside::SandboxOptions sandbox;
-  sandbox.profile = std::move(**language);
+  outside::SandboxOptions sandbox = ForOneRun(options, std::move(**language));
   sandbox.installation = std::move(*installation);
-  sandbox.isolation = options.isolation;
-  sandbox.policy = options.policy;
-  sandbox.single_run = true;
-  sandbox.has_workspace = true;
-  sandbox.has_processes = options.has_processes;
   return outside::Sandbox::Open(std::move(sandbox));
 }
 
@@ -87,19 +92,14 @@ core::Result<std::unique_ptr<outside::Sandbox>> OpenSandbox(const GuestOptions& 
   if (!catalogue) return catalogue.error();
   core::Result<core::Profile> profile = catalogue->Choose(options.profile);
   if (!profile) return profile.error();
-  outside::SandboxOptions sandbox;
-  if (profile->egress) {
-    if (core::Result<void> open = egress.Listen(profile->egress->port); !open) return open.error();
+  outside::SandboxOptions sandbox = ForOneRun(options, std::move(*profile));
+  if (const std::optional<core::EgressListener>& listener = sandbox.profile.egress) {
+    if (core::Result<void> open = egress.Listen(listener->port); !open) return open.error();
     sandbox.egress_handler = [&egress](core::UniqueFd listener) {
       return egress.Start(std::move(listener));
     };
   }
-  sandbox.profile = std::move(*profile);
   sandbox.other_profiles = profiles::ModulesByProfile(catalogue->profiles(), sandbox.profile.name);
-  sandbox.isolation = options.isolation;
-  sandbox.policy = options.policy;
-  sandbox.single_run = true;
-  sandbox.has_workspace = true;
   return outside::Sandbox::Open(std::move(sandbox));
 }
 

@@ -19,7 +19,7 @@ struct GuestOptions {
   std::string profile = "basic";  // a name, or a file in the image
   bool is_language = false;       // it names a language besides Python
   // Nothing but the first process of this PID namespace and what this one starts is in it.
-  bool has_processes = false;
+  bool owns_pid_namespace = false;
   outside::IsolationMode isolation = outside::IsolationMode::kStandard;
   outside::Policy policy = outside::Policy::kOn;
 };

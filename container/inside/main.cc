@@ -80,7 +80,7 @@ int Main(int count, char** arguments) {
   }
   // Programs of other languages have the same user, and may see /proc.
   prctl(PR_SET_DUMPABLE, 0, 0, 0, 0);
-  options->has_processes = BecomeInitIfFirst();
+  options->owns_pid_namespace = BecomeInitIfFirst();
   signal(SIGPIPE, SIG_IGN);
   // One heap for all threads: memory that one of them has touched is warm for the others.
   mallopt(M_ARENA_MAX, 1);

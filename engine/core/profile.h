@@ -104,6 +104,9 @@ struct ProgramRule {
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<ErrorPattern> errors;
   std::string example;  // a program that prints "hello"; for people, and to try whether it runs
+
+  // Whether its programs execute what has been compiled into the workspace.
+  bool runs_workspace() const { return command.front() == kCompiledProgram; }
 };
 
 struct Profile {

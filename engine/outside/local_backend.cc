@@ -110,7 +110,7 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
     return core::MakeError(kOpen, zygote.program->title + " programs run one at a time");
   }
   // What an interpreter has started is stopped between cells as a whole.
-  if (zygote.program && (zygote.plan.without_namespaces || pool_->options().has_processes)) {
+  if (zygote.program && (zygote.plan.without_namespaces || pool_->options().owns_pid_namespace)) {
     return core::MakeError(kOpen,
                            "in a container, and without namespaces, sessions are for Python only");
   }
@@ -158,11 +158,11 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
       return pool->Take(core::Clock::now() + wait, {});
     };
   }
-  core::Result<std::unique_ptr<sessions::LivePython>> python =
+  core::Result<std::unique_ptr<sessions::LiveInterpreter>> interpreter =
       sessions::KeptWorker::Begin(std::move(*worker), std::move(terms));
-  if (!python) return python.error();
+  if (!interpreter) return interpreter.error();
   core::Result<std::shared_ptr<sessions::Session>> session = sessions::KeptSession::Open(
-      std::move(*python), zygote.program ? NoCopiesOf(*zygote.program) : NoCopiesWithout(plan),
+      std::move(*interpreter), zygote.program ? NoCopiesOf(*zygote.program) : NoCopiesWithout(plan),
       options);
   if (session) opened_->Add(*session);
   return session;

@@ -89,7 +89,7 @@ core::Result<void> CompileFilters(const core::Profile& profile, Policy policy, b
 core::Result<void> CheckWorkerResources(const SandboxOptions& options) {
   const core::Profile& profile = options.profile;
   const bool needs_network = profile.egress && !options.egress_handler;
-  if (profile.program && !options.has_processes) {
+  if (profile.program && !options.owns_pid_namespace) {
     return core::MakeError("run " + profile.program->title,
                            "programs of other languages than Python are held by namespaces, and "
                            "there are none; \"belljar doctor\" shows why");
@@ -159,7 +159,7 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options, bool single_run
   if (options.profile.program) {
     if (plan.without_namespaces) AdaptToContainer(plan);
     plan.runs_programs = true;
-    plan.runs_workspace = options.profile.program->command.front() == core::kCompiledProgram;
+    plan.runs_workspace = options.profile.program->runs_workspace();
     plan.own_user = !plan.without_namespaces && !single_run;
   } else if (policy == Policy::kOff) {
     plan.ceiling.processes = std::max(plan.ceiling.processes, core::kMaxThreads);
@@ -230,7 +230,7 @@ core::Result<pool::SparePoolOptions> PoolOptionsFor(const SandboxOptions& option
   pool.zygote.kind = std::move(kind);
   pool.spares = options.spares;
   pool.hides_children = options.hides_children;
-  pool.has_processes = options.has_processes;
+  pool.owns_pid_namespace = options.owns_pid_namespace;
   pool.rotate_after_workers = options.rotate_after_workers;
   PlaceInCgroup(PolicyOf(options), pool);
   pool.required_layers = RequiredLayers(options);

@@ -57,7 +57,7 @@ struct SandboxOptions {
   bool has_workspace = false;
   // Without namespaces: all processes of this PID namespace but this one and the first belong to
   // the run, as in a container. They are killed with it. Programs of other languages require it.
-  bool has_processes = false;
+  bool owns_pid_namespace = false;
   // For a program that waits for its own children (engine/workers/child_reaper.h).
   bool hides_children = false;
 

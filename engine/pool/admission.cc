@@ -62,7 +62,7 @@ core::Result<void> Admission::Admit(workers::Worker& worker, core::Deadline dead
   if (worker.runs_programs && !options_.zygote.program->compile.empty()) {
     worker.compiles = options_.zygote.program->compile_limits;
   }
-  worker.has_processes = worker.runs_programs && options_.has_processes;
+  worker.owns_pid_namespace = worker.runs_programs && options_.owns_pid_namespace;
   if (options_.zygote.kind.single_run || worker.runs_programs) worker.cpu_before = worker.CpuTime();
   worker.may_start_over = options_.zygote.kind.modules.has_value();
   return {};

@@ -29,7 +29,7 @@ struct SparePoolOptions {
   std::vector<std::string> required_layers;
   // Make zygote and workers children of a ChildReaper, for a program with its own children.
   bool hides_children = false;
-  bool has_processes = false;  // see workers/worker.h
+  bool owns_pid_namespace = false;  // see workers/worker.h
 };
 
 }  // namespace belljar::pool

@@ -413,7 +413,7 @@ core::Result<host::Outcome> Execution::Collect(End end) {
   // The kernel adds up what has been waited for, and nobody will wait for what is killed now.
   const auto of_programs = ReportedByPrograms(CpuTime());
   worker_.process.Kill();
-  if (worker_.has_processes) workers::KillAllOthers();
+  if (worker_.owns_pid_namespace) workers::KillAllOthers();
   core::ExitReport exit = worker_.process.Wait();
   // Killed by its parent-death signal: the guest cannot end that process, so this is not an outcome
   // of the guest. A decision that the host made before (a timeout, a cancellation) stands.
@@ -462,7 +462,7 @@ void Execution::CollectFiles(host::Outcome& outcome) {
   if (workspace >= 0 && ran && !workspace::IsEmptyWorkspace(workspace)) {
     // Only the worker itself says that it is done. It is stopped, so that nothing changes what is
     // read here.
-    if (worker_.has_processes) {
+    if (worker_.owns_pid_namespace) {
       workers::KillAllOthers();
     } else {
       worker_.process.Stop();

@@ -7,28 +7,29 @@
 
 namespace belljar::sessions {
 
-core::Result<std::shared_ptr<Session>> KeptSession::Open(std::unique_ptr<LivePython> python,
-                                                         NoCopies no_copies,
-                                                         const SessionOptions& options) {
+core::Result<std::shared_ptr<Session>> KeptSession::Open(
+    std::unique_ptr<LiveInterpreter> interpreter, NoCopies no_copies,
+    const SessionOptions& options) {
   constexpr char kOpen[] = "open a session";
   core::Result<waiting::Event> interrupt = waiting::Event::Create(kOpen);
   if (!interrupt) return interrupt.error();
   core::Result<waiting::Event> kill = waiting::Event::Create(kOpen);
   if (!kill) return kill.error();
-  return std::shared_ptr<Session>(new KeptSession(std::move(python), std::move(no_copies), options,
-                                                  std::move(*interrupt), std::move(*kill)));
+  return std::shared_ptr<Session>(new KeptSession(std::move(interpreter), std::move(no_copies),
+                                                  options, std::move(*interrupt),
+                                                  std::move(*kill)));
 }
 
-KeptSession::KeptSession(std::unique_ptr<LivePython> python, NoCopies no_copies,
+KeptSession::KeptSession(std::unique_ptr<LiveInterpreter> interpreter, NoCopies no_copies,
                          const SessionOptions& options, waiting::Event interrupt,
                          waiting::Event kill)
     : Session(options),
       no_copies_(std::move(no_copies)),
-      has_workspace_(python->has_workspace()),
+      has_workspace_(interpreter->has_workspace()),
       interrupt_(std::move(interrupt)),
       kill_(std::move(kill)),
-      python_(std::move(python)),
-      processes_(python_->processes()) {}
+      interpreter_(std::move(interpreter)),
+      processes_(interpreter_->processes()) {}
 
 // --- turns and the end ---------------------------------------------------------------------------
 
@@ -41,7 +42,7 @@ void KeptSession::EndTurn() {
     return;
   }
   lock.unlock();
-  python_.reset();
+  interpreter_.reset();
 }
 
 void KeptSession::Close(std::string why) {
@@ -54,7 +55,7 @@ void KeptSession::Close(std::string why) {
     // Whoever holds the turn ends it.
     if (std::exchange(is_taken_, true)) return;
   }
-  python_.reset();
+  interpreter_.reset();
 }
 
 std::vector<pid_t> KeptSession::processes() const {
@@ -89,12 +90,12 @@ core::Result<host::Outcome> KeptSession::Run(const host::Request& request,
     is_running_ = true;
     report.cell = ++cells_;
   }
-  core::Result<host::Outcome> outcome = python_->Run(request, own);
-  const bool has_ended = python_->HasEnded();
+  core::Result<host::Outcome> outcome = interpreter_->Run(request, own);
+  const bool has_ended = interpreter_->HasEnded();
   {
     const std::lock_guard lock(mutex_);
     is_running_ = false;
-    processes_ = python_->processes();
+    processes_ = interpreter_->processes();
     if (!closed_.empty()) return ClosedError();
     if (!outcome && !has_ended) --cells_;  // it did not run
   }
@@ -131,7 +132,7 @@ core::Result<T> KeptSession::Use(Patience patience, const char* what,
   const core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
   core::Result<T> result = use();
-  if (python_->HasEnded()) {
+  if (interpreter_->HasEnded()) {
     Close(std::string(what) + " ended it, and " + no_copies_.where + " a session cannot be copied");
   }
   return result;
@@ -139,7 +140,7 @@ core::Result<T> KeptSession::Use(Patience patience, const char* what,
 
 core::Result<std::string> KeptSession::Ask(const run::Question& question, Patience patience) {
   return Use<std::string>(patience, "a question about its names",
-                          [&] { return python_->Ask(question, kill_.fd()); });
+                          [&] { return interpreter_->Ask(question, kill_.fd()); });
 }
 
 core::Result<void> KeptSession::NeedWorkspace() const {
@@ -149,26 +150,26 @@ core::Result<void> KeptSession::NeedWorkspace() const {
 core::Result<std::vector<SessionFile>> KeptSession::Files(Patience patience) {
   if (core::Result<void> needed = NeedWorkspace(); !needed) return needed.error();
   return Use<std::vector<SessionFile>>(patience, "listing its files",
-                                       [&] { return python_->Files(kill_.fd()); });
+                                       [&] { return interpreter_->Files(kill_.fd()); });
 }
 
 core::Result<std::string> KeptSession::ReadFile(std::string_view path, Patience patience) {
   if (core::Result<void> needed = NeedWorkspace(); !needed) return needed.error();
   return Use<std::string>(patience, "reading a file",
-                          [&] { return python_->ReadFile(path, kill_.fd()); });
+                          [&] { return interpreter_->ReadFile(path, kill_.fd()); });
 }
 
 core::Result<void> KeptSession::WriteFiles(const std::vector<host::InputFile>& files,
                                            Patience patience) {
   if (core::Result<void> needed = NeedWorkspace(); !needed) return needed;
   return Use<void>(patience, "writing a file",
-                   [&] { return python_->WriteFiles(files, kill_.fd()); });
+                   [&] { return interpreter_->WriteFiles(files, kill_.fd()); });
 }
 
 core::Result<void> KeptSession::RemoveFile(std::string_view path, Patience patience) {
   if (core::Result<void> needed = NeedWorkspace(); !needed) return needed;
   return Use<void>(patience, "removing a file",
-                   [&] { return python_->RemoveFile(path, kill_.fd()); });
+                   [&] { return interpreter_->RemoveFile(path, kill_.fd()); });
 }
 
 // --- what it cannot ------------------------------------------------------------------------------

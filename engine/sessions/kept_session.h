@@ -18,7 +18,7 @@
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
 #include "engine/run/run_options.h"
-#include "engine/sessions/live_python.h"
+#include "engine/sessions/live_interpreter.h"
 #include "engine/sessions/session.h"
 #include "engine/waiting/event.h"
 #include "engine/waiting/taker_queue.h"
@@ -34,7 +34,7 @@ struct NoCopies {
 
 class KeptSession final : public Session {
  public:
-  static core::Result<std::shared_ptr<Session>> Open(std::unique_ptr<LivePython> python,
+  static core::Result<std::shared_ptr<Session>> Open(std::unique_ptr<LiveInterpreter> interpreter,
                                                      NoCopies no_copies,
                                                      const SessionOptions& options);
 
@@ -63,8 +63,8 @@ class KeptSession final : public Session {
   core::Result<SessionDifference> Compare(std::string_view checkpoint, Patience patience) override;
 
  private:
-  KeptSession(std::unique_ptr<LivePython> python, NoCopies no_copies, const SessionOptions& options,
-              waiting::Event interrupt, waiting::Event kill);
+  KeptSession(std::unique_ptr<LiveInterpreter> interpreter, NoCopies no_copies,
+              const SessionOptions& options, waiting::Event interrupt, waiting::Event kill);
 
   void EndTurn() override;
   // Calls `use` with the turn, and closes the session if its Python ended in the process.
@@ -79,7 +79,7 @@ class KeptSession final : public Session {
   const waiting::Event interrupt_;  // of the running cell
   const waiting::Event kill_;       // the session has been closed
 
-  std::unique_ptr<LivePython> python_;  // used by the holder of the turn
+  std::unique_ptr<LiveInterpreter> interpreter_;  // used by the holder of the turn
 
   bool is_running_ = false;       // a cell; requires mutex_
   std::vector<pid_t> processes_;  // likewise

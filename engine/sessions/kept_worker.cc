@@ -19,16 +19,17 @@ constexpr std::chrono::seconds kStopTimeout{2};
 
 }  // namespace
 
-core::Result<std::unique_ptr<LivePython>> KeptWorker::Begin(workers::Worker worker,
-                                                            KeptWorkerTerms terms) {
+core::Result<std::unique_ptr<LiveInterpreter>> KeptWorker::Begin(workers::Worker worker,
+                                                                 KeptWorkerTerms terms) {
   std::unique_ptr<KeptWorker> kept(new KeptWorker(std::move(worker), std::move(terms)));
   if (core::Result<void> begun = kept->Begin(); !begun) return begun.error();
-  return std::unique_ptr<LivePython>(std::move(kept));
+  return std::unique_ptr<LiveInterpreter>(std::move(kept));
 }
 
 core::Result<void> KeptWorker::Begin() {
   constexpr char kBegin[] = "begin a session";
   const core::Deadline deadline = core::Clock::now() + kBeginTimeout;
+  worker_.use = workers::WorkerUse::kSession;
   core::SessionOrder order;
   order.kind = core::SessionOrder::kBegin;
   order.memory_limit = terms_.limits.memory.count;
@@ -48,9 +49,7 @@ core::Result<void> KeptWorker::Begin() {
 }
 
 KeptWorker::KeptWorker(workers::Worker worker, KeptWorkerTerms terms)
-    : terms_(std::move(terms)), worker_(std::move(worker)) {
-  worker_.use = workers::WorkerUse::kSession;
-}
+    : terms_(std::move(terms)), worker_(std::move(worker)) {}
 
 core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
                                                 const run::RunOptions& options,
@@ -102,7 +101,6 @@ core::Result<void> KeptWorker::BeginAnew() {
   core::Result<workers::Worker> fresh = terms_.renew();
   if (!fresh) return fresh.error();
   terms_.retire(std::exchange(worker_, std::move(*fresh)));
-  worker_.use = workers::WorkerUse::kSession;
   if (core::Result<void> begun = Begin(); !begun || !terms_.workspace) return begun;
   return files_.Restore(worker_.resources.workspace.get(), *terms_.workspace);
 }

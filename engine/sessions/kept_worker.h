@@ -13,7 +13,7 @@
 
 #include "engine/core/limits.h"
 #include "engine/core/result.h"
-#include "engine/sessions/live_python.h"
+#include "engine/sessions/live_interpreter.h"
 #include "engine/workers/worker.h"
 #include "engine/workspace/workspace_snapshot.h"
 
@@ -31,11 +31,11 @@ struct KeptWorkerTerms {
   std::string title;  // of that language
 };
 
-class KeptWorker final : public LivePython {
+class KeptWorker final : public LiveInterpreter {
  public:
   // `worker` is waiting for its request.
-  static core::Result<std::unique_ptr<LivePython>> Begin(workers::Worker worker,
-                                                         KeptWorkerTerms terms);
+  static core::Result<std::unique_ptr<LiveInterpreter>> Begin(workers::Worker worker,
+                                                              KeptWorkerTerms terms);
   ~KeptWorker() override { terms_.retire(std::move(worker_)); }
 
   core::Result<host::Outcome> Run(const host::Request& request,

@@ -167,6 +167,7 @@ bool AwaitStopped(pid_t root, core::Deadline deadline) {
     std::this_thread::sleep_for(kPause);
   }
 }
+
 void KillAllOthers() { (void)kill(-1, SIGKILL); }
 
 }  // namespace belljar::workers

@@ -39,6 +39,7 @@ uint64_t MemoryOfTree(pid_t root);
 // Waits until each process that `root` has started is stopped, as it claims; false: one of them
 // still runs.
 bool AwaitStopped(pid_t root, core::Deadline deadline);
+
 // Kills every process that this one may signal, except itself and the first of its PID namespace.
 // Only for who has that namespace to itself.
 void KillAllOthers();

@@ -8,6 +8,6 @@ std::chrono::microseconds Worker::CpuTime() const {
   return runs_programs ? UsageOfTree(root_of_programs()).cpu_time : process.CpuTime();
 }
 
-pid_t Worker::root_of_programs() const { return has_processes ? kAllOthers : process.pid(); }
+pid_t Worker::root_of_programs() const { return owns_pid_namespace ? kAllOthers : process.pid(); }
 
 }  // namespace belljar::workers

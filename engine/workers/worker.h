@@ -37,7 +37,7 @@ struct Worker {
   bool runs_programs = false;  // it starts other processes, which belong to the run
   // Those are all of our PID namespace but us and the first (KillAllOthers); false: they end with
   // the worker.
-  bool has_processes = false;
+  bool owns_pid_namespace = false;
   std::optional<core::CompileLimits> compiles;  // before it runs them
   bool may_start_over = false;                  // its zygote has omitted modules
   // So far, with the programs that it has started.

@@ -380,10 +380,12 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
         sandboxes_.ChooseLanguage(*language, false, caller);
     if (!named) {
       problems.push_back(named.error().ToString());
-    } else if ((*named ? *named : terms.profile) != terms.profile ||
-               (!*named && terms.profile->profile.program)) {
+    } else {
       const std::optional<core::ProgramRule>& program = terms.profile->profile.program;
-      refuse("language", ", and this one runs " + (program ? program->title : "Python"));
+      const bool is_same = *named ? *named == terms.profile : !program;
+      if (!is_same) {
+        refuse("language", ", and this one runs " + (program ? program->title : "Python"));
+      }
     }
   }
   plan.request.limits = TakeLimits(arguments, *terms.profile, problems);

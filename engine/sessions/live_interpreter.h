@@ -1,7 +1,7 @@
-// LivePython: a Python that persists from cell to cell and cannot be copied, as used by a
+// LiveInterpreter: an interpreter that stays from cell to cell and cannot be copied, as used by a
 // KeptSession. On this machine it is a worker (kept_worker.h), elsewhere a container.
-#ifndef BELLJAR_ENGINE_SESSIONS_LIVE_PYTHON_H_
-#define BELLJAR_ENGINE_SESSIONS_LIVE_PYTHON_H_
+#ifndef BELLJAR_ENGINE_SESSIONS_LIVE_INTERPRETER_H_
+#define BELLJAR_ENGINE_SESSIONS_LIVE_INTERPRETER_H_
 
 #include <sys/types.h>
 
@@ -19,9 +19,9 @@
 namespace belljar::sessions {
 
 // One call at a time, from any thread. Destroying it ends it.
-class LivePython {
+class LiveInterpreter {
  public:
-  virtual ~LivePython() = default;
+  virtual ~LiveInterpreter() = default;
 
   // Runs a cell. It can be interrupted and killed through the descriptors of `options`.
   virtual core::Result<host::Outcome> Run(const host::Request& request,
@@ -38,10 +38,10 @@ class LivePython {
   virtual bool HasEnded() const = 0;
 
   virtual bool has_workspace() const = 0;
-  // Its processes on this machine; empty: it runs elsewhere. Constant.
+  // Its processes on this machine; empty: it runs elsewhere. Others once it has been restarted.
   virtual std::vector<pid_t> processes() const = 0;
 };
 
 }  // namespace belljar::sessions
 
-#endif  // BELLJAR_ENGINE_SESSIONS_LIVE_PYTHON_H_
+#endif  // BELLJAR_ENGINE_SESSIONS_LIVE_INTERPRETER_H_
