@@ -61,7 +61,7 @@ with belljar.Sandbox(language="bash") as box, box.session() as session:
 ```
 
 A server opens one by `open_session` or `POST /v1/sessions` with `language`. Between cells all its
-processes stand still. An interrupted cell leaves everything as it is; in JavaScript an interrupt in
+processes are stopped. An interrupted cell leaves everything as it is; in JavaScript an interrupt in
 the first moment of a cell can end the interpreter instead. A cell that is stopped by a
 limit ends its interpreter: the session goes on with a new one (`session.restarted`), without the
 variables, and with the files as they were before the cell. There are no checkpoints, no network,
@@ -106,7 +106,7 @@ belljar run --container script.sh
 ```
 
 `use_container` in calls and `Sandbox(language="bash", container=True)` do the same
-([containers.md](containers.md)). The image is built from what this machine has of the language: its
+([containers.md](containers.md)). The image is built from what is installed here: the language's
 programs, its own trees, and the shared libraries that they are linked with. Request, limits,
 output and files are as without a container. What differs:
 
@@ -129,9 +129,9 @@ runc and in 0.23 s under gVisor; one for Python takes 0.15 s and 0.70 s.
 ### Executable memory
 
 Memory that is written and then executed is refused, except to languages with a compiler that works
-at run time: their group `jit` allows PROT_EXEC in `mmap` and `mprotect`. It costs a hurdle. A
-program that finds a bug in V8 or HotSpot by which it writes where it should not has its own machine
-code at once, without looking for pieces of code that are there already. It then makes the same
+at run time: their group `jit` allows PROT_EXEC in `mmap` and `mprotect`. That removes a hurdle: a
+program that exploits a memory error in V8 or HotSpot can run its own machine code at once, instead
+of chaining code that is there already (return-oriented programming). It then makes the same
 system calls under the same filter, with the same files, limits and network. Native programs have
 machine code anyway. Where a language can do without a run-time compiler it does: PHP and R run
 their regular expressions uncompiled. A shared library or a program that was written into
