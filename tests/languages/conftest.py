@@ -96,17 +96,23 @@ Outside = Callable[..., str]
 
 
 @pytest.fixture(scope="session")
-def outside(tmp_path_factory: pytest.TempPathFactory) -> Outside:
-    """Runs an attack on this machine."""
+def attack_program(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """attack.c, compiled; its source is beside it."""
     need_language("c")
     folder = tmp_path_factory.mktemp("outside")
     (folder / "attack.c").write_text(ATTACK)
     subprocess.run(["gcc", "-w", "-o", "attack", "attack.c"], cwd=folder, check=True)
+    return folder / "attack"
+
+
+@pytest.fixture(scope="session")
+def outside(attack_program: Path) -> Outside:
+    """Runs an attack on this machine."""
 
     def attack(*words: str, **more: Any) -> str:
         done = subprocess.run(
-            [folder / "attack", *words], capture_output=True, text=True, cwd=folder, check=False,
-            **more,
+            [attack_program, *words], capture_output=True, text=True, cwd=attack_program.parent,
+            check=False, **more,
         )  # fmt: skip
         return done.stdout.strip()
 

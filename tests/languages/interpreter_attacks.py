@@ -1,8 +1,9 @@
 """Attacks by way of an interpreter. Each prints WON if it succeeds, and "held" otherwise.
 
 In a source, <secret> is a file of the host that everybody may read and that says WON, <port> a
-listener of the host's, <first> the process that started it, <library> a shared library in the workspace that prints WON when it is
-loaded, and <folder> one that is shown inside and must not be written to.
+listener of the host's, <first> the process that started it, <library> a shared library in the
+workspace that prints WON when it is loaded, and <folder> one that is shown inside and must not be
+written to.
 """
 # ruff: noqa: E501 programs of other languages
 

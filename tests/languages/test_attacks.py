@@ -274,14 +274,12 @@ def on_a_terminal(*command: str | Path) -> str:
     return written.decode()
 
 
-def test_a_program_cannot_type_on_the_terminal(outside, tmp_path: Path) -> None:
+def test_a_program_cannot_type_on_the_terminal(attack_program: Path) -> None:
     """Not of `belljar run` at a terminal either."""
-    file = tmp_path / "attack.c"
-    file.write_text(ATTACK)
-    shown = on_a_terminal(BELLJAR, "run", file, "--", "terminal")
+    source = attack_program.with_suffix(".c")
+    shown = on_a_terminal(BELLJAR, "run", source, "--", "terminal")
     assert "held" in shown and "WON" not in shown and "#" not in shown
-    subprocess.run(["gcc", "-w", "-o", "attack", "attack.c"], cwd=tmp_path, check=True)
-    assert "WON" in on_a_terminal(tmp_path / "attack", "terminal")
+    assert "WON" in on_a_terminal(attack_program, "terminal")
 
 
 # What holds where one layer is missing: another one.
