@@ -81,6 +81,25 @@ core::Result<std::shared_ptr<sessions::Session>> Engine::OpenSession(
   return session;
 }
 
+core::Result<sessions::Kernel> Engine::OpenKernel(const sessions::SessionOptions& session_options,
+                                                  run::RunOptions options,
+                                                  const PendingCall& call) {
+  core::Result<std::shared_ptr<sessions::Session>> session =
+      OpenSession(session_options, std::move(options), call);
+  if (!session) return session.error();
+  sessions::Kernel kernel = opened_.sandbox->AsKernel(std::move(*session));
+  // This engine ends its sandbox only after the calls that use it.
+  kernel.run = [this, run = std::move(kernel.run)](
+                   sessions::Session& of, const host::Request& request,
+                   const run::RunOptions& through,
+                   sessions::Patience patience) -> core::Result<host::Outcome> {
+    const PendingCall use(*this, nullptr);
+    if (!use) return core::MakeError("use a session", kSandboxClosed);
+    return run(of, request, through, patience);
+  };
+  return kernel;
+}
+
 void Engine::Add(const std::shared_ptr<sessions::Session>& session) {
   bool is_late = false;
   {

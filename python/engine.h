@@ -94,6 +94,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
       const sessions::SessionOptions& session_options, run::RunOptions options,
       const PendingCall& call);
   void Add(const std::shared_ptr<sessions::Session>& session);
+  // A session as a kernel for one of another engine; this one must outlive it.
+  core::Result<sessions::Kernel> OpenKernel(const sessions::SessionOptions& session_options,
+                                            run::RunOptions options, const PendingCall& call);
   core::Result<host::Outcome> RunCell(sessions::Session& session, const host::Request& request,
                                       run::RunOptions options, sessions::Patience patience,
                                       const PendingCall& call) const;

@@ -1,6 +1,7 @@
 #include "python/live_session.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -21,6 +22,18 @@ LiveSession::~LiveSession() {
   // Its mutexes may be held by threads that do not exist, its descriptors refer to other files.
   static auto* const inherited = new std::vector<std::shared_ptr<sessions::Session>>();
   inherited->push_back(std::move(session_));
+}
+
+LiveSession::Language LiveSession::LanguageOf(const std::string& name) const {
+  const std::lock_guard lock(mutex_);
+  const auto after = others_.upper_bound(name);
+  const bool is_other = after != others_.begin() && std::prev(after)->first == name;
+  return is_other ? std::prev(after)->second : Language{engine_, limits_};
+}
+
+void LiveSession::Add(const std::string& name, Language language) {
+  const std::lock_guard lock(mutex_);
+  others_.emplace(name, std::move(language));
 }
 
 std::string LiveSession::closed() const {

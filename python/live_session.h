@@ -7,7 +7,9 @@
 #ifndef BELLJAR_PYTHON_LIVE_SESSION_H_
 #define BELLJAR_PYTHON_LIVE_SESSION_H_
 
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
 
 #include "engine/core/limits.h"
@@ -26,6 +28,14 @@ class LiveSession {
 
   const std::shared_ptr<Engine>& engine() const { return engine_; }
   const core::RequestedLimits& limits() const { return limits_; }
+  // The engine and the limits of cells in another language, which has been added. Empty: its own.
+  struct Language {
+    std::shared_ptr<Engine> engine;
+    core::RequestedLimits limits;
+  };
+  Language LanguageOf(const std::string& name) const;
+  // Once for each, before its kernel is used: it must live as long as that.
+  void Add(const std::string& name, Language language);
   // Requires is_of_this_process().
   sessions::Session& session() const { return *session_; }
   bool is_of_this_process() const { return engine_->is_of_this_process(); }
@@ -47,7 +57,9 @@ class LiveSession {
 
  private:
   const std::shared_ptr<Engine> engine_;
-  std::shared_ptr<sessions::Session> session_;
+  mutable std::mutex mutex_;
+  std::multimap<std::string, Language> others_;  // the latest of a name counts
+  std::shared_ptr<sessions::Session> session_;   // uses their sandboxes
   const core::RequestedLimits limits_;
 };
 

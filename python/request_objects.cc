@@ -129,6 +129,7 @@ template <typename Visit>
 void VisitItems(RunRequest& run, core::RequestedLimits& limits, const Visit& visit) {
   host::Request& request = run.request;
   visit("source", request.source);
+  visit("language", request.language);
   visit("filename", request.filename);
   visit("stdin", request.standard_input);
   visit("args", request.arguments);

@@ -12,6 +12,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/deferred_tasks.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/unnamed_profile.h"
 #include "python/errors.h"
 #include "python/gil.h"
@@ -156,6 +157,12 @@ py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
   return result;
 }
 
+// Of a cell; empty: the session's.
+std::string LanguageIn(const py::dict& requested) {
+  return requested.contains("language") ? py::cast<std::string>(requested["language"])
+                                        : std::string();
+}
+
 }  // namespace
 
 py::object Run(Engine& engine, const py::dict& requested, const Canceller* cancellation,
@@ -174,7 +181,8 @@ py::object RunCell(LiveSession& live, const py::dict& requested, const Canceller
   const Engine& engine = *live.engine();
   const Engine::PendingCall call(*live.engine(), cancellation);
   if (!call) ThrowSandboxClosed();
-  const RunRequest cell = RunRequestFrom(requested, engine, live.limits());
+  const LiveSession::Language language = live.LanguageOf(LanguageIn(requested));
+  const RunRequest cell = RunRequestFrom(requested, *language.engine, language.limits);
   Callbacks callbacks(cell, call.cancellation(), turn.watches_signals);
   core::Result<host::Outcome> outcome = [&] {
     const LiveSession::WithinCell within(live);
@@ -188,6 +196,29 @@ py::object RunCell(LiveSession& live, const py::dict& requested, const Canceller
   if (!outcome) ThrowSessionError(live, outcome.error());
   NameProfiles(engine, *outcome);
   return ResultObject(*outcome);
+}
+
+std::string AddKernel(LiveSession& live, const std::shared_ptr<Engine>& engine,
+                      const py::dict& requested, bool watches_signals) {
+  CheckUsable(live);
+  const Engine::PendingCall call(*live.engine(), nullptr);
+  const Engine::PendingCall other(*engine, nullptr);
+  if (!call || !other) ThrowSandboxClosed();
+  const core::Profile& profile = engine->profile();
+  std::string language = profile.program ? profile.name : profiles::kPython;
+  if (core::Contains(live.session().languages(), language)) return language;
+  const SessionRequest asked = SessionRequestFrom(requested, *engine);
+  Callbacks callbacks({}, call.cancellation(), watches_signals);
+  core::Result<void> added = WithoutGil([&]() -> core::Result<void> {
+    core::Result<sessions::Kernel> kernel =
+        engine->OpenKernel(asked.options, callbacks.Options(nullptr), other);
+    if (!kernel) return kernel.error();
+    live.Add(language, {engine, asked.limits});
+    return live.session().AddKernel(std::move(*kernel));
+  });
+  callbacks.Finish();
+  if (!added) ThrowSessionError(live, added.error());
+  return language;
 }
 
 std::shared_ptr<LiveSession> OpenSession(const std::shared_ptr<Engine>& engine,

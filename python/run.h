@@ -26,6 +26,10 @@ pybind11::object RunCell(LiveSession& live, const pybind11::dict& requested,
                          const Canceller* cancellation, const TurnRequest& turn);
 
 // Waits for a worker.
+// Opens a kernel for the language of `engine` in the session, if it has none, and returns the
+// language's name. `requested` is as in OpenSession.
+std::string AddKernel(LiveSession& live, const std::shared_ptr<Engine>& engine,
+                      const pybind11::dict& requested, bool watches_signals);
 std::shared_ptr<LiveSession> OpenSession(const std::shared_ptr<Engine>& engine,
                                          const pybind11::dict& requested, bool watches_signals);
 

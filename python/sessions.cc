@@ -168,12 +168,17 @@ py::tuple CompareWithCheckpoint(const LiveSession& live, const std::string& chec
       }));
 }
 
-void CheckWorkspace(const LiveSession& live) {
+// That of the session's files: its own, or else of a language that has been added.
+const core::Profile& CheckWorkspace(const LiveSession& live) {
   CheckUsable(live);
-  const core::Profile& profile = live.engine()->profile();
-  if (profile.workspace) return;
+  const core::Profile& own = live.engine()->profile();
+  if (own.workspace) return own;
+  for (const std::string& language : live.session().languages()) {
+    const core::Profile& profile = live.LanguageOf(language).engine->profile();
+    if (profile.workspace) return profile;
+  }
   throw BadArgument{core::MakeError(
-      "files", "profile " + profile.name + " has no workspace; the profile filesystem has one")};
+      "files", "profile " + own.name + " has no workspace; the profile filesystem has one")};
 }
 
 // Pairs of a path and a size.
@@ -210,8 +215,7 @@ py::bytes ReadFile(const LiveSession& live, const std::string& path, TurnRequest
 }
 
 void WriteFiles(const LiveSession& live, const py::list& pairs, TurnRequest turn) {
-  CheckWorkspace(live);
-  const std::vector<host::InputFile> files = FilesFrom(pairs, live.engine()->profile());
+  const std::vector<host::InputFile> files = FilesFrom(pairs, CheckWorkspace(live));
   InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
     return session.WriteFiles(files, patience);
   });
@@ -220,6 +224,26 @@ void WriteFiles(const LiveSession& live, const py::list& pairs, TurnRequest turn
 void RemoveFile(const LiveSession& live, const std::string& path, TurnRequest turn) {
   WithFile(live, path, turn, [&](sessions::Session& session, sessions::Patience patience) {
     return session.RemoveFile(path, patience);
+  });
+}
+
+std::vector<std::string> Languages(const LiveSession& live) {
+  if (!live.is_of_this_process()) CheckUsable(live);
+  return live.session().languages();
+}
+
+py::str ReadVariable(const LiveSession& live, const std::string& language, const std::string& name,
+                     TurnRequest turn) {
+  return TextObject(
+      InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
+        return session.ReadVariable(language, name, patience);
+      }));
+}
+
+void SetVariable(const LiveSession& live, const std::string& language, const std::string& name,
+                 const std::string& json, TurnRequest turn) {
+  InTurn(live, turn, [&](sessions::Session& session, sessions::Patience patience) {
+    return session.SetVariable(language, {name, json}, patience);
   });
 }
 
@@ -304,6 +328,10 @@ void DefineSessions(py::module_& module) {
       .def("read_file", &ReadFile)
       .def("write_files", &WriteFiles)
       .def("remove_file", &RemoveFile)
+      .def("languages", &Languages)
+      .def("add_kernel", &AddKernel)
+      .def("read_variable", &ReadVariable)
+      .def("set_variable", &SetVariable)
       .def("info", &InfoObject)
       .def("interrupt", &Interrupt)
       .def("close", [](const LiveSession& live, const std::string& why) {

@@ -75,6 +75,25 @@ struct ErrorPattern {
   bool last = false;  // of several lines that match the last one counts, and else the first
 };
 
+// How plain data is written in a language, for variables that a caller sets, and how it is read
+// back. "{name}" stands for the variable, "{value}" for what it gets, "{key}" for the text of a key,
+// "{items}" for what a list or map holds.
+struct ValueForms {
+  enum class Strings { kJson, kShell };
+  Strings strings = Strings::kJson;  // "…" as in JSON, or $'…' as in bash(1)
+  bool nul_in_strings = false;
+  std::string null, true_, false_, nan, infinity;
+  std::string big;        // of an integer beyond 2**53
+  std::string separator;  // of items
+  std::string list, map, entry;
+  std::string vector;  // a list of scalars of one kind; empty: as any other
+  bool nested = true;  // false: a list or map in another is its JSON, as a string
+  std::string set;     // a statement, in one line, which may be followed by others there
+  std::string set_list, set_map;  // likewise, of these; empty: as any other
+  // A cell whose value is a list with that of the variable.
+  std::string get;
+};
+
 // A language other than the embedded Python (languages/*.toml): its programs are run by a program
 // of this machine. "{file}" in a command stands for the source, and "{binary}" for what is
 // compiled.
@@ -101,6 +120,7 @@ struct ProgramRule {
   // "exit_code", "interrupted" (by SIGINT), "error" (with "type", "message", "line", "column"),
   // "result" (JSON, as a string) and "repr". Empty: there are no sessions.
   std::vector<std::string> session;
+  std::optional<ValueForms> values;      // nullopt: its variables cannot be set
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<ErrorPattern> errors;
   std::string example;  // a program that prints "hello"; for people, and to try whether it runs

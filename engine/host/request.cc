@@ -1,8 +1,10 @@
 #include "engine/host/request.h"
 
+#include <algorithm>
 #include <set>
 
 #include "engine/core/text.h"
+#include "engine/core/wire.h"
 
 namespace belljar::host {
 namespace {
@@ -65,6 +67,13 @@ core::Result<void> CheckArguments(const Request& request) {
     if (!names.insert(name).second) return core::MakeError(what, "it occurs twice");
   }
   return {};
+}
+
+bool IsVariableName(std::string_view name) {
+  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
+  return !name.empty() && name.size() <= core::kMaxFunctionName && is_letter(name.front()) &&
+         std::ranges::all_of(
+             name, [&](char c) { return is_letter(c) || c == '_' || (c >= '0' && c <= '9'); });
 }
 
 }  // namespace belljar::host

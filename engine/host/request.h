@@ -60,6 +60,8 @@ struct Request {
   Mode mode = Mode::kRun;
   std::string source;                // bytes as given; the worker decodes them
   std::string filename = "main.py";  // as named in tracebacks and findings
+  // Of a cell, in a session of several languages (sessions/mixed_session.h); empty: the session's.
+  std::string language;
   std::optional<std::string> standard_input;
   std::vector<std::string> arguments;    // sys.argv after the program's name
   std::vector<std::string> environment;  // "NAME=VALUE", all from the caller; see CheckArguments
@@ -81,6 +83,10 @@ struct Request {
   bool wants_analysis = true;   // Outcome::analysis
   bool wants_comments = false;  // Outcome::comments
 };
+
+// An ASCII letter, followed by letters, digits and underscores: Python would normalise others to
+// another spelling. The policy handles leading underscores.
+bool IsVariableName(std::string_view name);
 
 // For arguments and environment variables alike: size of each, number, and total size.
 inline constexpr size_t kMaxArgument = size_t{64} << 10;

@@ -11,24 +11,17 @@
 #include "engine/core/wire.h"
 #include "engine/host/json_reader.h"
 #include "engine/host/limit_fields.h"
+#include "engine/host/literals.h"
 #include "engine/host/random.h"
 #include "engine/outside/local_backend.h"
 #include "engine/outside/own_programs.h"
 #include "engine/outside/planned_backend.h"
 #include "engine/profiles/languages.h"
+#include "engine/sessions/mixed_session.h"
 #include "engine/workspace/workspace.h"
 
 namespace belljar::outside {
 namespace {
-
-// An ASCII identifier: Python would normalise others to another spelling. The policy handles
-// leading underscores.
-bool IsVariable(std::string_view name) {
-  const auto is_letter = [](char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); };
-  return !name.empty() && name.size() <= core::kMaxFunctionName && is_letter(name.front()) &&
-         std::ranges::all_of(
-             name, [&](char c) { return is_letter(c) || c == '_' || (c >= '0' && c <= '9'); });
-}
 
 // Checks the names of a request's variables and functions.
 core::Result<void> CheckNames(const host::Request& request) {
@@ -50,7 +43,7 @@ core::Result<void> CheckNames(const host::Request& request) {
   }
   std::sort(names.begin(), names.end());
   for (const std::string_view name : names) {
-    if (IsVariable(name)) continue;
+    if (host::IsVariableName(name)) continue;
     return core::MakeError(
         "take input or function " + core::Quoted(name),
         "a name is an ASCII letter followed by ASCII letters, digits and underscores");
@@ -84,10 +77,11 @@ core::Result<void> CheckProgram(const core::Profile& profile, const host::Reques
   const std::string operation = "run " + profile.program->title;
   if (request.mode == host::Request::Mode::kValidate)
     return core::MakeError(operation, "only Python is validated");
-  if (!request.inputs.empty() || !request.functions.empty())
+  if (!request.functions.empty() || (!request.inputs.empty() && !profile.program->values))
     return core::MakeError(operation,
-                           "inputs and functions are for Python; use files, arguments, "
-                           "environment variables and standard input");
+                           std::string(request.functions.empty() ? "inputs" : "functions") +
+                               " are not for this language; use files, arguments, environment "
+                               "variables and standard input");
   if (request.allowed_imports)
     return core::MakeError(operation, "only imports of Python can be restricted");
   const std::string own = profiles::SourceFileName(request.filename, *profile.program);
@@ -118,6 +112,25 @@ core::Result<void> Check(const core::Profile& profile, const host::Request& requ
     return files;
   if (request.functions.empty() || run.call) return {};
   return core::MakeError("take functions", "there is no handler for their calls");
+}
+
+// With its inputs in the source, if it is a program of another language.
+core::Result<host::Request> WithInputs(const core::Profile& profile, const host::Request& request) {
+  host::Request whole = request;
+  core::Result<std::string> source = host::Assignments(request.inputs, *profile.program->values);
+  if (!source) return source.error();
+  whole.inputs.clear();
+  whole.source = std::move(*source) + request.source;
+  if (core::Result<void> checked = CheckProgram(profile, whole); !checked) return checked.error();
+  return whole;
+}
+
+bool WritesInputs(const core::Profile& profile, const host::Request& request) {
+  return profile.program && !request.inputs.empty();
+}
+
+std::string LanguageOf(const core::Profile& profile) {
+  return profile.program ? profile.name : profiles::kPython;
 }
 
 void Finish(const SandboxOptions& options, host::Outcome& outcome) {
@@ -179,6 +192,10 @@ core::Result<host::Outcome> Sandbox::Run(const host::Request& request,
                                          const run::RunOptions& options) {
   core::Result<void> checked = Check(profile(), request, options);
   if (!checked) return checked.error();
+  if (WritesInputs(profile(), request)) {
+    core::Result<host::Request> whole = WithInputs(profile(), request);
+    return whole ? Run(*whole, options) : whole.error();
+  }
   const RunProgram run = [this](const host::Request& each, const run::RunOptions& through) {
     return backend_->Run(each, through);
   };
@@ -192,15 +209,44 @@ core::Result<std::shared_ptr<sessions::Session>> Sandbox::OpenSession(
     const sessions::SessionOptions& options, const run::RunOptions& run) {
   core::Result<void> limited = CheckLimits(profile(), options.limits);
   if (!limited) return limited.error();
-  return backend_->OpenSession(options, run);
+  core::Result<std::shared_ptr<sessions::Session>> session = backend_->OpenSession(options, run);
+  if (!session || !is_local_) return session;
+  return sessions::MixedSession::Over(AsKernel(std::move(*session)));
+}
+
+sessions::Kernel Sandbox::AsKernel(std::shared_ptr<sessions::Session> session) {
+  sessions::Kernel kernel{.language = LanguageOf(profile()),
+                          .session = std::move(session),
+                          .run = [this](sessions::Session& of, const host::Request& request,
+                                        const run::RunOptions& options,
+                                        sessions::Patience patience) {
+                            return RunCell(of, request, options, patience);
+                          },
+                          .reading = {}};
+  if (!profile().program) {
+    kernel.reading = [](std::string_view name) { return "[" + std::string(name) + "]"; };
+  } else if (profile().program->values) {
+    kernel.reading = [this](std::string_view name) {
+      return host::Reading(name, *profile().program->values);
+    };
+  }
+  return kernel;
 }
 
 core::Result<host::Outcome> Sandbox::RunCell(sessions::Session& session,
                                              const host::Request& request,
                                              const run::RunOptions& options,
                                              sessions::Patience patience) {
+  // Another kernel of the session has a sandbox of its own.
+  if (!request.language.empty() && request.language != LanguageOf(profile())) {
+    return session.Run(request, options, patience);
+  }
   core::Result<void> checked = Check(profile(), request, options);
   if (!checked) return checked.error();
+  if (WritesInputs(profile(), request)) {
+    core::Result<host::Request> whole = WithInputs(profile(), request);
+    return whole ? RunCell(session, *whole, options, patience) : whole.error();
+  }
   const RunProgram run_cell = [&](const host::Request& cell, const run::RunOptions& through) {
     return session.Run(cell, through, patience);
   };
@@ -220,6 +266,10 @@ core::Result<host::Outcome> RunOnce(SandboxOptions given, const host::Request& r
   if (!options) return options.error();
   const core::Profile& profile = (*options)->profile;
   if (core::Result<void> checked = Check(profile, request, run); !checked) return checked.error();
+  if (WritesInputs(profile, request)) {
+    core::Result<host::Request> whole = WithInputs(profile, request);
+    return whole ? RunOnce(**options, *whole, run, exactly_once) : whole.error();
+  }
   const PlannedBackend::Start start = StartWith(*options);
   const RunProgram run_one = [&](const host::Request& each, const run::RunOptions& whole) {
     const StartPlan plan = PlanStart(each, {.whole = WorkerSource::kOwn,

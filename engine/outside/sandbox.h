@@ -47,6 +47,9 @@ class Sandbox {
   // maximum are an error that names them. It is closed with the sandbox.
   core::Result<std::shared_ptr<sessions::Session>> OpenSession(
       const sessions::SessionOptions& options, const run::RunOptions& run = {});
+  // A session that it has opened, or one of that, as a kernel for another one's AddKernel. It must
+  // outlive the cells.
+  sessions::Kernel AsKernel(std::shared_ptr<sessions::Session> session);
   // Runs a cell of one of its sessions, with the same checks as Run.
   core::Result<host::Outcome> RunCell(sessions::Session& session, const host::Request& request,
                                       const run::RunOptions& options = {},

@@ -47,7 +47,13 @@ const Keys kWorkspaceKeys = {"why", "size", "inodes"};
 const Keys kProgramKeys = {
     "why",     "title", "aliases",      "extensions",     "interpreters", "package",
     "version", "file",  "command",      "compile",        "errors",       "environment",
-    "example", "warm",  "compile_time", "compile_memory", "session"};
+    "example", "warm",  "compile_time", "compile_memory", "session",
+    "values"};
+const Keys kValueKeys = {"why",       "strings", "nul_in_strings", "null",   "true",   "false",
+                         "nan",       "infinity", "big",           "list",   "map",    "entry",
+                         "separator", "vector",   "nested",        "set",    "set_list", "set_map",
+                         "get"};
+const Keys kStringForms = {"json", "shell"};
 const Keys kErrorKeys = {"pattern", "groups", "last"};
 const Keys kErrorGroups = {"file", "line", "column", "type", "message", ""};
 const Keys kEgressKeys = {"why", "port"};
@@ -538,6 +544,43 @@ core::ErrorPattern ReadErrorPattern(const toml::table& entry) {
   return errors;
 }
 
+core::ValueForms ReadValueForms(const toml::table& table) {
+  CheckKeys(table, kValueKeys);
+  CheckWhy(table);
+  const auto text = [&](const char* key) { return Get<std::string>(table, key); };
+  const auto text_if_any = [&](const char* key) { return table.contains(key) ? text(key) : ""; };
+  const std::string strings = text("strings");
+  if (!core::Contains(kStringForms, strings)) {
+    throw Malformed(table, "unknown form of strings " + core::Quoted(strings) +
+                               host::Suggestion(strings, kStringForms));
+  }
+  using Strings = core::ValueForms::Strings;
+  core::ValueForms forms{
+      .strings = strings == kStringForms.front() ? Strings::kJson : Strings::kShell,
+      .nul_in_strings = table.contains("nul_in_strings") && Get<bool>(table, "nul_in_strings"),
+      .null = text("null"),
+      .true_ = text("true"),
+      .false_ = text("false"),
+      .nan = text("nan"),
+      .infinity = text("infinity"),
+      .big = text("big"),
+      .separator = text("separator"),
+      .list = text("list"),
+      .map = text("map"),
+      .entry = text("entry"),
+      .vector = text_if_any("vector"),
+      .nested = !table.contains("nested") || Get<bool>(table, "nested"),
+      .set = text("set"),
+      .set_list = text_if_any("set_list"),
+      .set_map = text_if_any("set_map"),
+      .get = text("get")};
+  for (const std::string* statement : {&forms.set, &forms.set_list, &forms.set_map}) {
+    if (statement->find_first_of("\r\n") == statement->npos) continue;
+    throw Malformed(table, "a statement that sets a variable has more than one line");
+  }
+  return forms;
+}
+
 // The file that all languages extend has only the environment.
 void ReadProgram(const toml::table& root, core::Profile& profile) {
   if (!root.contains("program")) return;
@@ -561,6 +604,7 @@ void ReadProgram(const toml::table& root, core::Profile& profile) {
   program.compile = GetStringsIfAny(table, "compile");
   program.warm = GetStringsIfAny(table, "warm");
   program.session = GetStringsIfAny(table, "session");
+  if (table.contains("values")) program.values = ReadValueForms(GetTable(table, "values"));
   if (table.contains("compile_time")) {
     program.compile_limits.time =
         Unwrap(core::ParseDuration(Get<std::string>(table, "compile_time")), table);

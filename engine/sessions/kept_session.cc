@@ -172,6 +172,18 @@ core::Result<void> KeptSession::RemoveFile(std::string_view path, Patience patie
                    [&] { return interpreter_->RemoveFile(path, kill_.fd()); });
 }
 
+core::Result<workspace::WorkspaceSnapshot> KeptSession::Snapshot(Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed.error();
+  return Use<workspace::WorkspaceSnapshot>(patience, "reading its files",
+                                           [&] { return interpreter_->Snapshot(); });
+}
+
+core::Result<void> KeptSession::Replace(const workspace::WorkspaceSnapshot& files,
+                                        Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed;
+  return Use<void>(patience, "replacing its files", [&] { return interpreter_->Replace(files); });
+}
+
 // --- what it cannot ------------------------------------------------------------------------------
 
 core::Error KeptSession::CannotBeCopied() const {

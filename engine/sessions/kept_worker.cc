@@ -169,4 +169,11 @@ core::Result<void> KeptWorker::RemoveFile(std::string_view path, int) {
   return removed ? taken : removed;
 }
 
+core::Result<void> KeptWorker::Replace(const workspace::WorkspaceSnapshot& files) {
+  core::Result<void> restored =
+      files.Restore(worker_.resources.workspace.get(), *terms_.workspace);
+  core::Result<void> taken = TakeFiles();
+  return restored ? taken : restored;
+}
+
 }  // namespace belljar::sessions

@@ -45,6 +45,8 @@ class KeptWorker final : public LiveInterpreter {
   core::Result<std::string> ReadFile(std::string_view path, int kill_fd) override;
   core::Result<void> WriteFiles(const std::vector<host::InputFile>& files, int kill_fd) override;
   core::Result<void> RemoveFile(std::string_view path, int kill_fd) override;
+  core::Result<workspace::WorkspaceSnapshot> Snapshot() override { return files_; }
+  core::Result<void> Replace(const workspace::WorkspaceSnapshot& files) override;
   bool HasEnded() const override { return worker_.process.HasEnded(); }
   bool has_workspace() const override { return terms_.workspace.has_value(); }
   std::vector<pid_t> processes() const override { return {worker_.process.pid()}; }

@@ -33,6 +33,9 @@ class LiveInterpreter {
   virtual core::Result<std::string> ReadFile(std::string_view path, int kill_fd) = 0;
   virtual core::Result<void> WriteFiles(const std::vector<host::InputFile>& files, int kill_fd) = 0;
   virtual core::Result<void> RemoveFile(std::string_view path, int kill_fd) = 0;
+  // For a session of several languages, of which an interpreter elsewhere is none.
+  virtual core::Result<workspace::WorkspaceSnapshot> Snapshot() { return NoWorkspace(); }
+  virtual core::Result<void> Replace(const workspace::WorkspaceSnapshot&) { return NoWorkspace(); }
 
   // Nothing more can be run: the last call ended it, or it was killed while waiting.
   virtual bool HasEnded() const = 0;

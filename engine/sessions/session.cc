@@ -15,10 +15,31 @@ namespace {
 constexpr std::chrono::milliseconds kMaxQuestion{5'000};
 constexpr char kSandboxClosed[] = "its sandbox was closed";
 
+core::Error OneLanguage() {
+  return core::MakeError("use another language in a session",
+                         "in a container a session has one language");
+}
+
 }  // namespace
 
 Session::Session(const SessionOptions& options)
     : options_(options), id_(core::Hex(host::RandomBytes())) {}
+
+core::Result<workspace::WorkspaceSnapshot> Session::Snapshot(Patience) { return OneLanguage(); }
+
+core::Result<void> Session::Replace(const workspace::WorkspaceSnapshot&, Patience) {
+  return OneLanguage();
+}
+
+core::Result<void> Session::AddKernel(Kernel) { return OneLanguage(); }
+
+core::Result<std::string> Session::ReadVariable(const std::string&, const std::string&, Patience) {
+  return OneLanguage();
+}
+
+core::Result<void> Session::SetVariable(const std::string&, host::InputVariable, Patience) {
+  return OneLanguage();
+}
 
 std::string Session::closed() const {
   const std::lock_guard lock(mutex_);

@@ -12,6 +12,9 @@
 // particular in a container, a session is a KeptSession (kept_session.h): it ends with such a cell,
 // and the calls about checkpoints fail with a sentence that says why.
 //
+// Cells may be in several languages: each has its own interpreter, a kernel, and all have the same
+// files (mixed_session.h).
+//
 // All of it is thread-safe. A session does one thing at a time; later callers wait for their turn,
 // as long as their Patience says.
 #ifndef BELLJAR_ENGINE_SESSIONS_SESSION_H_
@@ -23,6 +26,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -105,6 +109,21 @@ struct Patience {
   int cancel_fd = -1;  // borrowed; once it is readable: ECANCELED
 };
 
+class Session;
+
+// What runs the cells of one language of a session.
+struct Kernel {
+  std::string language;
+  std::shared_ptr<Session> session;
+  // Runs a cell in that session, or in a branch of it, with the checks of its sandbox.
+  std::function<core::Result<host::Outcome>(Session&, const host::Request&, const run::RunOptions&,
+                                            Patience)>
+      run;
+  // The source of a cell whose value is a list with that of a variable. Null: the variables cannot be read, or
+  // set.
+  std::function<std::string(std::string_view name)> reading;
+};
+
 // The operation in errors of an unusable session.
 inline constexpr char kUseSession[] = "use a session";
 
@@ -155,11 +174,26 @@ class Session : public std::enable_shared_from_this<Session> {
   virtual core::Result<void> WriteFiles(const std::vector<host::InputFile>& files,
                                         Patience patience = {}) = 0;
   virtual core::Result<void> RemoveFile(std::string_view path, Patience patience = {}) = 0;
+  virtual bool has_workspace() const = 0;
+  // All files at once, and their replacement by those of another session.
+  virtual core::Result<workspace::WorkspaceSnapshot> Snapshot(Patience patience = {});
+  virtual core::Result<void> Replace(const workspace::WorkspaceSnapshot& files,
+                                     Patience patience = {});
+
+  // The languages that its cells may have, the session's own first. Each one but that is added.
+  virtual std::vector<std::string> languages() const { return {}; }
+  // If there is such a language already, nothing changes: another thread was faster.
+  virtual core::Result<void> AddKernel(Kernel kernel);
+  // Variables of a language: plain data, as JSON. Both run a cell. `language` is one of the above.
+  virtual core::Result<std::string> ReadVariable(const std::string& language,
+                                                 const std::string& name, Patience patience = {});
+  virtual core::Result<void> SetVariable(const std::string& language, host::InputVariable variable,
+                                         Patience patience = {});
 
   // Ends it. The running cell is cancelled. Later calls fail with `why`.
   virtual void Close(std::string why) = 0;
   // Why it was closed; empty: it is open.
-  std::string closed() const;
+  virtual std::string closed() const;
 
   // The processes of the session and of its branches, on this machine.
   virtual std::vector<pid_t> processes() const = 0;
@@ -194,6 +228,7 @@ class Session : public std::enable_shared_from_this<Session> {
   };
 
   explicit Session(const SessionOptions& options);
+  Session(const SessionOptions& options, std::string id) : options_(options), id_(std::move(id)) {}
 
   core::Result<Turn> TakeTurn(const Patience& patience, const run::RunOptions& run = {});
   core::Error ClosedError() const;  // requires mutex_

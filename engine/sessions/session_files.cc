@@ -95,4 +95,22 @@ core::Result<void> BranchingSession::RemoveFile(std::string_view path, Patience 
   });
 }
 
+core::Result<workspace::WorkspaceSnapshot> BranchingSession::Snapshot(Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed.error();
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  return files_;
+}
+
+core::Result<void> BranchingSession::Replace(const workspace::WorkspaceSnapshot& files,
+                                             Patience patience) {
+  if (core::Result<void> needed = NeedWorkspace(); !needed) return needed;
+  core::Result<Turn> turn = TakeTurn(patience);
+  if (!turn) return turn.error();
+  if (files == files_) return {};
+  return ChangeFiles(std::move(*turn), [&](int workspace) {
+    return files.Restore(workspace, *host_->workspace);
+  });
+}
+
 }  // namespace belljar::sessions

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar, Unpack
 
@@ -139,7 +139,10 @@ class AsyncSession:
         calls.context.run(_cells.set, _cells.get() | {session.id})
         # Not an interruption, which would return a result. This only kills the cell, immediately.
         calls.stop = partial(session._live.close, "its sandbox was closed")
-        cell = session._cell(code, routed, calls)
+        if options.get("language") is not None:  # its interpreter may have to be started
+            cell = await self._threads.do(partial(session._cell, code, routed, calls))
+        else:
+            cell = session._cell(code, routed, calls)
         turn = _host.Turn(session._wait, False)
         self._running.add(calls)
         try:
@@ -167,6 +170,25 @@ class AsyncSession:
     def interrupt(self) -> bool:
         """Like `Session.interrupt`."""
         return self._session is not None and self._session.interrupt()
+
+    # --- languages --------------------------------------------------------------------------------
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """Like `Session.languages`. There are none before the session has opened."""
+        return () if self._session is None else self._session.languages
+
+    async def share(
+        self, name: str, value: object, *, to: str | Iterable[str] | None = None
+    ) -> None:
+        """Like `Session.share`."""
+        await self._do(lambda session: session.share(name, value, to=to))
+
+    async def exchange(
+        self, name: str, source: str, *, to: str | Iterable[str] | None = None
+    ) -> Any:
+        """Like `Session.exchange`."""
+        return await self._do(lambda session: session.exchange(name, source, to=to))
 
     # --- states -----------------------------------------------------------------------------------
 

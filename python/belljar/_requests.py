@@ -61,6 +61,7 @@ class Program(RunOptions, total=False):
 class CellOptions(_ProgramOptions, total=False):
     """The keyword arguments of `Session.run`, where they are explained."""
 
+    language: str | None
     filename: str | None
 
 
@@ -184,7 +185,7 @@ class Keywords:
 
 
 RUN = Keywords(RunOptions)
-CELL = Keywords(CellOptions, filename=None)
+CELL = Keywords(CellOptions, filename=None, language=None)
 SANDBOX = Keywords(SandboxOptions)
 SESSION = Keywords(SessionOptions)
 
@@ -290,7 +291,7 @@ def sandbox_requests(
         raise ValueError("profile: '' names none; leave it out")
     return {
         "profile": profile or "",
-        "language": _language(options),
+        "language": language(options.get("language", "python")),
         "strict": "isolation" not in given or given["isolation"] == "strict",
         "without_policy": _is_policy_off(options),
         "allow_domains": given.get("allow_domains", []),
@@ -300,19 +301,18 @@ def sandbox_requests(
     }, defaults
 
 
-def _language(options: Mapping[str, Any]) -> str:
-    language: str = options.get("language", "python")
-    return "" if language == "python" or language in _FORMER_POLICIES else language
+def language(name: str) -> str:
+    return "" if name == "python" or name in _FORMER_POLICIES else name
 
 
 def _is_policy_off(options: Mapping[str, Any]) -> bool:
-    language = options.get("language")
-    if language not in _FORMER_POLICIES:
+    given = options.get("language")
+    if given not in _FORMER_POLICIES:
         return options.get("policy") == "off"
-    policy = _FORMER_POLICIES[language]
+    policy = _FORMER_POLICIES[given]
     if options.get("policy", policy) != policy:
         raise ValueError(
-            f"policy={options['policy']!r} and language={language!r} contradict each other; "
+            f"policy={options['policy']!r} and language={given!r} contradict each other; "
             "leave out language"
         )
     return policy == "off"

@@ -9,6 +9,7 @@ import sys
 import threading
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, Any, Self, Unpack
 from weakref import WeakSet
 
@@ -121,6 +122,8 @@ class Sandbox:
         self._engine: _host.Engine | None = None
         # Further ones, by profile: those that programs need, if no profile is named.
         self._others: dict[str, _host.Engine] = {}
+        # For cells of its sessions in other languages.
+        self._languages: dict[str, Sandbox] = {}
 
     # --- opening and closing ----------------------------------------------------------------------
 
@@ -181,9 +184,13 @@ class Sandbox:
         with self._lock:
             self._is_closed = True
             engines = [*self._others.values(), *([self._engine] if self._engine else [])]
-            self._others, self._engine = {}, None
+            languages = list(self._languages.values())
+            self._others, self._engine, self._languages = {}, None, {}
         for engine in engines:
             engine.close()
+        # After the sessions that use them.
+        for sandbox in languages:
+            sandbox.close()
 
     def __enter__(self) -> Self:
         return self
@@ -345,7 +352,7 @@ class Sandbox:
 
     @SESSION
     def session(self, **options: Unpack[SessionOptions]) -> Session:
-        """Opens a session: a live Python whose variables stay from cell to cell.
+        """Opens a session: a live interpreter whose variables stay from cell to cell.
 
             >>> with Sandbox() as box, box.session() as session:
             ...     _ = session.run("x = 40")
@@ -355,6 +362,8 @@ class Sandbox:
         If the sandbox names no profile, the session has all enabled ones together, whose start
         takes seconds if there are large packages among them. In a container
         it has no checkpoints: a cell that is killed ends it, and `result.session.note` says so.
+        In another language than Python it has none either, but then such a cell ends the
+        interpreter and not the session. Cells may be in several languages.
 
         Args:
             timeout, cpu, output: Limits of each cell that does not set its own. None: the
@@ -379,7 +388,37 @@ class Sandbox:
         from belljar._session import Session
 
         live = _host.open_session(self._engine_of_sessions(), request, in_main_thread())
-        return Session(live, self._defaults, wait, WeakSet())
+        return Session(live, self._defaults, wait, WeakSet(), partial(self._add_kernel, request))
+
+    def _add_kernel(
+        self, request: SessionRequest, live: _host.LiveSession, language: str
+    ) -> str:
+        engine = self._in_language(language)._engine_of_sessions()
+        return live.add_kernel(engine, request, in_main_thread())
+
+    def _in_language(self, language: str) -> Sandbox:
+        """The same sandbox for another language, without a network."""
+        if self._open_request["container"] is not None:
+            what = "use another language in a session"
+            raise BelljarError(what, f"{what}: in a container a session has one language")
+        with self._lock:
+            if self._is_closed:
+                raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
+            if language not in self._languages:
+                sandbox = Sandbox.__new__(Sandbox)
+                open_request: OpenRequest = {
+                    **self._open_request,
+                    # Python has the files of a session in another language.
+                    "profile": "filesystem" if self._open_request["language"] else "",
+                    "language": _requests.language(language),
+                    "allow_domains": [],
+                    "allow_private": [],
+                }
+                defaults = self._defaults.copy()
+                defaults.pop("allowed_imports", None)
+                sandbox._prepare(open_request, defaults)
+                self._languages[language] = sandbox
+            return self._languages[language]
 
     def _engine_of_sessions(self) -> _host.Engine:
         engine = self._open()

@@ -1,12 +1,12 @@
-"""`Session`: a live Python that can be branched and rolled back, and survives its cells."""
+"""`Session`: a live interpreter that can be branched and rolled back, and survives its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, MutableMapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
-from belljar import _functions, _host, _options, _requests, _session_data
+from belljar import _functions, _host, _options, _plain, _requests, _session_data
 from belljar._options import FileContent
 from belljar._requests import CELL, CellOptions
 from belljar._result import Result
@@ -30,7 +30,7 @@ _MAX_LABEL = 200  # bytes
 
 
 class Session:
-    """A live Python, made by `Sandbox.session`: the next cell has what a cell defines.
+    """A live interpreter, made by `Sandbox.session`: the next cell has what a cell defines.
 
         >>> with Sandbox("basic") as box, box.session() as session:
         ...     _ = session.run("import math\\nradius = 2")
@@ -47,6 +47,15 @@ class Session:
         ...     result.ok, result.session.restored, session.run("x").value
         (False, True, 1)
 
+    Cells may be in several languages. Each has variables of its own, and all have the same files:
+
+        >>> with Sandbox("filesystem") as box, box.session() as session:  # doctest: +SKIP
+        ...     _ = session.run("seq 3 > numbers.txt", language="bash")
+        ...     _ = session.run("total = sum(map(int, open('numbers.txt')))")
+        ...     _ = session.exchange("total", "python", to="javascript")
+        ...     session.run("total * 7", language="javascript").value
+        42
+
     A session is thread-safe and does one thing at a time: calls wait for their turn, for at most
     `wait` of `Sandbox.session`. It is closed by `close`, by the end of `with`, with its sandbox,
     and when nothing refers to it any more. A forked child cannot use it.
@@ -56,12 +65,18 @@ class Session:
 
     # Not for users: Sandbox.session makes one.
     def __init__(
-        self, live: _host.LiveSession, defaults: RunRequest, wait: int, siblings: WeakSet[Session]
+        self,
+        live: _host.LiveSession,
+        defaults: RunRequest,
+        wait: int,
+        siblings: WeakSet[Session],
+        add_kernel: Callable[[_host.LiveSession, str], str],
     ) -> None:
         self._live = live
         self._defaults = defaults  # of the sandbox
         self._wait = wait
         self._siblings = siblings
+        self._add_kernel = add_kernel
         self._cells = 0  # as far as this object knows; for the file names of cells
         siblings.add(self)
 
@@ -91,6 +106,8 @@ class Session:
         Args:
             timeout, cpu, output: Limits of this cell. None: the session's. The memory limit is the
                 session's.
+            language: "python", or another that `belljar languages` lists with sessions: its
+                interpreter starts with the first such cell. None: the session's own.
             filename: The name in tracebacks. None: "In[3]" for cell 3.
 
             All others are those of `Sandbox.run`.
@@ -114,7 +131,17 @@ class Session:
     ) -> RunRequest:
         if options.get("filename") is None:
             options = {**options, "filename": f"In[{self._cells + 1}]"}
-        return _requests.run_request(code, options, self._defaults, work=work, show=show)
+        language = options.get("language")
+        if "language" in options:
+            options = {name: value for name, value in options.items() if name != "language"}
+        cell = _requests.run_request(code, options, self._defaults, work=work, show=show)
+        if language is not None:
+            cell["language"] = self._language(_options.text("language", language))
+        return cell
+
+    def _language(self, name: str) -> str:
+        """Its own name, once it has a kernel."""
+        return name if name in self._live.languages() else self._add_kernel(self._live, name)
 
     def _run_showing(
         self, code: str, show: _requests.Show, **options: Unpack[CellOptions]
@@ -140,6 +167,61 @@ class Session:
         To be called from another thread. False: no cell is running.
         """
         return self._live.interrupt()
+
+    # --- languages --------------------------------------------------------------------------------
+
+    @property
+    def languages(self) -> tuple[str, ...]:
+        """The languages that cells have used so far, the session's own first."""
+        return tuple(self._live.languages())
+
+    def share(self, name: str, value: object, *, to: str | Iterable[str] | None = None) -> None:
+        """Sets a variable in several languages.
+
+            >>> with Sandbox() as box, box.session() as session:
+            ...     session.share("limits", {"low": 1, "high": 10})
+            ...     session.run("limits['high']").value
+            10
+
+        It runs as a cell in each of them.
+
+        Args:
+            value: Plain data, as `inputs` of `run`. A language without such a type gets what is
+                closest (docs/languages.md, "Sessions").
+            to: A language, or several. None: those that cells have used so far.
+
+        Raises:
+            ValueError, TypeError: The name or the value cannot be shared.
+            BelljarError: The variable cannot be set in a language.
+        """
+        given = _options.inputs("share", {name: value})
+        for language in self._targets(to, None):
+            self._live.set_variable(language, *given[0], self._turn())
+
+    def exchange(self, name: str, source: str, *, to: str | Iterable[str] | None = None) -> Any:
+        """Sets a variable of one language in others, and returns its value.
+
+        Args:
+            source: The language that has it.
+            to: A language, or several. None: all others that cells have used so far.
+
+        Raises:
+            ValueError, TypeError: An argument is invalid; the message names it.
+            BelljarError: There is no such variable, or its value is not plain data.
+        """
+        _options.variable("name", name)
+        source = self._language(_options.text("source", source))
+        targets = self._targets(to, source)
+        text = self._live.read_variable(source, name, self._turn())
+        for language in targets:
+            self._live.set_variable(language, name, text, self._turn())
+        return _plain.decode(text)
+
+    def _targets(self, to: str | Iterable[str] | None, source: str | None) -> list[str]:
+        if to is None:
+            return [each for each in self._live.languages() if each != source]
+        names = [to] if isinstance(to, str) else _options.texts("to", to)
+        return [self._language(_options.text("to", name)) for name in names]
 
     # --- states -----------------------------------------------------------------------------------
 
@@ -225,7 +307,9 @@ class Session:
         reseeds = _options.flag("reseed", reseed)
         siblings: WeakSet[Session] = WeakSet()
         made = self._live.branch(number, origin, reseeds, self._turn())
-        branches = [Session(each, self._defaults, self._wait, siblings) for each in made]
+        branches = [
+            Session(each, self._defaults, self._wait, siblings, self._add_kernel) for each in made
+        ]
         for each in branches:
             each._cells = self._cells
         return branches

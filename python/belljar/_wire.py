@@ -39,6 +39,8 @@ class RunRequest(TypedDict, total=False):
 
     validate: Literal[True]
     source: bytes
+    language: str
+    """Of a cell, in the words of the catalogue; not of a run."""
     filename: str
     stdin: bytes
     args: list[str]

@@ -61,6 +61,7 @@ Json TypeSchema(const Parameter& parameter) {
       return {{"type", "object"},
               {"additionalProperties", TextSchema(parameter)},
               {"maxProperties", parameter.max_items}};
+    case Type::kValue: return Json::object();
   }
   abort();
 }
@@ -83,6 +84,7 @@ std::string Wanted(const Parameter& parameter) {
     case Type::kSize: return "a size such as \"256m\", or a whole number of bytes";
     case Type::kFiles: return "an array of objects with path and text or base64";
     case Type::kTextMap: return "an object of strings";
+    case Type::kValue: return "any JSON";
   }
   abort();
 }
@@ -171,6 +173,7 @@ bool HasType(Type type, const json& value) {
     case Type::kSize: return value.is_string() || value.is_number();
     case Type::kFiles: return value.is_array();
     case Type::kTextMap: return value.is_object();
+    case Type::kValue: return true;
   }
   abort();
 }
@@ -184,7 +187,8 @@ std::string Problem(const Parameter& parameter, const json& value) {
     case Type::kSize: return SizeProblem(parameter, value);
     case Type::kFiles: return LengthProblem(parameter, value);
     case Type::kTextMap: return MapProblem(parameter, value);
-    case Type::kBoolean: return "";
+    case Type::kBoolean:
+    case Type::kValue: return "";
   }
   abort();
 }

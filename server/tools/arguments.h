@@ -30,6 +30,7 @@ struct Parameter {
     kSize,   // "256m", or a whole number of bytes
     kFiles,  // file_list.h
     kTextMap,
+    kValue,  // any JSON but null
   };
 
   std::string name;
@@ -63,6 +64,7 @@ class Arguments {
   std::optional<std::vector<std::string>> Pairs(std::string_view name) const;
   std::optional<core::Bytes> Size(std::string_view name) const;
   std::optional<std::vector<host::InputFile>> Files(std::string_view name) const;
+  const nlohmann::json* Value(std::string_view name) const { return Find(name); }
 
  private:
   friend class ParameterTable;

@@ -313,9 +313,9 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
 }
 
 core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
-                                    host::Request& request, const run::OutputSink* sink,
-                                    const ToolCall& call, const sessions::Patience& patience) {
-  const EnabledProfile& profile = session.profile();
+                                    const EnabledProfile& profile, host::Request& request,
+                                    const run::OutputSink* sink, const ToolCall& call,
+                                    const sessions::Patience& patience) {
   if (call.cancellation && call.cancellation->cancelled()) {
     return CancelledBeforehand(sandboxes, profile, request);
   }

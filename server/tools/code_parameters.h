@@ -61,9 +61,10 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
                                 host::Request& request, const run::OutputSink* sink,
                                 const ToolCall& call, const core::Profile* in_container = nullptr);
 
-// Runs the request as a cell. An error of the engine about the session: SessionFault.
+// Runs the request as a cell, of the profile of its language. An error of the engine about the
+// session: SessionFault.
 core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
-                                    host::Request& request, const run::OutputSink* sink,
+                                    const EnabledProfile& profile, host::Request& request, const run::OutputSink* sink,
                                     const ToolCall& call, const sessions::Patience& patience);
 
 // Reports the call to the observer, after the answer if the call supports it. `observer` may be

@@ -363,10 +363,6 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
       refuse("profile", ", and this one has " + terms.profile->profile.name);
     }
   }
-  const std::optional<core::Bytes> memory = arguments.Size("memory_limit");
-  if (memory && *memory != terms.limits.memory) {
-    refuse("memory_limit", ", and this one has " + terms.limits.memory.ToString());
-  }
   const std::optional<bool> in_container = arguments.Boolean("use_container");
   if (in_container && *in_container != terms.in_container) {
     refuse("use_container", terms.in_container ? ", and this one runs in a container"
@@ -375,24 +371,27 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
   for (const char* argument : {"allowed_imports", "allowed_domains", "packages"}) {
     if (arguments.Texts(argument)) refuse(argument, "");
   }
+  const EnabledProfile* profile = terms.profile;
   if (const std::string* const language = arguments.Text("language")) {
     const core::Result<const EnabledProfile*> named =
-        sandboxes_.ChooseLanguage(*language, false, caller);
-    if (!named) {
-      problems.push_back(named.error().ToString());
-    } else {
-      const std::optional<core::ProgramRule>& program = terms.profile->profile.program;
-      const bool is_same = *named ? *named == terms.profile : !program;
-      if (!is_same) {
-        refuse("language", ", and this one runs " + (program ? program->title : "Python"));
-      }
-    }
+        ChooseKernel(sandboxes_, *language, terms, caller);
+    if (!named) return problems.push_back(named.error().ToString());
+    profile = *named;
   }
-  plan.request.limits = TakeLimits(arguments, *terms.profile, problems);
-  plan.request.limits.memory = terms.limits.memory;
-  plan.request.allowed_imports = terms.allowed_imports;
-  plan.request.allowed_domains = terms.allowed_domains;
-  if (CheckCode(*terms.profile, arguments, problems)) plan.profile = terms.profile;
+  const bool is_own = profile == terms.profile;
+  if (!is_own) plan.request.language = LanguageOf(*profile);
+  const core::Limits& limits = is_own ? terms.limits : profile->limits;
+  const std::optional<core::Bytes> memory = arguments.Size("memory_limit");
+  if (memory && *memory != limits.memory) {
+    refuse("memory_limit", ", and this one has " + limits.memory.ToString());
+  }
+  plan.request.limits = TakeLimits(arguments, *profile, problems);
+  plan.request.limits.memory = limits.memory;
+  plan.request.allowed_imports =
+      is_own ? terms.allowed_imports
+             : TakeImports(arguments, *profile, sandboxes_.PolicyOf(*profile), true, problems);
+  plan.request.allowed_domains = is_own ? terms.allowed_domains : std::nullopt;
+  if (CheckCode(*profile, arguments, problems)) plan.profile = profile;
 }
 
 // The program's initial state: files, input, arguments.
@@ -443,7 +442,13 @@ core::Result<container::packages::PreparedPackages> ExecuteCode::Install(
 core::Result<host::Outcome> ExecuteCode::RunPlan(Plan& plan, const run::OutputSink* sink,
                                                  const ToolCall& call) const {
   if (plan.session) {
-    return RunCell(sandboxes_, **plan.session, plan.request, sink, call, plan.patience);
+    if (!plan.request.language.empty()) {
+      core::Result<void> added =
+          plan.session->AddKernel(sandboxes_, *sessions_, *plan.profile, call);
+      if (!added) return added.error();
+    }
+    return RunCell(sandboxes_, **plan.session, *plan.profile, plan.request, sink, call,
+                   plan.patience);
   }
   if (!plan.packages) {
     return Run(sandboxes_, *plan.profile, plan.request, sink, call,

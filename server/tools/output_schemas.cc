@@ -369,6 +369,7 @@ constexpr const char* kSessions = R"({
             "idle": {"type": "integer", "description": "Seconds since the last call"},
             "closes_in": {"type": "integer", "description": "Seconds until it closes without a call"},
             "memory_bytes": {"type": "integer", "description": "As the kernel counts it"},
+            "languages": {"type": "array", "items": {"type": "string"}, "description": "Of its cells so far, if there are several"},
             "branch_of": {"type": "string", "description": "The session that it branched from"}
           },
           "required": ["session", "profile", "cells", "checkpoints", "busy"]
@@ -429,6 +430,16 @@ constexpr const char* kSessions = R"({
       "left_out": {"type": "integer", "description": "compare: number of differences not listed"}
     },
     "required": ["success", "session"]
+  },
+  "exchange": {
+    "type": "object",
+    "properties": {
+      "success": {"const": true},
+      "session": {"type": "string"},
+      "name": {"type": "string"},
+      "to": {"type": "array", "items": {"type": "string"}, "description": "Languages that have the value now"}
+    },
+    "required": ["success", "session", "name", "to"]
   },
   "session_files": {
     "type": "object",

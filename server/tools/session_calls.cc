@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/profiles/languages.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/failures.h"
 
@@ -17,6 +18,23 @@ constexpr int kDefaultWait = 60;
 // A cell's checkpoint is created after its answer; callers do not count that as busy.
 constexpr std::chrono::milliseconds kOwnWork{250};
 constexpr size_t kMaxSessionText = 100;  // bytes; an id has 32
+
+core::Result<std::shared_ptr<sessions::Session>> OpenIn(outside::Sandbox& sandbox,
+                                                        const core::Limits& limits,
+                                                        const SessionRegistry& registry,
+                                                        const ToolCall& call) {
+  sessions::SessionOptions options;
+  options.limits = limits;
+  options.checkpoints = registry.config().checkpoints;
+  options.total_memory = registry.config().memory.value_or(core::Bytes{0});
+  run::RunOptions run;
+  if (call.cancellation) {
+    const core::Result<int> cancel_fd = call.cancellation->fd();
+    if (!cancel_fd) return cancel_fd.error();
+    run.cancel_fd = *cancel_fd;
+  }
+  return sandbox.OpenSession(options, run);
+}
 
 }  // namespace
 
@@ -74,17 +92,8 @@ core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry&
                          : sandboxes.Get(*terms.profile);
   if (!sandbox) return sandbox.error();
   if (call.on_status && !terms.in_container) ReportStart(**sandbox, *terms.profile, call);
-  sessions::SessionOptions options;
-  options.limits = terms.limits;
-  options.checkpoints = registry.config().checkpoints;
-  options.total_memory = registry.config().memory.value_or(core::Bytes{0});
-  run::RunOptions run;
-  if (call.cancellation) {
-    const core::Result<int> cancel_fd = call.cancellation->fd();
-    if (!cancel_fd) return cancel_fd.error();
-    run.cancel_fd = *cancel_fd;
-  }
-  core::Result<std::shared_ptr<sessions::Session>> session = (*sandbox)->OpenSession(options, run);
+  core::Result<std::shared_ptr<sessions::Session>> session =
+      OpenIn(**sandbox, terms.limits, registry, call);
   if (!session) return session.error();
   SessionUse use(
       registry.Add(*places, std::make_shared<OpenedSession>(terms, std::move(*sandbox), *session)),
@@ -100,6 +109,26 @@ core::Result<SessionUse> SessionUse::Find(SessionRegistry& registry, const std::
   return SessionUse(std::move(*use), &call);
 }
 
+core::Result<void> SessionUse::AddKernel(Sandboxes& sandboxes, const SessionRegistry& registry,
+                                         const EnabledProfile& profile,
+                                         const ToolCall& call) const {
+  sessions::Session& session = (**this).session();
+  if (core::Contains(session.languages(), LanguageOf(profile))) return {};
+  core::Result<std::shared_ptr<outside::Sandbox>> sandbox = sandboxes.Get(profile);
+  if (!sandbox) return sandbox.error();
+  core::Result<std::shared_ptr<sessions::Session>> opened =
+      OpenIn(**sandbox, profile.limits, registry, call);
+  if (!opened) return opened.error();
+  sessions::Kernel kernel = (*sandbox)->AsKernel(std::move(*opened));
+  // The server may replace its own sandbox; this one is kept here.
+  kernel.run = [kept = std::move(*sandbox), run = std::move(kernel.run)](
+                   sessions::Session& of, const host::Request& request,
+                   const run::RunOptions& options, sessions::Patience patience) {
+    return run(of, request, options, patience);
+  };
+  return session.AddKernel(std::move(kernel));
+}
+
 std::vector<SessionUse> SessionUse::Adopt(
     SessionRegistry& registry, SessionRegistry::Places& places, const SessionUse& parent,
     std::vector<std::shared_ptr<sessions::Session>> branches) {
@@ -110,6 +139,23 @@ std::vector<SessionUse> SessionUse::Adopt(
     uses.push_back(SessionUse(registry.Add(places, std::move(opened)), nullptr));
   }
   return uses;
+}
+
+std::string LanguageOf(const EnabledProfile& profile) {
+  return profile.profile.program ? profile.profile.name : profiles::kPython;
+}
+
+core::Result<const EnabledProfile*> ChooseKernel(Sandboxes& sandboxes, const std::string& language,
+                                                 const SessionTerms& terms, const Caller& caller) {
+  core::Result<const EnabledProfile*> named = sandboxes.ChooseLanguage(language, false, caller);
+  if (!named) return named;
+  if (*named ? *named == terms.profile : !terms.profile->profile.program) return terms.profile;
+  if (terms.in_container) {
+    return core::MakeError("use another language in a session",
+                           "language is fixed when a session is opened in a container; omit it");
+  }
+  if (*named) return named;
+  return sandboxes.ChooseFor({.continues = true}, caller);
 }
 
 void RecordSession(CallObserver* observer, std::string_view action, const Caller& caller,

@@ -39,6 +39,10 @@ class SessionUse {
   // An error is a sentence for the caller.
   static core::Result<SessionUse> Find(SessionRegistry& registry, const std::string& id,
                                        const ToolCall& call);
+  // Gives it a kernel for cells in the language of `profile`, if it has none. An error without a
+  // number is a sentence for the caller.
+  core::Result<void> AddKernel(Sandboxes& sandboxes, const SessionRegistry& registry,
+                               const EnabledProfile& profile, const ToolCall& call) const;
   // Registers sessions branched off `parent`, using one of the places for each.
   static std::vector<SessionUse> Adopt(SessionRegistry& registry, SessionRegistry::Places& places,
                                        const SessionUse& parent,
@@ -53,6 +57,13 @@ class SessionUse {
   // Shared, so that deferred work can keep it.
   std::shared_ptr<const SessionRegistry::Use> use_;
 };
+
+// "python", or the name of the profile's language.
+std::string LanguageOf(const EnabledProfile& profile);
+// The profile for cells of a session in another language than its own. An error is a sentence for
+// the caller.
+core::Result<const EnabledProfile*> ChooseKernel(Sandboxes& sandboxes, const std::string& language,
+                                                 const SessionTerms& terms, const Caller& caller);
 
 // For the operator's log.
 void RecordSession(CallObserver* observer, std::string_view action, const Caller& caller,

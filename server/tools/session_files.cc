@@ -223,10 +223,24 @@ SessionFiles::Answer SessionFiles::Read(const Request& request) const {
   return result;
 }
 
+// Of the language that has files, if the session's own has none.
+const core::Profile& SessionFiles::ProfileOfFiles(const OpenedSession& session,
+                                                  const Caller& caller) const {
+  const core::Profile& own = session.profile().profile;
+  if (own.workspace) return own;
+  for (const std::string& language : session.session().languages()) {
+    const core::Result<const EnabledProfile*> other =
+        sandboxes_.ChooseLanguage(language, false, caller);
+    if (other && *other && (*other)->profile.workspace) return (*other)->profile;
+  }
+  return own;
+}
+
 SessionFiles::Answer SessionFiles::Write(const Request& request) const {
   const std::vector<host::InputFile> files = *request.arguments.Files("files");
   OpenedSession& session = *request.session;
-  const core::Result<void> checked = workspace::CheckFiles(files, session.profile().profile);
+  const core::Result<void> checked =
+      workspace::CheckFiles(files, ProfileOfFiles(session, request.call.caller));
   if (!checked) return core::MakeError(checked.error().ToString(), "");
   const core::Result<void> written = session.session().WriteFiles(files, request.patience);
   if (!written) return written.error();
@@ -260,8 +274,9 @@ SessionFiles::Answer SessionFiles::Copy(const Request& request) const {
     copies.push_back({file.path, std::move(*content)});
   }
   if (copies.empty()) return NoFile(request.path());
-  if ((*to)->profile().profile.workspace) {
-    const core::Result<void> checked = workspace::CheckFiles(copies, (*to)->profile().profile);
+  if ((*to)->session().has_workspace()) {
+    const core::Result<void> checked =
+        workspace::CheckFiles(copies, ProfileOfFiles(**to, request.call.caller));
     if (!checked) return core::MakeError(checked.error().ToString(), "");
   }
   if (core::Result<void> written = (*to)->session().WriteFiles(copies, request.patience);
@@ -325,7 +340,7 @@ core::Result<ToolResult> SessionFiles::Call(const ToolCall& call) {
   if (!session)
     return RefusedCall(kFilesName, session.error().ToString(), ToolResult::Fault::kNotFound);
   const core::Profile& profile = (*session)->profile().profile;
-  if (!profile.workspace) {
+  if (!(*session)->session().has_workspace()) {
     return RefusedCall(kFilesName, LacksFeature("session", "workspace", sandboxes_, call.caller,
                                                 profile, HasWorkspace));
   }

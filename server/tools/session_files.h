@@ -37,6 +37,7 @@ class SessionFiles final : public Tool {
   Answer Delete(const Request& request) const;
   Answer Copy(const Request& request) const;
   Answer Export(const Request& request) const;
+  const core::Profile& ProfileOfFiles(const OpenedSession& session, const Caller& caller) const;
 
   const Sandboxes& sandboxes_;
   SessionRegistry& registry_;

@@ -93,6 +93,9 @@ Json SessionListed(const SessionRegistry::Listed& listed) {
                {"idle", listed.idle.count()},
                {"closes_in", listed.closes_in.count()},
                {"memory_bytes", info.memory_bytes}};
+  if (const auto languages = session.session().languages(); languages.size() > 1) {
+    json["languages"] = languages;
+  }
   if (!session.branch_of().empty()) json["branch_of"] = session.branch_of();
   return json;
 }

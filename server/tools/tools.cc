@@ -1,6 +1,7 @@
 #include "server/tools/tools.h"
 
 #include "server/tools/checkpoint_tool.h"
+#include "server/tools/exchange.h"
 #include "server/tools/execute_code.h"
 #include "server/tools/read_output.h"
 #include "server/tools/sandbox_info.h"
@@ -27,6 +28,9 @@ std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
   tools.push_back(std::make_unique<CheckpointTool>(*sessions, observer));
   tools.push_back(
       std::make_unique<SessionFiles>(sandboxes, *sessions, answers, resources, observer));
+  if (!sandboxes.languages().empty()) {
+    tools.push_back(std::make_unique<Exchange>(sandboxes, *sessions, observer));
+  }
   return tools;
 }
 
