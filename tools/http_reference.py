@@ -3,7 +3,7 @@
     python3 tools/http_reference.py build/release/belljar           # exits with 1 if out of date
     python3 tools/http_reference.py build/release/belljar --write
 
-The server has sessions, jobs and an audit log, so that every operation is included.
+The server has sessions, a language, jobs and an audit log, so that every operation is included.
 """
 
 import json
@@ -39,7 +39,16 @@ def document(belljar: Path) -> dict[str, Any]:
     """The OpenAPI document of a server with all features."""
     with tempfile.TemporaryDirectory() as folder:
         process = subprocess.Popen(
-            [belljar, "serve", "--http", "127.0.0.1:0", "--jobs", f"{folder}/jobs/jobs.db"]
+            [
+                belljar,
+                "serve",
+                "--http",
+                "127.0.0.1:0",
+                "--languages",
+                "bash",
+                "--jobs",
+                f"{folder}/jobs/jobs.db",
+            ]
             + ["--audit", "--audit-folder", f"{folder}/audit"],
             stdin=subprocess.DEVNULL,
             stderr=subprocess.PIPE,

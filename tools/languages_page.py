@@ -60,6 +60,9 @@ with belljar.Sandbox(language="bash") as box, box.session() as session:
     print(session.run("greet you; pwd").stdout)
 ```
 
+Cells of a session may also be [in several languages](sessions.md#several-languages), Python among
+them, over the same files: `session.run(code, language="r")`.
+
 A server opens one by `open_session` or `POST /v1/sessions` with `language`. Between cells all its
 processes are stopped. An interrupted cell leaves everything as it is; in JavaScript an interrupt in
 the first moment of a cell can end the interpreter instead. A cell that is stopped by a

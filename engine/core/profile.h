@@ -76,7 +76,8 @@ struct ErrorPattern {
 };
 
 // How plain data is written in a language, for variables that a caller sets, and how it is read
-// back. "{name}" stands for the variable, "{value}" for what it gets, "{key}" for the text of a key,
+// back. "{name}" stands for the variable, "{value}" for what it gets, "{key}" for the text of a
+// key,
 // "{items}" for what a list or map holds.
 struct ValueForms {
   enum class Strings { kJson, kShell };
@@ -86,9 +87,9 @@ struct ValueForms {
   std::string big;        // of an integer beyond 2**53
   std::string separator;  // of items
   std::string list, map, entry;
-  std::string vector;  // a list of scalars of one kind; empty: as any other
-  bool nested = true;  // false: a list or map in another is its JSON, as a string
-  std::string set;     // a statement, in one line, which may be followed by others there
+  std::string vector;             // a list of scalars of one kind; empty: as any other
+  bool nested = true;             // false: a list or map in another is its JSON, as a string
+  std::string set;                // a statement, in one line, which may be followed by others there
   std::string set_list, set_map;  // likewise, of these; empty: as any other
   // A cell whose value is a list with that of the variable.
   std::string get;

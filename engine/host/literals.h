@@ -14,9 +14,9 @@
 
 namespace belljar::host {
 
-// Statements that set the variables, all in one line, so that a program after them keeps the numbers
-// of its lines. An error is the caller's: a value that has no form in this language. Precondition:
-// names are checked, and the values are JSON.
+// Statements that set the variables, all in one line, so that a program after them keeps the
+// numbers of its lines. An error is the caller's: a value that has no form in this language.
+// Precondition: names are checked, and the values are JSON.
 core::Result<std::string> Assignments(const std::vector<InputVariable>& variables,
                                       const core::ValueForms& forms);
 

@@ -217,11 +217,11 @@ core::Result<std::shared_ptr<sessions::Session>> Sandbox::OpenSession(
 sessions::Kernel Sandbox::AsKernel(std::shared_ptr<sessions::Session> session) {
   sessions::Kernel kernel{.language = LanguageOf(profile()),
                           .session = std::move(session),
-                          .run = [this](sessions::Session& of, const host::Request& request,
-                                        const run::RunOptions& options,
-                                        sessions::Patience patience) {
-                            return RunCell(of, request, options, patience);
-                          },
+                          .run =
+                              [this](sessions::Session& of, const host::Request& request,
+                                     const run::RunOptions& options, sessions::Patience patience) {
+                                return RunCell(of, request, options, patience);
+                              },
                           .reading = {}};
   if (!profile().program) {
     kernel.reading = [](std::string_view name) { return "[" + std::string(name) + "]"; };

@@ -47,12 +47,11 @@ const Keys kWorkspaceKeys = {"why", "size", "inodes"};
 const Keys kProgramKeys = {
     "why",     "title", "aliases",      "extensions",     "interpreters", "package",
     "version", "file",  "command",      "compile",        "errors",       "environment",
-    "example", "warm",  "compile_time", "compile_memory", "session",
-    "values"};
-const Keys kValueKeys = {"why",       "strings", "nul_in_strings", "null",   "true",   "false",
-                         "nan",       "infinity", "big",           "list",   "map",    "entry",
-                         "separator", "vector",   "nested",        "set",    "set_list", "set_map",
-                         "get"};
+    "example", "warm",  "compile_time", "compile_memory", "session",      "values"};
+const Keys kValueKeys = {"why",   "strings",  "nul_in_strings", "null",   "true",
+                         "false", "nan",      "infinity",       "big",    "list",
+                         "map",   "entry",    "separator",      "vector", "nested",
+                         "set",   "set_list", "set_map",        "get"};
 const Keys kStringForms = {"json", "shell"};
 const Keys kErrorKeys = {"pattern", "groups", "last"};
 const Keys kErrorGroups = {"file", "line", "column", "type", "message", ""};

@@ -87,8 +87,7 @@ class BranchingSession final : public Session {
   core::Result<void> RemoveFile(std::string_view path, Patience patience) override;
   bool has_workspace() const override { return host_->workspace.has_value(); }
   core::Result<workspace::WorkspaceSnapshot> Snapshot(Patience patience) override;
-  core::Result<void> Replace(const workspace::WorkspaceSnapshot& files,
-                             Patience patience) override;
+  core::Result<void> Replace(const workspace::WorkspaceSnapshot& files, Patience patience) override;
   void Close(std::string why) override;
   std::vector<pid_t> processes() const override;
   Info info() const override;

@@ -49,8 +49,7 @@ class KeptSession final : public Session {
   core::Result<void> RemoveFile(std::string_view path, Patience patience) override;
   bool has_workspace() const override { return has_workspace_; }
   core::Result<workspace::WorkspaceSnapshot> Snapshot(Patience patience) override;
-  core::Result<void> Replace(const workspace::WorkspaceSnapshot& files,
-                             Patience patience) override;
+  core::Result<void> Replace(const workspace::WorkspaceSnapshot& files, Patience patience) override;
   void Close(std::string why) override;
   std::vector<pid_t> processes() const override;
   Info info() const override;

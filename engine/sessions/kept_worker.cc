@@ -170,8 +170,7 @@ core::Result<void> KeptWorker::RemoveFile(std::string_view path, int) {
 }
 
 core::Result<void> KeptWorker::Replace(const workspace::WorkspaceSnapshot& files) {
-  core::Result<void> restored =
-      files.Restore(worker_.resources.workspace.get(), *terms_.workspace);
+  core::Result<void> restored = files.Restore(worker_.resources.workspace.get(), *terms_.workspace);
   core::Result<void> taken = TakeFiles();
   return restored ? taken : restored;
 }

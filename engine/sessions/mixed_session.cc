@@ -11,6 +11,7 @@
 namespace belljar::sessions {
 namespace {
 
+constexpr char kExchange[] = "exchange a value";
 constexpr size_t kMaxShownMessage = 500;
 
 std::string WhyNot(const host::Outcome& outcome) {
@@ -146,8 +147,8 @@ core::Result<void> MixedSession::BringFiles(const std::shared_ptr<Session>& into
   core::Result<workspace::WorkspaceSnapshot> files = from->Snapshot(patience);
   if (!files && !from->closed().empty()) {
     files_of_ = nullptr;
-    return core::MakeError("bring the files of a session", "the kernel that had them has ended: " +
-                                                               from->closed());
+    return core::MakeError("bring the files of a session",
+                           "the kernel that had them has ended: " + from->closed());
   }
   if (!files) return files.error();
   if (core::Result<void> replaced = into->Replace(*files, patience); !replaced) return replaced;
@@ -177,8 +178,7 @@ core::Result<std::string> MixedSession::ReadFile(std::string_view path, Patience
 
 core::Result<void> MixedSession::WriteFiles(const std::vector<host::InputFile>& files,
                                             Patience patience) {
-  return WithFiles(patience,
-                   [&](Session& session) { return session.WriteFiles(files, patience); });
+  return WithFiles(patience, [&](Session& session) { return session.WriteFiles(files, patience); });
 }
 
 core::Result<void> MixedSession::RemoveFile(std::string_view path, Patience patience) {
@@ -204,8 +204,7 @@ core::Result<host::Outcome> MixedSession::Run(const host::Request& request,
 
 // Requires the turn.
 core::Result<host::Outcome> MixedSession::RunIn(const Kernel& kernel, const host::Request& request,
-                                                const run::RunOptions& options,
-                                                Patience patience) {
+                                                const run::RunOptions& options, Patience patience) {
   if (const std::string why = own_.session->closed(); !why.empty()) {
     return core::SystemErrorOf(ENOENT, kUseSession, "it is closed: " + why);
   }
@@ -228,13 +227,14 @@ core::Result<host::Outcome> MixedSession::RunOwn(const std::string& language, ho
   if (!kernel) return kernel.error();
   const std::string& name = request.inputs.front().name;
   if (!host::IsVariableName(name)) {
-    return core::MakeError("exchange " + core::Quoted(name),
-                           "a name is an ASCII letter followed by ASCII letters, digits and "
-                           "underscores");
+    return core::MakeError(
+        kExchange, core::Quoted(name) +
+                       " is no name: it is an ASCII letter followed by ASCII letters, digits and "
+                       "underscores");
   }
   if (!kernel->reading) {
-    return core::MakeError("exchange a value", "variables of " + core::Quoted(language) +
-                                                   " cannot be read or set");
+    return core::MakeError(kExchange,
+                           "variables of " + core::Quoted(language) + " cannot be read or set");
   }
   if (request.inputs.front().json.empty()) {
     request.source = kernel->reading(name);
@@ -255,31 +255,30 @@ core::Result<std::string> MixedSession::ReadVariable(const std::string& language
   request.inputs.push_back({name, ""});
   core::Result<host::Outcome> outcome = RunOwn(language, std::move(request), patience);
   if (!outcome) return outcome.error();
-  const std::string operation = "read " + core::Quoted(name) + " of " + language;
-  if (!outcome->success()) return core::MakeError(operation, WhyNot(*outcome));
+  const std::string what = core::Quoted(name) + " of " + language + " cannot be read: ";
+  if (!outcome->success()) return core::MakeError(kExchange, what + WhyNot(*outcome));
   const host::JsonReading read = host::ReadJson(outcome->result_json.value_or(""), {});
   const auto* const list = std::get_if<nlohmann::json>(&read);
   if (list && list->is_array() && list->size() == 1) return list->front().dump();
-  return core::MakeError(operation, "it is not plain data, or is too large");
+  return core::MakeError(kExchange, what + "it is not plain data, or is too large");
 }
 
 core::Result<void> MixedSession::SetVariable(const std::string& language,
                                              host::InputVariable variable, Patience patience) {
-  const std::string operation = "set " + core::Quoted(variable.name) + " of " + language;
+  const std::string what = core::Quoted(variable.name) + " of " + language + " cannot be set: ";
   host::Request request;
   request.inputs.push_back(std::move(variable));
   core::Result<host::Outcome> outcome = RunOwn(language, std::move(request), patience);
   if (!outcome) return outcome.error();
-  if (!outcome->success()) return core::MakeError(operation, WhyNot(*outcome));
+  if (!outcome->success()) return core::MakeError(kExchange, what + WhyNot(*outcome));
   return {};
 }
 
 // --- states --------------------------------------------------------------------------------------
 
 core::Result<std::string> MixedSession::Checkpoint(std::string label, Patience patience) {
-  return WithFiles(patience, [&](Session&) {
-    return own_.session->Checkpoint(std::move(label), patience);
-  });
+  return WithFiles(patience,
+                   [&](Session&) { return own_.session->Checkpoint(std::move(label), patience); });
 }
 
 core::Result<void> MixedSession::RollBack(std::string_view checkpoint, Patience patience) {
@@ -301,8 +300,7 @@ core::Result<void> MixedSession::Undo(size_t cells, Patience patience) {
 core::Result<std::vector<std::shared_ptr<Session>>> MixedSession::Branch(
     size_t count, const BranchOptions& options, Patience patience) {
   core::Result<std::vector<std::shared_ptr<Session>>> branches =
-      WithFiles(patience,
-                [&](Session&) { return own_.session->Branch(count, options, patience); });
+      WithFiles(patience, [&](Session&) { return own_.session->Branch(count, options, patience); });
   if (!branches) return branches;
   for (std::shared_ptr<Session>& branch : *branches) {
     branch = Over({own_.language, std::move(branch), own_.run, own_.reading});
@@ -319,8 +317,7 @@ core::Result<SessionDifference> MixedSession::Compare(Session& other, Patience p
 
 core::Result<SessionDifference> MixedSession::Compare(std::string_view checkpoint,
                                                       Patience patience) {
-  return WithFiles(patience,
-                   [&](Session&) { return own_.session->Compare(checkpoint, patience); });
+  return WithFiles(patience, [&](Session&) { return own_.session->Compare(checkpoint, patience); });
 }
 
 }  // namespace belljar::sessions

@@ -12,9 +12,9 @@
 // its variables and the files for all; variables of other languages stay. A branch begins without
 // them.
 //
-// Security: a kernel gets of the others only files and values, as from a caller. Neither is trusted:
-// files are restored as those of a roll-back are, and values are JSON that is parsed and written
-// anew.
+// Security: a kernel gets of the others only files and values, as from a caller. Neither is
+// trusted: files are restored as those of a roll-back are, and values are JSON that is parsed and
+// written anew.
 #ifndef BELLJAR_ENGINE_SESSIONS_MIXED_SESSION_H_
 #define BELLJAR_ENGINE_SESSIONS_MIXED_SESSION_H_
 

@@ -119,8 +119,8 @@ struct Kernel {
   std::function<core::Result<host::Outcome>(Session&, const host::Request&, const run::RunOptions&,
                                             Patience)>
       run;
-  // The source of a cell whose value is a list with that of a variable. Null: the variables cannot be read, or
-  // set.
+  // The source of a cell whose value is a list with that of a variable. Null: the variables cannot
+  // be read, or set.
   std::function<std::string(std::string_view name)> reading;
 };
 

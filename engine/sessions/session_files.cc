@@ -108,9 +108,8 @@ core::Result<void> BranchingSession::Replace(const workspace::WorkspaceSnapshot&
   core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
   if (files == files_) return {};
-  return ChangeFiles(std::move(*turn), [&](int workspace) {
-    return files.Restore(workspace, *host_->workspace);
-  });
+  return ChangeFiles(std::move(*turn),
+                     [&](int workspace) { return files.Restore(workspace, *host_->workspace); });
 }
 
 }  // namespace belljar::sessions

@@ -390,9 +390,7 @@ class Sandbox:
         live = _host.open_session(self._engine_of_sessions(), request, in_main_thread())
         return Session(live, self._defaults, wait, WeakSet(), partial(self._add_kernel, request))
 
-    def _add_kernel(
-        self, request: SessionRequest, live: _host.LiveSession, language: str
-    ) -> str:
+    def _add_kernel(self, request: SessionRequest, live: _host.LiveSession, language: str) -> str:
         engine = self._in_language(language)._engine_of_sessions()
         return live.add_kernel(engine, request, in_main_thread())
 

@@ -312,7 +312,7 @@ class LiveSession(_Thing):
         super().__init__(link, handle)
 
     def _of(self, name: str, *arguments: Any, turn: Turn | None = None) -> Any:
-        given = [each._handle if isinstance(each, LiveSession) else each for each in arguments]
+        given = [each._handle if isinstance(each, _Thing) else each for each in arguments]
         wait = None if turn is None else turn._wait
         return self._at.ask("of_session", self._handle, name, given, wait)
 
@@ -358,6 +358,18 @@ class LiveSession(_Thing):
 
     def remove_file(self, path: bytes, turn: Turn, /) -> None:
         self._of("remove_file", path, turn=turn)
+
+    def languages(self) -> list[str]:
+        return self._of("languages")
+
+    def add_kernel(self, engine: Engine, asked: Any, watch_signals: bool, /) -> str:
+        return self._of("add_kernel", engine, dict(asked), False)
+
+    def read_variable(self, language: str, name: str, turn: Turn, /) -> str:
+        return self._of("read_variable", language, name, turn=turn)
+
+    def set_variable(self, language: str, name: str, json: str, turn: Turn, /) -> None:
+        self._of("set_variable", language, name, json, turn=turn)
 
     def info(self) -> tuple[int, bool, int, float, float, int]:
         return self._of("info")

@@ -388,6 +388,7 @@ std::vector<Operation> Operations(const Features& features) {
   std::vector<Operation> operations = All();
   std::erase_if(operations, [&](const Operation& operation) {
     return (!features.sessions && std::string_view(operation.tag) == "sessions") ||
+           (!features.languages && std::string_view(operation.tool) == "exchange") ||
            (!features.jobs && IsOfJobs(operation.answering)) ||
            (!features.audit && IsOfAudit(operation.answering));
   });

@@ -64,6 +64,7 @@ bool IsOfAudit(Answering answering);
 // What a server may lack, together with its operations.
 struct Features {
   bool sessions = false;
+  bool languages = false;  // besides Python
   bool jobs = false;
   bool audit = false;
 };

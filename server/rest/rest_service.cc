@@ -148,6 +148,7 @@ RestService::RestService(Parts parts, Calls& calls, ResourceStore& resources,
                          SessionRegistry* sessions)
     : parts_(std::move(parts)),
       operations_(Operations({.sessions = sessions != nullptr,
+                              .languages = FindTool("exchange") != nullptr,
                               .jobs = parts_.jobs != nullptr,
                               .audit = parts_.audit != nullptr})),
       routes_(RoutesOf(operations_)),

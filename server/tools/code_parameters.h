@@ -64,8 +64,9 @@ core::Result<host::Outcome> Run(Sandboxes& sandboxes, const EnabledProfile& prof
 // Runs the request as a cell, of the profile of its language. An error of the engine about the
 // session: SessionFault.
 core::Result<host::Outcome> RunCell(Sandboxes& sandboxes, const OpenedSession& session,
-                                    const EnabledProfile& profile, host::Request& request, const run::OutputSink* sink,
-                                    const ToolCall& call, const sessions::Patience& patience);
+                                    const EnabledProfile& profile, host::Request& request,
+                                    const run::OutputSink* sink, const ToolCall& call,
+                                    const sessions::Patience& patience);
 
 // Reports the call to the observer, after the answer if the call supports it. `observer` may be
 // null. `tool` must be a literal.

@@ -49,7 +49,8 @@ ToolDescription DescribeExchange(const ParameterTable& parameters) {
   ToolDescription description;
   description.name = kExchangeName;
   description.title = "Pass a value between languages";
-  description.description = "Sets a variable in languages of a session. The files are common anyway.";
+  description.description =
+      "Sets a variable in languages of a session. The files are common anyway.";
   description.input_schema = parameters.Schema();
   description.output_schema = SuccessSchema();
   return description;
@@ -86,9 +87,6 @@ core::Result<std::vector<std::string>> Exchange::Pass(const SessionUse& session,
     core::Result<std::string> language = Prepared(session, *named, call);
     if (!language) return language.error();
     from = std::move(*language);
-    core::Result<std::string> read = live.ReadVariable(from, name, patience);
-    if (!read) return read.error();
-    json = std::move(*read);
   }
   std::vector<std::string> targets;
   if (const auto named = arguments.Texts("to")) {
@@ -104,6 +102,11 @@ core::Result<std::vector<std::string>> Exchange::Pass(const SessionUse& session,
   if (targets.empty()) {
     return core::MakeError("pass a value",
                            "the session has no other language so far; name one in \"to\"");
+  }
+  if (!from.empty()) {
+    core::Result<std::string> read = live.ReadVariable(from, name, patience);
+    if (!read) return read.error();
+    json = std::move(*read);
   }
   for (const std::string& target : targets) {
     core::Result<void> set = live.SetVariable(target, {name, json}, patience);

@@ -123,9 +123,8 @@ core::Result<void> SessionUse::AddKernel(Sandboxes& sandboxes, const SessionRegi
   // The server may replace its own sandbox; this one is kept here.
   kernel.run = [kept = std::move(*sandbox), run = std::move(kernel.run)](
                    sessions::Session& of, const host::Request& request,
-                   const run::RunOptions& options, sessions::Patience patience) {
-    return run(of, request, options, patience);
-  };
+                   const run::RunOptions& options,
+                   sessions::Patience patience) { return run(of, request, options, patience); };
   return session.AddKernel(std::move(kernel));
 }
 

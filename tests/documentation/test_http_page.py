@@ -18,7 +18,7 @@ STATES = {"queued", "running", "succeeded", "failed", "cancelled", "interrupted"
 def server(tmp_path_factory):
     folder = tmp_path_factory.mktemp("server")
     jobs, audit = str(folder / "jobs" / "jobs.db"), str(folder / "audit")
-    options = ("--jobs", jobs, "--audit", "--audit-folder", audit)
+    options = ("--languages", "bash", "--jobs", jobs, "--audit", "--audit-folder", audit)
     with serving(folder / "log.txt", *options) as address:
         yield address
 

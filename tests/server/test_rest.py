@@ -14,6 +14,7 @@ import pytest
 
 from tests.clients.server import HttpServer, busiest, seconds_until_gone
 from tests.clocks import until
+from tests.languages.conftest import need_language
 
 TIMEOUT = 60
 ANNA, BERT = "a" * 40, "b" * 40
@@ -325,6 +326,25 @@ def test_programs_of_clients_that_hang_up_are_ended(server):
     hang_up(server, "/v1/batches", {"executions": [endless] * 20})
     until(lambda: not running(server))
     assert ask(server, "POST", "/v1/executions", {"code": "1 + 1"}).json()["result"] == 2
+
+
+def test_a_session_of_several_languages(tmp_path: Path):
+    need_language("bash")
+    text = CONFIG.replace("[execution]", '[execution]\nlanguages = ["bash"]')
+    for server in serving(tmp_path, text):
+        path = ask(server, "POST", "/v1/sessions", {}).headers["Location"]
+        ask(server, "POST", f"{path}/cells", {"code": "x = [1, 2]; open('f', 'w').write('py')"})
+        bash = {"code": "cat f; echo sh > f", "language": "bash"}
+        assert ask(server, "POST", f"{path}/cells", bash).json()["stdout"] == "py"
+        passed = ask(server, "POST", f"{path}/exchange", {"name": "x", "from": "python"})
+        assert (passed.status, passed.json()["to"]) == (200, ["bash"])
+        bash["code"] = "echo ${x[1]}"
+        assert ask(server, "POST", f"{path}/cells", bash).json()["stdout"] == "2\n"
+        assert ask(server, "GET", f"{path}/files/f").body == b"sh\n"
+        assert ask(server, "POST", f"{path}/exchange", {"name": "x"}).status == 422
+        assert (
+            ask(server, "POST", f"{path}/exchange", {"name": "x", "value": 1}, BERT).status == 404
+        )
 
 
 def test_it_can_be_turned_off(tmp_path: Path):

@@ -547,7 +547,8 @@ TEST(FileAnswerTest, AnswersConditionsAndRanges) {
 
 TEST(OperationsTest, EachIsOfOneKind) {
   std::set<std::string> ids, routes;
-  for (const Operation& operation : Operations({.sessions = true, .jobs = true, .audit = true})) {
+  for (const Operation& operation :
+       Operations({.sessions = true, .languages = true, .jobs = true, .audit = true})) {
     EXPECT_TRUE(ids.insert(operation.id).second) << operation.id;
     const std::string route = std::string(NameOf(operation.method)) + " " + operation.pattern;
     EXPECT_TRUE(routes.insert(route).second) << route;
