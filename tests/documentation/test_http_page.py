@@ -14,13 +14,24 @@ WALK = re.findall(r"```sh\n([^`]*?)```\n```text\n(.*?)```", PAGE, re.DOTALL)
 STATES = {"queued", "running", "succeeded", "failed", "cancelled", "interrupted", "expired"}
 
 
+def started(folder, *more):
+    jobs, audit = str(folder / "jobs" / "jobs.db"), str(folder / "audit")
+    options = ("--jobs", jobs, "--audit", "--audit-folder", audit)
+    return serving(folder / "log.txt", *options, *more)
+
+
 @pytest.fixture(scope="module")
 def server(tmp_path_factory):
-    folder = tmp_path_factory.mktemp("server")
-    jobs, audit = str(folder / "jobs" / "jobs.db"), str(folder / "audit")
-    options = ("--languages", "bash", "--jobs", jobs, "--audit", "--audit-folder", audit)
-    with serving(folder / "log.txt", *options) as address:
+    with started(tmp_path_factory.mktemp("server")) as address:
         yield address
+
+
+@pytest.fixture(scope="module")
+def api(tmp_path_factory):
+    """The OpenAPI document of a server that has all operations."""
+    with started(tmp_path_factory.mktemp("api"), "--languages", "bash") as address:
+        with urllib.request.urlopen(f"http://{address}/openapi.json", timeout=60) as response:
+            yield json.load(response)
 
 
 def test_the_walk_has_steps():
@@ -34,12 +45,10 @@ def test_a_step_prints_what_is_below_it(server, commands, expected, tmp_path):
     assert done.returncode == 0 and shows(expected, done.stdout), done.stdout
 
 
-def test_the_table_has_every_operation(server):
-    with urllib.request.urlopen(f"http://{server}/openapi.json", timeout=60) as response:
-        paths = json.load(response)["paths"]
+def test_the_table_has_every_operation(api):
     listed = {
         operation["operationId"]: (f"{method.upper()} {path}", operation["summary"])
-        for path, methods in paths.items()
+        for path, methods in api["paths"].items()
         for method, operation in methods.items()
     }
     rows = table(PAGE, "operation", "request", "what it does")
@@ -47,9 +56,7 @@ def test_the_table_has_every_operation(server):
     assert shown == listed
 
 
-def test_the_reference_is_current(server):
-    with urllib.request.urlopen(f"http://{server}/openapi.json", timeout=60) as response:
-        api = json.load(response)
+def test_the_reference_is_current(api):
     reference = page("docs/http-reference.md")
     command = "python3 tools/http_reference.py build/release/belljar --write"
     assert http_reference.made(api) == reference, f"run: {command}"
