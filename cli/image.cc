@@ -170,22 +170,25 @@ core::Result<Source> CollectSource(const profiles::ProfileCatalogue& catalogue,
                         .package_paths = {}});
 }
 
-// Likewise of a language: its name, or a file of the user's own.
-core::Result<Source> CollectLanguage(const installation::Installation& installation,
-                                     const std::string& name) {
-  const core::Result<profiles::LanguageCatalogue> catalogue =
-      profiles::LanguageCatalogue::Open(installation);
-  if (!catalogue) return catalogue.error();
-  const core::Result<std::optional<core::Profile>> language = catalogue->Find(name);
+// By its name, or a file of the user's own. An error is the user's.
+core::Result<core::Profile> FindLanguage(const profiles::LanguageCatalogue& catalogue,
+                                         const std::string& name) {
+  core::Result<std::optional<core::Profile>> language = catalogue.Find(name);
   if (!language) return language.error();
   if (!*language) return core::MakeError("the image for Python is that of a profile", "");
-  const core::Result<core::Profile> installed = profiles::Installed(**language);
+  return std::move(**language);
+}
+
+// Likewise of a language.
+core::Result<Source> CollectLanguage(const installation::Installation& installation,
+                                     const core::Profile& language, const std::string& name) {
+  const core::Result<core::Profile> installed = profiles::Installed(language);
   if (!installed) return installed.error();
   return CollectSource({.installation = installation,
                         .profile = *installed,
                         .profile_file = profiles::IsProfileFile(name) ? name : "",
                         .texts = {{"languages/" + installed->name + profiles::kProgramPaths,
-                                   profiles::ProgramPathsText(**language, *installed)}},
+                                   profiles::ProgramPathsText(language, *installed)}},
                         .guest = container::image::GuestProgramPath(installation),
                         .package_paths = {}});
 }
@@ -270,8 +273,14 @@ int BuildLanguage(const BuildArguments& arguments, const container::image::Image
   }
   const core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) return OwnFailure(installation.error());
-  const core::Result<Source> source = CollectLanguage(*installation, *arguments.language);
-  if (!source) return UsageError("image build", source.error().ToString());
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(*installation);
+  if (!catalogue) return OwnFailure(catalogue.error());
+  const core::Result<core::Profile> language = FindLanguage(*catalogue, *arguments.language);
+  if (!language) return UsageError("image build", language.error().ToString());
+  const core::Result<Source> source =
+      CollectLanguage(*installation, *language, *arguments.language);
+  if (!source) return OwnFailure(source.error());
   return BuildFrom(arguments, *source, load);
 }
 
@@ -357,7 +366,12 @@ core::Result<std::vector<std::string>> CompareLanguage(
   const std::string name =
       facts.identity.profile.substr(std::string_view(container::image::kLanguagePrefix).size());
   if (!IsName(name)) return std::vector<std::string>{"the name of its language is none"};
-  const core::Result<Source> source = CollectLanguage(installation, name);
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(installation);
+  if (!catalogue) return catalogue.error();
+  const core::Result<core::Profile> language = FindLanguage(*catalogue, name);
+  if (!language) return std::vector<std::string>{language.error().ToString()};
+  const core::Result<Source> source = CollectLanguage(installation, *language, name);
   if (!source) return std::vector<std::string>{source.error().ToString()};
   return CompareSource(facts, *source);
 }

@@ -25,4 +25,16 @@ core::Result<std::optional<core::Profile>> ChooseLanguage(
   return catalogue->FindInstalled(of_file->name);
 }
 
+core::Result<std::optional<core::Profile>> ChooseSessionLanguage(
+    const std::string& name, const installation::Installation& installation) {
+  core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(installation);
+  if (!catalogue) return catalogue.error();
+  core::Result<std::optional<core::Profile>> language = catalogue->FindInstalled(name);
+  if (language && *language) {
+    if (core::Result<void> has = catalogue->NeedSessions(**language); !has) return has.error();
+  }
+  return language;
+}
+
 }  // namespace belljar::cli

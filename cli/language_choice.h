@@ -18,6 +18,10 @@ core::Result<std::optional<core::Profile>> ChooseLanguage(
     const std::optional<std::string>& name, std::string_view file, std::string_view source,
     const installation::Installation& installation);
 
+// The same for a session, by name only: the language must have some. Errors are user errors.
+core::Result<std::optional<core::Profile>> ChooseSessionLanguage(
+    const std::string& name, const installation::Installation& installation);
+
 }  // namespace belljar::cli
 
 #endif  // BELLJAR_CLI_LANGUAGE_CHOICE_H_

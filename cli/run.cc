@@ -529,7 +529,10 @@ Command MakeRunCommand(CLI::App& app) {
   AddInputTimeout(parser, arguments->input_timeout);
   AddImportsOption(parser, arguments->allowed_imports);
   AddNetworkOptions(parser, arguments->network);
-  AddPolicyAndLanguage(parser, arguments->policy, "the program");
+  AddPolicyAndLanguage(
+      parser, arguments->policy, "the program",
+      "language of the program, one of belljar languages, or a file such as ./own.toml "
+      "(default: by the file's name or its first line, else python)");
   AddList(parser, "--without", arguments->without, JoinChoices(kLayers),
           "disable one layer, to test that the others hold; the result reports this");
   parser->add_flag("--show-result", arguments->show_result,

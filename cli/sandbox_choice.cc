@@ -20,12 +20,6 @@ CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice,
 
 namespace {
 
-void AddPolicyAlone(CLI::App* parser, PolicyChoice& choice, const std::string& contained) {
-  choice.given =
-      AddChoice(parser, "--policy", choice.policy, {"on", "off"},
-                "language policy; off: disabled, the kernel layers alone contain " + contained);
-}
-
 // --policy as it was spelt in 0.1.
 std::optional<std::string> FormerPolicy(const PolicyChoice& choice) {
   if (choice.language == "full") return "off";
@@ -35,16 +29,12 @@ std::optional<std::string> FormerPolicy(const PolicyChoice& choice) {
 
 }  // namespace
 
-void AddPolicyOption(CLI::App* parser, PolicyChoice& choice, const std::string& contained) {
-  AddPolicyAlone(parser, choice, contained);
-  AddLanguageOption(parser, [&choice](const std::string& given) { choice.language = given; });
-}
-
-void AddPolicyAndLanguage(CLI::App* parser, PolicyChoice& choice, const std::string& contained) {
-  AddText(parser, "--language", choice.language, "NAME",
-          "language of the program, one of belljar languages, or a file such as ./own.toml "
-          "(default: by the file's name or its first line, else python)");
-  AddPolicyAlone(parser, choice, contained);
+void AddPolicyAndLanguage(CLI::App* parser, PolicyChoice& choice, const std::string& contained,
+                          const std::string& help) {
+  AddText(parser, "--language", choice.language, "NAME", help);
+  choice.given =
+      AddChoice(parser, "--policy", choice.policy, {"on", "off"},
+                "language policy; off: disabled, the kernel layers alone contain " + contained);
 }
 
 std::optional<std::string> NamedLanguage(const PolicyChoice& choice) {

@@ -30,10 +30,10 @@ struct PolicyChoice {
 // Returns the option --isolation. `default_profile`: what help says of it.
 CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice,
                                const char* default_profile = "what is enabled and needed");
-// `contained`: what only the kernel layers contain with the policy off, "the program".
-void AddPolicyOption(CLI::App* parser, PolicyChoice& choice, const std::string& contained);
-// Likewise with a --language that names any language. Its values of 0.1 are still the policy's.
-void AddPolicyAndLanguage(CLI::App* parser, PolicyChoice& choice, const std::string& contained);
+// --policy and --language. `contained`: what only the kernel layers contain with the policy off,
+// "the program". `help`: of --language, whose values of 0.1 are still the policy's.
+void AddPolicyAndLanguage(CLI::App* parser, PolicyChoice& choice, const std::string& contained,
+                          const std::string& help);
 // The language that it names; nullopt: none, or one of those values.
 std::optional<std::string> NamedLanguage(const PolicyChoice& choice);
 // Off if the option or the profile says so. An error is the user's.

@@ -189,10 +189,19 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
   return choice;
 }
 
+core::Result<void> CheckSessions(const Opened& opened) {
+  const std::optional<core::ProgramRule>& program = opened.profile.program;
+  if (!program || !program->session.empty()) return {};
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(opened.installation);
+  return catalogue ? catalogue->NeedSessions(opened.profile) : catalogue.error();
+}
+
 core::Result<Opened> Open(Choice choice, int cancel_fd) {
   Opened opened;
   if (core::Result<void> had = InstallPackages(choice, cancel_fd, opened); !had) return had.error();
   opened.profile = choice.sandbox.profile;
+  opened.installation = *choice.sandbox.installation;
   opened.isolation = choice.sandbox.isolation;
   opened.policy = choice.sandbox.policy;
   opened.facts = std::move(choice.facts);

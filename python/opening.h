@@ -16,6 +16,7 @@
 #include "container/packages/package_requirement.h"
 #include "engine/core/result.h"
 #include "engine/egress/egress_rules.h"
+#include "engine/installation/installation.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/profile_catalogue.h"
 
@@ -53,6 +54,7 @@ struct Choice {
 
 struct Opened {
   core::Profile profile;
+  installation::Installation installation;
   outside::IsolationMode isolation = outside::IsolationMode::kStrict;
   outside::Policy policy = outside::Policy::kOn;
   std::optional<egress::EgressRules> rules;  // of a profile with a network
@@ -66,6 +68,9 @@ struct Opened {
 
 core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
                             const OpenRequest& open_request);
+
+// An error, the caller's: its language has no sessions.
+core::Result<void> CheckSessions(const Opened& opened);
 
 // Returns before the first worker is ready; with packages, once they are installed. The threads
 // that it starts block all signals: these are for the interpreter, whose handlers run in the main

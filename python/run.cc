@@ -226,6 +226,7 @@ std::shared_ptr<LiveSession> OpenSession(const std::shared_ptr<Engine>& engine,
   CheckProcess(*engine);
   const Engine::PendingCall call(*engine, nullptr);
   if (!call) throw IsClosed();
+  OrBadArgument(CheckSessions(engine->opened()));
   const SessionRequest asked = SessionRequestFrom(requested, *engine);
   Callbacks callbacks({}, call.cancellation(), watches_signals);
   core::Result<std::shared_ptr<sessions::Session>> session = WithoutGil(

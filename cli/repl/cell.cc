@@ -31,9 +31,15 @@ std::string UsageText(const host::Usage& usage) {
 }
 
 // What the prompt adds to the messages of `belljar run`.
-std::string SessionText(const host::Outcome& outcome) {
+std::string SessionText(const host::Outcome& outcome, bool is_python) {
   std::string text;
-  if (outcome.exit_code) {
+  // The interpreters of other languages have said on standard error what went wrong, if it was not
+  // the exit status of a command or an interrupt.
+  if (!is_python && outcome.exit_code && outcome.error && outcome.stderr_stream.text.empty()) {
+    text +=
+        "belljar: " + PrintableLines(outcome.error->type + ": " + outcome.error->message) + "\n";
+  }
+  if (is_python && outcome.exit_code) {
     text += "belljar: the cell exited with " + std::to_string(*outcome.exit_code) +
             "; the session continues, %quit ends it\n";
   }
@@ -65,7 +71,8 @@ int Show(Live& live, host::Outcome& outcome, const std::string& filename, bool i
                         *outcome.result_repr);
   }
   Saver::Report saved = live.saver.Save(outcome, cell);
-  live.printer.Report(OutcomeText(outcome, filename) + SessionText(outcome) + saved.text);
+  live.printer.Report(OutcomeText(outcome, filename) + SessionText(outcome, !live.program()) +
+                      saved.text);
   if (saved.error) {
     live.printer.Failure(*saved.error);
     code = kExitFailure;

@@ -15,7 +15,8 @@ bool IsIndented(std::string_view line) { return !line.empty() && IsSpace(line.fr
 
 bool IsBlank(std::string_view line) { return line.find_first_not_of(kSpaces) == line.npos; }
 
-bool CellText::GoesOn(std::string_view line) {
+bool CellText::GoesOn(std::string_view line) const {
+  if (!is_python()) return false;
   if (IsIndented(line)) return true;
   for (const std::string_view word : {"else", "elif", "except", "finally"}) {
     if (!line.starts_with(word)) continue;
@@ -30,7 +31,7 @@ bool CellText::GoesOn(std::string_view line) {
 }
 
 CellText::State CellText::state() const {
-  if (brackets_ > 0 || !quote_.empty() || continued_) return State::kOpen;
+  if (brackets_ > 0 || !quote_.empty() || continued_ || open_text_.IsOpen()) return State::kOpen;
   return is_block_ ? State::kBlock : State::kComplete;
 }
 
@@ -45,6 +46,7 @@ void CellText::Add(std::string_view line) {
     source_ += line;
     source_ += '\n';
   }
+  if (!is_python()) return open_text_.Add(line);
   const bool is_first = state() != State::kOpen;  // of a logical line
   if (is_first && !IsBlank(line)) {
     // A decorator needs the definition that follows.
@@ -60,7 +62,7 @@ void CellText::AddHead() {
 }
 
 std::string CellText::NextIndent() const {
-  if (state() == State::kComplete || !quote_.empty()) return "";
+  if (state() == State::kComplete || !quote_.empty() || open_text_.IsText()) return "";
   const std::string_view line = last_line_;
   const size_t width = std::min(line.find_first_not_of(kSpaces), line.size());
   std::string indent(line.substr(0, width));

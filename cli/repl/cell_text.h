@@ -1,6 +1,7 @@
 // CellText: the lines of a cell as they are entered, and whether another one belongs to it.
 //
-// Decided by brackets, strings and indentation: Python is parsed only in the sandbox.
+// Decided by brackets, strings and indentation: Python is parsed only in the sandbox, and so are
+// other languages (open_text.h).
 #ifndef BELLJAR_CLI_REPL_CELL_TEXT_H_
 #define BELLJAR_CLI_REPL_CELL_TEXT_H_
 
@@ -8,6 +9,7 @@
 #include <string>
 #include <string_view>
 
+#include "cli/repl/open_text.h"
 #include "engine/core/bytes.h"
 
 namespace belljar::cli::repl {
@@ -23,7 +25,8 @@ class CellText {
   };
 
   // Lines beyond a total of `limit` bytes are counted, but not kept.
-  explicit CellText(core::Bytes limit) : limit_(limit) {}
+  explicit CellText(core::Bytes limit, Syntax syntax = Syntax::kPython)
+      : limit_(limit), syntax_(syntax), open_text_(syntax) {}
 
   // `line` without its line end.
   void Add(std::string_view line);
@@ -34,7 +37,7 @@ class CellText {
     AddHead();
     is_repeated_ = true;
   }
-  void Clear() { *this = CellText(limit_); }
+  void Clear() { *this = CellText(limit_, syntax_); }
 
   bool is_empty() const { return lines_ == 0; }
   // Each line with its line end.
@@ -49,14 +52,17 @@ class CellText {
   bool is_too_long() const { return size_ > limit_.count; }
 
   // Whether the next line, after empty ones, continues a block: "    x = 1", "else:".
-  static bool GoesOn(std::string_view line);
+  bool GoesOn(std::string_view line) const;
 
  private:
+  bool is_python() const { return syntax_ == Syntax::kPython; }
   void Scan(std::string_view line);
   size_t ScanString(std::string_view line, size_t at);
   size_t ScanCode(std::string_view line, size_t at);
 
   core::Bytes limit_;
+  Syntax syntax_;
+  OpenText open_text_;  // of another language than Python
   std::string source_;
   uint64_t size_ = 0;
   size_t lines_ = 0;

@@ -11,6 +11,7 @@
 #include "cli/container_options.h"
 #include "cli/exit_code.h"
 #include "cli/interruption.h"
+#include "cli/language_choice.h"
 #include "cli/limit_options.h"
 #include "cli/network_options.h"
 #include "cli/repl/branches.h"
@@ -44,6 +45,7 @@ struct ReplArguments {
   NetworkArguments network;
   PolicyChoice policy;
   size_t checkpoints = 16;
+  const CLI::Option* checkpoints_given = nullptr;
   std::optional<std::string> history;
   bool no_history = false;
   std::string colors = "auto";
@@ -90,7 +92,9 @@ core::Result<void> TakeHistory(const ReplArguments& arguments, Plan& plan) {
     return UsersError("--history and --no-history are mutually exclusive");
   }
   if (arguments.no_history || (!arguments.history && !IsAtTerminal())) return {};
-  const std::string path = arguments.history.value_or(DefaultHistoryPath());
+  const core::Profile& profile = plan.sandbox.profile;
+  const std::string path = arguments.history.value_or(
+      DefaultHistoryPath(profile.program ? profile.name : std::string()));
   if (path.empty() && !arguments.history) return {};
   core::Result<HistoryFile> history = HistoryFile::Open(path);
   if (history) {
@@ -112,6 +116,30 @@ core::Result<void> TakeOutput(const ReplArguments& arguments, Plan& plan) {
   return {};
 }
 
+// Another language has its own profile, which stands in the place of one of Python's.
+core::Result<void> TakeLanguage(const ReplArguments& arguments,
+                                const profiles::ProfileCatalogue& catalogue, Plan& plan) {
+  const std::optional<std::string> named = NamedLanguage(arguments.policy);
+  if (!named) return {};
+  core::Result<std::optional<core::Profile>> language =
+      ChooseSessionLanguage(*named, catalogue.installation());
+  if (!language) return language.error();
+  if (!*language) return {};
+  for (const auto& [is_given, option] :
+       {std::pair{arguments.sandbox.profile.has_value(), "--profile"},
+        {arguments.container.container, "--container"},
+        {arguments.allowed_imports.has_value(), "--allow-import"},
+        {arguments.input_timeout.has_value(), "--input-timeout"},
+        {arguments.checkpoints_given->count() > 0, "--checkpoints"}}) {
+    if (is_given) {
+      return UsersError(std::string(option) + " is for sessions in Python, not in " +
+                        (*language)->program->title);
+    }
+  }
+  plan.sandbox.profile = std::move(**language);
+  return {};
+}
+
 // Errors are the user's.
 core::Result<Plan> Prepare(const ReplArguments& arguments,
                            const profiles::ProfileCatalogue& catalogue) {
@@ -119,8 +147,12 @@ core::Result<Plan> Prepare(const ReplArguments& arguments,
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
   plan.sandbox = std::move(*sandbox);
+  if (core::Result<void> taken = TakeLanguage(arguments, catalogue, plan); !taken) {
+    return taken.error();
+  }
   // In a container only basic, for which there is an image.
-  if (!arguments.sandbox.profile && !arguments.container.container) {
+  if (!arguments.sandbox.profile && !arguments.container.container &&
+      !plan.sandbox.profile.program) {
     const std::optional<std::string> cells = CellsOfFile();
     const profiles::ProgramNeeds needs{
         .source = cells ? std::string_view(*cells) : std::string_view(),
@@ -172,7 +204,10 @@ int RunPlan(const ReplArguments& arguments, Plan plan) {
   const bool is_interactive = IsAtTerminal();
   Interruption interruption(is_interactive ? Interruption::Kind::kRepeated
                                            : Interruption::Kind::kOnce);
-  const std::string profile = plan.sandbox.profile.name;
+  const core::Profile& profile = plan.sandbox.profile;
+  const std::string what = profile.program ? profile.program->title
+                                           : std::string("CPython ") + host::kPythonVersion +
+                                                 ", profile " + core::Printable(profile.name);
   core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       plan.container
           ? container::backend::OpenContainerSandbox(std::move(plan.sandbox), *plan.container)
@@ -189,8 +224,7 @@ int RunPlan(const ReplArguments& arguments, Plan plan) {
   Live live{**sandbox,      interruption,      printer, saver, branches, std::move(plan.request),
             is_interactive, plan.input_timeout};
   if (!is_interactive) return RunFromInput(live);
-  printer.Answer(std::string("Belljar ") + host::kBelljarVersion + ", CPython " +
-                 host::kPythonVersion + ", profile " + core::Printable(profile) +
+  printer.Answer(std::string("Belljar ") + host::kBelljarVersion + ", " + what +
                  ". %help lists the commands, Ctrl-D ends.\n");
   return RunAtTerminal(live, std::move(plan.history));
 }
@@ -235,13 +269,15 @@ Command MakeReplCommand(CLI::App& app) {
   AddContainerOptions(parser, arguments->container);
   AddImportsOption(parser, arguments->allowed_imports);
   AddNetworkOptions(parser, arguments->network);
-  AddPolicyOption(parser, arguments->policy, "the code");
-  parser
-      ->add_option("--checkpoints", arguments->checkpoints,
-                   "number of checkpoints kept; the oldest go first")
-      ->type_name("N")
-      ->check(CLI::Range(1, 256))
-      ->capture_default_str();
+  AddPolicyAndLanguage(parser, arguments->policy, "the code",
+                       "language of the session: bash, javascript, r, or a file such as ./own.toml "
+                       "(default: python)");
+  arguments->checkpoints_given = parser
+                                     ->add_option("--checkpoints", arguments->checkpoints,
+                                                  "number of checkpoints kept; the oldest go first")
+                                     ->type_name("N")
+                                     ->check(CLI::Range(1, 256))
+                                     ->capture_default_str();
   AddText(parser, "--history", arguments->history, kFileType,
           "history file (default: ~/.local/state/belljar/history)");
   AddFlag(parser, "--no-history", arguments->no_history, "do not keep a history");
@@ -253,6 +289,7 @@ Command MakeReplCommand(CLI::App& app) {
                        "belljar repl --output out  # keep figures, tables and files",
                        "belljar repl --timeout 5 --memory 512m  # per cell, per session",
                        "belljar repl --container  # in a container, and without %undo",
+                       "belljar repl --language bash  # another language: bash, javascript, r",
                        "belljar repl < cells.py  # cells, separated by empty lines"});
   return {parser, [arguments] { return ExecuteRepl(*arguments); }};
 }

@@ -26,8 +26,10 @@ struct CommandRow {
   const char* help;
   Text (*run)(Live& live, const Argument& argument);
   enum class Takes { kNothing, kMaybe, kOne } takes = Takes::kNothing;
+  enum class For { kAll, kPython } language = For::kAll;
 };
 using Takes = CommandRow::Takes;
+using For = CommandRow::For;
 
 sessions::Session& Current(Live& live) { return *live.branches.current().session; }
 
@@ -148,35 +150,45 @@ Text Help(Live& live, const Argument&);
 
 // %time, %timeit and %quit are not run from here: those are cells, and the last ends the prompt.
 constexpr CommandRow kCommands[] = {
-    {"undo", "[N]", "undo the last cell, or the last N", Undo, Takes::kMaybe},
-    {"checkpoints", "", "list the checkpoints; *: the current state", ListCheckpoints},
-    {"checkpoint", "[LABEL]", "keep the current state under a label", MakeCheckpoint,
-     Takes::kMaybe},
-    {"rollback", "ID", "roll back to a checkpoint", RollBack, Takes::kOne},
+    {"undo", "[N]", "undo the last cell, or the last N", Undo, Takes::kMaybe, For::kPython},
+    {"checkpoints", "", "list the checkpoints; *: the current state", ListCheckpoints,
+     Takes::kNothing, For::kPython},
+    {"checkpoint", "[LABEL]", "keep the current state under a label", MakeCheckpoint, Takes::kMaybe,
+     For::kPython},
+    {"rollback", "ID", "roll back to a checkpoint", RollBack, Takes::kOne, For::kPython},
     {"branch", "[NAME]", "branch this session and continue in the branch", StartBranch,
-     Takes::kMaybe},
-    {"branches", "", "list the branches and their cells; *: the current one", ListBranches},
-    {"switch", "NAME", "continue in another branch", Switch, Takes::kOne},
+     Takes::kMaybe, For::kPython},
+    {"branches", "", "list the branches and their cells; *: the current one", ListBranches,
+     Takes::kNothing, For::kPython},
+    {"switch", "NAME", "continue in another branch", Switch, Takes::kOne, For::kPython},
     {"files", "", "list the files in the session's workspace", ListFiles},
     {"get", "FILE", "save a file of the session here, or in --output", GetFile, Takes::kOne},
     {"put", "FILE[:DST]", "copy a local file into the session", PutFile, Takes::kOne},
-    {"vars", "", "the variables", ListVariables},
+    {"vars", "", "the variables", ListVariables, Takes::kNothing, For::kPython},
     {"time", "CODE", "run a cell and show time and memory; also %%time above it", nullptr,
      Takes::kOne},
     {"timeit", "CODE", "run it many times and show how long it takes; also %%timeit above a cell",
-     nullptr, Takes::kOne},
+     nullptr, Takes::kOne, For::kPython},
     {"reset", "", "start a new session in place of this one and its branches", Reset},
     {"help", "", "this text", Help},
     {"quit", "", "end the prompt, like Ctrl-D", nullptr},
 };
 
-Text Help(Live&, const Argument&) {
+bool IsOffered(const Live& live, const CommandRow& row) {
+  return row.language == For::kAll || !live.program();
+}
+
+Text Help(Live& live, const Argument&) {
   std::string text;
   for (const CommandRow& row : kCommands) {
+    if (!IsOffered(live, row)) continue;
     std::string usage = std::string("%") + row.name;
     if (*row.arguments) usage += std::string(" ") + row.arguments;
     usage.resize(std::max<size_t>(usage.size(), 20), ' ');
     text += usage + "  " + row.help + "\n";
+  }
+  if (live.program()) {
+    return text + "Ctrl-R searches the history, Ctrl-C interrupts the running cell.\n";
   }
   return text +
          "?NAME, NAME?          describe a name: its signature and documentation\n"
@@ -226,14 +238,22 @@ const CommandRow* FindCommand(const std::string& name) {
   return found == std::end(kCommands) ? nullptr : found;
 }
 
-std::vector<std::string> CommandNames() {
+std::vector<std::string> CommandNames(const Live& live) {
   std::vector<std::string> names;
-  for (const CommandRow& row : kCommands) names.emplace_back(row.name);
+  for (const CommandRow& row : kCommands) {
+    if (IsOffered(live, row)) names.emplace_back(row.name);
+  }
   return names;
 }
 
-core::Result<void> CheckArgument(const CommandRow& row, const std::string& argument) {
+core::Error PythonOnly(const Live& live, const std::string& command) {
+  return UsersError(command + " is for Python only, not for " + live.program()->title);
+}
+
+core::Result<void> CheckArgument(const Live& live, const CommandRow& row,
+                                 const std::string& argument) {
   const std::string name = std::string("%") + row.name;
+  if (!IsOffered(live, row)) return PythonOnly(live, name);
   if (row.takes == Takes::kOne && argument.empty()) {
     return UsersError(name + " needs an argument: " + name + " " + row.arguments);
   }
@@ -305,9 +325,11 @@ std::string TimeitCode(const std::string& statement) {
          "unit == \"ns\"))";
 }
 
-std::optional<CellStart> StartOfCell(std::string_view line) {
+std::optional<CellStart> StartOfCell(const Live& live, std::string_view line) {
   if (!Trimmed(line).starts_with('%')) return std::nullopt;
   Words words = SplitCommand(line);
+  const bool is_timeit = words.name == "timeit" || words.name == "%timeit";
+  if (is_timeit && live.program()) return std::nullopt;  // RunCommand says why
   if (words.name == "%time") return CellStart{words.argument, true, words.argument.empty()};
   if (words.name == "%timeit" && words.argument.empty()) return CellStart{{}, false, true, true};
   if (words.argument.empty()) return std::nullopt;
@@ -319,16 +341,20 @@ std::optional<CellStart> StartOfCell(std::string_view line) {
 CommandEnd RunCommand(Live& live, std::string_view line) {
   if (const std::optional<std::string> name = AskedName(line)) {
     if (name->empty()) return AnswerWith(live, Help(live, ""));
+    if (live.program()) return FailCommand(live, PythonOnly(live, "?" + core::Printable(*name)));
     return AnswerWith(live, Inspect(live, *name));
   }
   const Words words = SplitCommand(line);
   const CommandRow* row = FindCommand(words.name);
+  if (words.name == "%timeit" && live.program()) {
+    return FailCommand(live, PythonOnly(live, "%%timeit"));
+  }
   if (!row) {
     return FailCommand(
         live, UsersError("unknown command %" + core::Printable(words.name) +
-                         host::Suggestion(words.name, CommandNames()) + "; %help lists them"));
+                         host::Suggestion(words.name, CommandNames(live)) + "; %help lists them"));
   }
-  if (core::Result<void> checked = CheckArgument(*row, words.argument); !checked) {
+  if (core::Result<void> checked = CheckArgument(live, *row, words.argument); !checked) {
     return FailCommand(live, checked.error());
   }
   if (!row->run) return {true, kExitOk};
@@ -341,7 +367,7 @@ Completions CompleteCommand(Live& live, std::string_view before) {
   std::vector<std::string> offered;
   if (space == before.npos) {
     completions.start = 1;
-    offered = CommandNames();
+    offered = CommandNames(live);
   } else {
     completions.start = before.find_last_of(" \t") + 1;
     offered = ArgumentsOf(live, std::string(before.substr(1, space - 1)));

@@ -27,7 +27,7 @@ void BeginCell(const CellStart& start, CellText& cell);
 // What runs `statement` many times and shows how long it takes.
 std::string TimeitCode(const std::string& statement);
 // nullopt: it is a command, or plain code.
-std::optional<CellStart> StartOfCell(std::string_view line);
+std::optional<CellStart> StartOfCell(const Live& live, std::string_view line);
 
 struct CommandEnd {
   bool quits = false;

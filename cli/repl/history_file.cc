@@ -102,13 +102,14 @@ void HistoryFile::Append(std::string_view entry) {
   (void)core::WriteBytes(fd_.get(), text);
 }
 
-std::string DefaultHistoryPath() {
+std::string DefaultHistoryPath(const std::string& language) {
+  const std::string name = "/belljar/history" + (language.empty() ? "" : "-" + language);
   const char* state = getenv("XDG_STATE_HOME");
   // Relative paths are invalid there (XDG Base Directory Specification).
-  if (state && *state == '/') return std::string(state) + "/belljar/history";
+  if (state && *state == '/') return state + name;
   const char* home = getenv("HOME");
   if (!home || *home != '/') return "";
-  return std::string(home) + "/.local/state/belljar/history";
+  return std::string(home) + "/.local/state" + name;
 }
 
 }  // namespace belljar::cli::repl

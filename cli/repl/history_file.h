@@ -34,8 +34,9 @@ class HistoryFile {
   std::vector<std::string> entries_;
 };
 
-// $XDG_STATE_HOME/belljar/history, or the default below ~/.local/state; empty: no home folder.
-std::string DefaultHistoryPath();
+// $XDG_STATE_HOME/belljar/history, or the default below ~/.local/state; of another language than
+// Python with "-NAME" at the end. Empty: no home folder.
+std::string DefaultHistoryPath(const std::string& language);
 
 }  // namespace belljar::cli::repl
 

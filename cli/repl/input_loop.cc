@@ -72,7 +72,8 @@ std::optional<std::string> InputLines::Next() {
 
 class InputLoop {
  public:
-  explicit InputLoop(Live& live) : live_(live), cell_(live.request.limits.source) {}
+  explicit InputLoop(Live& live)
+      : live_(live), cell_(live.request.limits.source, SyntaxOf(live.language())) {}
 
   int Run();
 
@@ -105,7 +106,7 @@ void InputLoop::RunTheCell() {
 }
 
 void InputLoop::TakeAsFirst(const std::string& line) {
-  if (const std::optional<CellStart> start = StartOfCell(line)) {
+  if (const std::optional<CellStart> start = StartOfCell(live_, line)) {
     is_timed_ = start->is_timed;
     return BeginCell(*start, cell_);
   }
@@ -122,7 +123,7 @@ void InputLoop::Take(const std::string& line) {
     ++blanks_;
     return;
   }
-  const bool begins = (blanks_ > 0 && !CellText::GoesOn(line)) || IsCommand(line);
+  const bool begins = (blanks_ > 0 && !cell_.GoesOn(line)) || IsCommand(line);
   if (begins) RunTheCell();
   if (is_over()) return;
   if (cell_.is_empty()) return TakeAsFirst(line);

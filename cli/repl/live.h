@@ -2,6 +2,9 @@
 #ifndef BELLJAR_CLI_REPL_LIVE_H_
 #define BELLJAR_CLI_REPL_LIVE_H_
 
+#include <optional>
+#include <string_view>
+
 #include "cli/interruption.h"
 #include "cli/repl/branches.h"
 #include "cli/repl/printer.h"
@@ -22,6 +25,15 @@ struct Live {
   bool is_interactive = false;
   std::chrono::milliseconds input_timeout{};
   run::AskForInput ask = {};  // asks the person at the terminal, if there is one
+
+  // Of another language than Python; null, and empty, of Python.
+  const core::ProgramRule* program() const {
+    const std::optional<core::ProgramRule>& rule = sandbox.profile().program;
+    return rule ? &*rule : nullptr;
+  }
+  std::string_view language() const {
+    return program() ? std::string_view(sandbox.profile().name) : std::string_view();
+  }
 };
 
 // The number of the next cell.

@@ -92,6 +92,7 @@ std::string Padded(std::string text, size_t width) {
 }  // namespace
 
 Completions CompleteCode(Live& live, const std::string& above, std::string_view before) {
+  if (live.program()) return {};  // only Python tells its names
   Question question{Question::Kind::kComplete, above + std::string(before), std::nullopt};
   const core::Result<Json> answer = Ask(live, question, kBriefly);
   Completions completions;

@@ -31,11 +31,13 @@ class TerminalLoop {
   TerminalLoop(Live& live, Keyboard& keyboard)
       : live_(live),
         keyboard_(keyboard),
-        cell_(live.request.limits.source),
+        cell_(live.request.limits.source, SyntaxOf(live.language())),
         input_(live.input_timeout,
                [this](bool is_hidden, core::Deadline deadline, std::string& line) {
                  return ReadTypedLine(keyboard_, is_hidden, deadline, line);
                }) {
+    // A cell in another language has no input.
+    if (live.program()) return;
     live_.ask = [this](const run::InputQuestion& question) { return Ask(question); };
   }
 
@@ -126,7 +128,7 @@ std::optional<int> TerminalLoop::EnsureOpen() {
 
 // Whether the line begins a cell; otherwise it was a command.
 bool TerminalLoop::BeginCell(const std::string& line, CommandEnd& end) {
-  const std::optional<CellStart> start = StartOfCell(line);
+  const std::optional<CellStart> start = StartOfCell(live_, line);
   is_timed_ = start && start->is_timed;
   entered_ = line;
   if (start) {

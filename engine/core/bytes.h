@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <tuple>
 
 #include "engine/core/result.h"
 
@@ -18,6 +19,8 @@ struct Bytes {
 
   static constexpr Bytes Kibi(uint64_t n) { return {n << 10}; }
   static constexpr Bytes Mebi(uint64_t n) { return {n << 20}; }
+
+  static auto Members(auto& bytes) { return std::tie(bytes.count); }
 
   // "128m", "1g", "64k", "4096"; 1k = 1024. Suffixes: k, m, g, and "kb", "kib", ….
   static Result<Bytes> Parse(std::string_view text);

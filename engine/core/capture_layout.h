@@ -12,6 +12,7 @@
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
+#include <tuple>
 
 #include "engine/core/bytes.h"
 
@@ -72,6 +73,9 @@ struct CaptureLayout {
   size_t report_offset() const { return stderr_offset() + output.count; }
   size_t artifacts_offset() const { return report_offset() + report.count; }
   size_t size() const { return artifacts_offset() + artifacts.count; }
+  static auto Members(auto& layout) {
+    return std::tie(layout.output, layout.report, layout.artifacts);
+  }
 };
 
 }  // namespace belljar::core

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include "engine/core/limits.h"
@@ -24,6 +25,11 @@ struct PathRule {
   std::vector<std::string> without = {};  // names of folders in it that are hidden
   std::vector<std::string> only = {};     // paths in it that are shown; empty: all
   bool device = false;                    // one of kDevices
+
+  // The zygote knows what `without` hides.
+  static auto Members(auto& rule) {
+    return std::tie(rule.path, rule.optional, rule.only, rule.device);
+  }
 };
 
 // The devices that a profile may show. They hold no data and lead nowhere; a worker writes only to
@@ -53,11 +59,13 @@ inline constexpr char kTemporaryPath[] = "/tmp";
 struct WorkspaceRule {
   Bytes size{0};
   uint32_t inodes = 0;  // files, directories and links
+  static auto Members(auto& rule) { return std::tie(rule.size, rule.inodes); }
 };
 
 // The only way out of a worker's own network namespace: a proxy that the host serves.
 struct EgressListener {
   uint16_t port = 0;  // on 127.0.0.1 in the namespace
+  static auto Members(auto& listener) { return std::tie(listener.port); }
 };
 
 // Packages that are not part of Belljar: a folder below share/belljar/packages.
@@ -73,6 +81,9 @@ struct ErrorPattern {
   std::string pattern;
   std::vector<std::string> groups;
   bool last = false;  // of several lines that match the last one counts, and else the first
+  static auto Members(auto& pattern) {
+    return std::tie(pattern.pattern, pattern.groups, pattern.last);
+  }
 };
 
 // How plain data is written in a language, for variables that a caller sets, and how it is read
@@ -128,6 +139,12 @@ struct ProgramRule {
 
   // Whether its programs execute what has been compiled into the workspace.
   bool runs_workspace() const { return command.front() == kCompiledProgram; }
+
+  // What a launcher needs.
+  static auto Members(auto& rule) {
+    return std::tie(rule.command, rule.compile, rule.warm, rule.session, rule.file,
+                    rule.environment, rule.errors);
+  }
 };
 
 struct Profile {

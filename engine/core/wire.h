@@ -1,6 +1,6 @@
 // The messages between the processes.
 //
-//   host ──StartMessage (memfd with JSON)──▶ zygote ──"ready" or an error──▶ host      once
+//   host ──start message (memfd, seal/start_message.h)──▶ zygote ──"ready" or an error──▶ host once
 //   host ──SpawnMessage + {socket, capture}──▶ zygote ──SpawnReply + {pidfd}──▶ host   per worker;
 //                                               a zygote for a single run does not reply: it
 //                                               becomes the worker. For a session, a third
@@ -57,7 +57,7 @@ struct SpawnReply {
 
 struct RequestHeader {
   uint32_t magic = 0x424a5251;  // "BJRQ"
-  uint32_t metadata_size = 0;   // JSON for the Python half
+  uint32_t metadata_size = 0;   // JSON for the Python half, or a ProgramRequest
   uint64_t inputs_size = 0;     // JSON: variable -> value
   uint64_t modules_size = 0;    // FileHeaders, each followed by a path and a content
   uint64_t source_size = 0;

@@ -26,28 +26,28 @@ bool IsFile(std::string_view path, std::string_view file) {
 
 }  // namespace
 
-core::Result<ErrorLine> ErrorLine::Compile(const std::string& pattern,
-                                           std::vector<std::string> groups, bool last) {
+core::Result<ErrorLine> ErrorLine::Compile(const core::ErrorPattern& pattern) {
   ErrorLine line;
-  line.last_ = last;
+  line.last_ = pattern.last;
   auto regex = std::make_unique<regex_t>();
-  const int failed = regcomp(regex.get(), pattern.c_str(), REG_EXTENDED);
+  const int failed = regcomp(regex.get(), pattern.pattern.c_str(), REG_EXTENDED);
   if (failed != 0) {
     std::array<char, 200> why{};
     regerror(failed, regex.get(), why.data(), why.size());
-    return core::MakeError("compile the pattern " + core::Quoted(pattern), why.data());
+    return core::MakeError("compile the pattern " + core::Quoted(pattern.pattern), why.data());
   }
   line.regex_.reset(regex.release());
-  line.groups_ = std::move(groups);
+  line.groups_ = pattern.groups;
   if (line.groups_.size() > kMaxGroups || line.regex_->re_nsub < line.groups_.size())
-    return core::MakeError("read the pattern " + core::Quoted(pattern), "too many groups");
+    return core::MakeError("read the pattern " + core::Quoted(pattern.pattern), "too many groups");
   return line;
 }
 
-bool ErrorLine::Read(const std::string& line, std::string_view file, ProgramError& error) const {
+bool ErrorLine::Read(const std::string& line, std::string_view file,
+                     core::ProgramError& error) const {
   std::array<regmatch_t, kMaxGroups + 1> found{};
   if (regexec(regex_.get(), line.c_str(), found.size(), found.data(), 0) != 0) return false;
-  ProgramError read = error;
+  core::ProgramError read = error;
   for (size_t i = 0; i < groups_.size(); ++i) {
     if (found[i + 1].rm_so < 0) continue;
     const std::string text =
@@ -64,9 +64,9 @@ bool ErrorLine::Read(const std::string& line, std::string_view file, ProgramErro
   return true;
 }
 
-ProgramError ReadErrorLines(const std::vector<ErrorLine>& patterns, std::string_view text,
-                            std::string_view file) {
-  ProgramError error;
+core::ProgramError ReadErrorLines(const std::vector<ErrorLine>& patterns, std::string_view text,
+                                  std::string_view file) {
+  core::ProgramError error;
   const std::vector<std::string_view> lines = core::SplitAt(text, '\n');
   for (const ErrorLine& pattern : patterns) {
     const auto matches = [&](std::string_view line) {

@@ -9,31 +9,24 @@
 #include <string_view>
 #include <vector>
 
+#include "engine/core/profile.h"
+#include "engine/core/program_messages.h"
 #include "engine/core/result.h"
 
 namespace belljar::inside {
 
-// Empty or 0: not found.
-struct ProgramError {
-  std::string type;
-  std::string message;
-  int line = 0;
-  int column = 0;
-};
-
-// One pattern (core::ErrorPattern).
+// One pattern.
 class ErrorLine {
  public:
   // An error names the pattern and what is wrong with it.
-  static core::Result<ErrorLine> Compile(const std::string& pattern,
-                                         std::vector<std::string> groups, bool last);
+  static core::Result<ErrorLine> Compile(const core::ErrorPattern& pattern);
 
   // Of several lines that match the last one counts, and else the first.
   bool last() const { return last_; }
 
   // Fills in what `error` lacks. A line of another file than `file`, the program's, counts only if
   // there is no group "file".
-  bool Read(const std::string& line, std::string_view file, ProgramError& error) const;
+  bool Read(const std::string& line, std::string_view file, core::ProgramError& error) const;
 
  private:
   struct Free {
@@ -49,8 +42,8 @@ class ErrorLine {
 
 // What the program's error output says: each pattern at the first line that matches it, or at the
 // last one.
-ProgramError ReadErrorLines(const std::vector<ErrorLine>& patterns, std::string_view text,
-                            std::string_view file);
+core::ProgramError ReadErrorLines(const std::vector<ErrorLine>& patterns, std::string_view text,
+                                  std::string_view file);
 
 }  // namespace belljar::inside
 

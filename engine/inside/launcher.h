@@ -3,8 +3,8 @@
 // same spawn messages, and its clones are the same kind of workers, sealed while they wait. What a
 // worker does with its request is in program_worker.h.
 //
-//   host ──StartMessage (memfd with JSON)──▶ launcher ──"ready" or an error──▶ host
-//   then as in zygote.h; there are no sessions
+//   host ──start message (memfd)──▶ launcher ──"ready" or an error──▶ host
+//   then as in zygote.h, but for sessions, which begin in the worker of a run
 #ifndef BELLJAR_ENGINE_INSIDE_LAUNCHER_H_
 #define BELLJAR_ENGINE_INSIDE_LAUNCHER_H_
 

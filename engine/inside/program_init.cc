@@ -110,10 +110,11 @@ bool ProgramInit::Begin() {
   return static_cast<bool>(signals_);
 }
 
-End ProgramInit::Run(const std::vector<std::string>& command,
-                     const std::vector<std::string>& environment, std::string_view input) {
+core::ProgramEnd ProgramInit::Run(const std::vector<std::string>& command,
+                                  const std::vector<std::string>& environment,
+                                  std::string_view input) {
   const int failed = Start(command, environment, {}, -1);
-  return failed == 0 ? Finish(input) : End{.not_started = failed};
+  return failed == 0 ? Finish(input) : core::ProgramEnd{.not_started = failed};
 }
 
 std::optional<Dialogue> ProgramInit::StartDialogue(const std::vector<std::string>& command,
@@ -150,14 +151,14 @@ int ProgramInit::Start(const std::vector<std::string>& command,
   return 0;
 }
 
-End ProgramInit::Finish(std::string_view input) {
+core::ProgramEnd ProgramInit::Finish(std::string_view input) {
   input_ = input;
   if (input.empty()) input_to_.Reset();
   return Ended(*Watch(nullptr, {}));
 }
 
-std::optional<End> ProgramInit::RunUntil(const core::UniqueFd& source,
-                                         const std::function<bool()>& receive) {
+std::optional<core::ProgramEnd> ProgramInit::RunUntil(const core::UniqueFd& source,
+                                                      const std::function<bool()>& receive) {
   // An interrupt may have come too late for what ran before.
   if (const std::optional<int> ended = HandleSignals(false)) return Ended(*ended);
   const std::optional<int> status = Watch(&source, receive);
@@ -166,10 +167,10 @@ std::optional<End> ProgramInit::RunUntil(const core::UniqueFd& source,
   return std::nullopt;
 }
 
-End ProgramInit::Ended(int status) {
+core::ProgramEnd ProgramInit::Ended(int status) {
   EndAll();
   for (const size_t stream : {0, 1}) Drain(stream);
-  End end{.max_rss_bytes = max_rss_bytes_};
+  core::ProgramEnd end{.max_rss_bytes = max_rss_bytes_};
   end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   end.exit_code = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
   return end;

@@ -15,17 +15,9 @@
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/program_messages.h"
 
 namespace belljar::inside {
-
-// How a program or its compiler ended.
-struct End {
-  int not_started = 0;  // errno
-  int exit_code = 0;    // 128 + number for a signal, as shells say
-  int signal = 0;
-  uint64_t max_rss_bytes = 0;  // of it, and of the processes that it has waited for
-  bool ok() const { return not_started == 0 && exit_code == 0; }
-};
 
 // The ends of two pipes to a program whose others it has as descriptors 3 and 4.
 struct Dialogue {
@@ -41,20 +33,21 @@ class ProgramInit {
   // SIGCHLD and SIGINT become readable, so that none comes between looking and waiting.
   bool Begin();
 
-  End Run(const std::vector<std::string>& command, const std::vector<std::string>& environment,
-          std::string_view input);
+  core::ProgramEnd Run(const std::vector<std::string>& command,
+                       const std::vector<std::string>& environment, std::string_view input);
 
   // Instead of Run, for a program that is to be asked. `input`: its standard input; without one, a
   // pipe, for Finish. nullopt: it could not be started.
   std::optional<Dialogue> StartDialogue(const std::vector<std::string>& command,
                                         const std::vector<std::string>& environment,
                                         const core::UniqueFd& input = {});
-  End Finish(std::string_view input);
+  core::ProgramEnd Finish(std::string_view input);
 
   // Instead of Finish: until `source` is readable and `receive` wants no more, or the program ends:
   // how, or nullopt if it still runs. `receive` may close `source`. An interrupt of the host is
   // passed on to it.
-  std::optional<End> RunUntil(const core::UniqueFd& source, const std::function<bool()>& receive);
+  std::optional<core::ProgramEnd> RunUntil(const core::UniqueFd& source,
+                                           const std::function<bool()>& receive);
 
   // Instead of Finish: ends what has been started, as if it had not been.
   void Abandon();
@@ -77,7 +70,7 @@ class ProgramInit {
             const std::vector<int>& more, int input);
   std::optional<int> Watch(const core::UniqueFd* source, const std::function<bool()>& receive);
   std::optional<int> HandleSignals(bool interrupts);
-  End Ended(int status);
+  core::ProgramEnd Ended(int status);
   void EndAll();
   void Drain(size_t stream);
   void KeepTail(std::string_view bytes);

@@ -3,97 +3,77 @@
 #include <fcntl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <cstring>
-#include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "engine/core/fd.h"
+#include "engine/core/flat.h"
+#include "engine/core/program_messages.h"
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/error_lines.h"
 #include "engine/inside/host_channel.h"
-#include "engine/inside/program_report.h"
 #include "engine/seal/rlimits.h"
 
 namespace belljar::inside {
 namespace {
 
 constexpr int kBeginFailed = 91;
-// In an answer, in addition to its result, whose characters may be escaped.
-constexpr size_t kAnswerOverhead = size_t{64} << 10;
-constexpr size_t kEscaped = 6;
 
-// What an interpreter has written about a cell: hostile, but only to its own session.
-CellReport ReadAnswer(const std::string& line) {
-  CellReport report;
-  const nlohmann::json json = nlohmann::json::parse(line);
-  report.end.exit_code = json.value("exit_code", 0) & 0xff;
-  if (json.value("interrupted", false)) {
-    report.end.exit_code = 128 + SIGINT;
-    report.error.emplace(ProgramError{.type = "Interrupted", .message = "interrupted"});
-  }
-  if (const auto error = json.find("error"); error != json.end()) {
-    report.end.exit_code = 1;
-    report.error.emplace(ProgramError{.type = error->value("type", ""),
-                                      .message = error->value("message", ""),
-                                      .line = error->value("line", 0),
-                                      .column = error->value("column", 0)});
-  }
-  if (json.contains("result")) report.result = json.at("result").get<std::string>();
-  if (json.contains("repr")) report.result_repr = json.at("repr").get<std::string>();
-  return report;
-}
-
-CellReport Failure(std::string message) {
-  CellReport report;
-  report.end.exit_code = 1;
-  report.error.emplace(ProgramError{.type = "SessionError", .message = std::move(message)});
-  return report;
+std::string_view ExtensionOf(std::string_view file) {
+  return file.substr(std::min(file.rfind('.'), file.size()));
 }
 
 class Interpreter {
  public:
-  Interpreter(const ProgramRunner& runner, ProgramInit& init) : runner_(runner), init_(init) {}
+  Interpreter(const ProgramStart& start, ProgramInit& init)
+      : program_(start.program), errors_(start.errors), init_(init) {}
 
   // Blocks until it waits for its first cell.
   bool Begin() {
     input_.Reset(open("/tmp", O_TMPFILE | O_RDWR | O_CLOEXEC, 0600));
     if (!input_) return false;
     std::optional<Dialogue> started =
-        init_.StartDialogue(runner_.session, runner_.environment, input_);
+        init_.StartDialogue(program_.session, program_.environment, input_);
     if (!started) return false;
     dialogue_ = std::move(*started);
-    max_answer_ = kAnswerOverhead;
+    max_answer_ = core::MaxAnswer(0);
     const bool waits = !RunUntilAnswer() && !line_.empty();
     init_.StopAll();
     return waits;
   }
 
-  CellReport Execute(const ReceivedRequest& request, size_t max_result) {
-    const std::string file = "/tmp/cell-" + std::to_string(++cells_) +
-                             std::filesystem::path(runner_.file).extension().string();
+  core::ProgramReport Execute(const ReceivedRequest& request, uint64_t max_result) {
+    std::string file = "/tmp/cell-" + std::to_string(++cells_);
+    file += ExtensionOf(program_.file);
     if (const int failed = Place(file, request); failed != 0) {
-      return Failure(std::string("the cell could not be stored: ") + strerrordesc_np(failed));
+      return {.end = {.exit_code = 1},
+              .error = {.type = "SessionError",
+                        .message = std::string("the cell could not be stored: ") +
+                                   strerrordesc_np(failed)}};
     }
-    max_answer_ = kAnswerOverhead + kEscaped * max_result;
+    max_answer_ = core::MaxAnswer(max_result);
     init_.ForgetTail();
     init_.ContinueAll();
     // It may have ended meanwhile, which the next step finds out.
     (void)core::WriteBytes(dialogue_.requests.get(),
                            file + " " + std::to_string(max_result) + "\n");
-    const std::optional<End> ended = RunUntilAnswer();
+    const std::optional<core::ProgramEnd> ended = RunUntilAnswer();
     init_.StopAll();
     (void)unlink(file.c_str());
-    CellReport report = ended ? Ended(*ended) : Answered();
-    if (report.end.exit_code != 0 && !report.error) {
-      report.error = ReadErrorLines(runner_.errors, init_.tail(), file);
+    core::ProgramReport report{.error = ReadErrorLines(errors_, init_.tail(), file)};
+    if (ended) {
+      report.end = *ended;
+      report.session_ended = true;
+    } else {
+      report.answer = std::move(line_);
     }
     return report;
   }
@@ -112,7 +92,7 @@ class Interpreter {
   }
 
   // line_ is the answer, unless the interpreter has ended.
-  std::optional<End> RunUntilAnswer() {
+  std::optional<core::ProgramEnd> RunUntilAnswer() {
     line_.clear();
     return init_.RunUntil(dialogue_.answers, [this] {
       std::array<char, 4096> piece{};
@@ -127,30 +107,13 @@ class Interpreter {
     });
   }
 
-  static CellReport Ended(const End& end) {
-    CellReport report;
-    report.end = end;
-    report.has_ended = true;
-    return report;
-  }
-
-  CellReport Answered() {
-    try {
-      return ReadAnswer(line_);
-    } catch (const nlohmann::json::exception&) {
-      init_.Abandon();
-      CellReport report = Failure("the interpreter's answer was malformed");
-      report.has_ended = true;
-      return report;
-    }
-  }
-
-  const ProgramRunner& runner_;
+  const core::ProgramRule& program_;
+  const std::vector<ErrorLine>& errors_;
   ProgramInit& init_;
   Dialogue dialogue_;
   core::UniqueFd input_;  // a file, so that each cell's input has an end
   std::string line_;
-  size_t max_answer_ = 0;
+  uint64_t max_answer_ = 0;
   uint64_t cells_ = 0;
 };
 
@@ -174,17 +137,17 @@ void ServeProgramSession(const ProgramStart& start, ProgramInit& init, int socke
     limits.file_size.count = begin.file_size_limit;
     if (!seal::ApplyProgramSessionRlimits(limits)) _exit(kBeginFailed);
   }
-  Interpreter interpreter(start.runner, init);
+  Interpreter interpreter(start, init);
   if (!interpreter.Begin()) _exit(kBeginFailed);
   Signal(socket, {core::WorkerSignal::kAwake, 0, 0});
   for (bool has_ended = false; !has_ended;) {
     (void)ReceiveOrder(socket, core::SessionOrder::kCell);
     const ReceivedRequest request = ReceiveRequest(socket);
     SetOutputLimit(request.header.output_limit);
-    const nlohmann::json metadata = nlohmann::json::parse(request.metadata);
-    const CellReport report = interpreter.Execute(request, metadata.at("max_result").get<size_t>());
-    has_ended = report.has_ended;
-    Report(socket, ReportOfCell(report, metadata.at("max_report").get<size_t>()));
+    const core::ProgramReport report =
+        interpreter.Execute(request, ProgramRequestIn(request).max_result);
+    has_ended = report.session_ended;
+    Report(socket, core::ToFlat(report));
   }
   AwaitEnd(socket);
 }

@@ -1,21 +1,22 @@
 #include "engine/inside/program_worker.h"
 
-#include <fcntl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
-#include <nlohmann/json.hpp>
 #include <optional>
+#include <string>
 #include <string_view>
 #include <utility>
 
-#include "engine/core/mapping.h"
+#include "engine/core/flat.h"
+#include "engine/core/program_messages.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/host_channel.h"
 #include "engine/inside/program_init.h"
-#include "engine/inside/program_report.h"
 #include "engine/inside/program_session.h"
 #include "engine/seal/rlimits.h"
 
@@ -23,22 +24,6 @@ namespace belljar::inside {
 namespace {
 
 constexpr char kBinary[] = "/tmp/program";
-
-// What the host says of a program.
-struct Program {
-  std::string file;
-  std::vector<std::string> arguments;
-  std::vector<std::string> environment;
-};
-
-Program ReadMetadata(const std::string& metadata) {
-  const nlohmann::json json = nlohmann::json::parse(metadata);
-  Program program;
-  json.at("filename").get_to(program.file);
-  if (json.contains("arguments")) json.at("arguments").get_to(program.arguments);
-  if (json.contains("environment")) json.at("environment").get_to(program.environment);
-  return program;
-}
 
 std::vector<std::string> Filled(const std::vector<std::string>& command, const std::string& file) {
   std::vector<std::string> filled;
@@ -56,9 +41,9 @@ std::vector<std::string> Filled(const std::vector<std::string>& command, const s
 class WarmStart {
  public:
   // Blocks until it waits for its request, or has ended.
-  void Begin(const ProgramRunner& runner, ProgramInit& init) {
-    if (runner.warm.empty()) return;
-    std::optional<Dialogue> started = init.StartDialogue(runner.warm, runner.environment);
+  void Begin(const core::ProgramRule& program, ProgramInit& init) {
+    if (program.warm.empty()) return;
+    std::optional<Dialogue> started = init.StartDialogue(program.warm, program.environment);
     if (!started) return;
     char waits = 0;
     if (read(started->answers.get(), &waits, 1) == 1) {
@@ -69,16 +54,14 @@ class WarmStart {
   }
 
   // Whether the program is now running in it, for ProgramInit::Finish.
-  bool Take(const Program& program, ProgramInit& init) {
+  bool Take(const core::ProgramRequest& request, ProgramInit& init) {
     if (!request_) return false;
     // What its environment says has been read already.
-    if (!program.environment.empty()) {
+    if (!request.environment.empty()) {
       Abandon(init);
       return false;
     }
-    const nlohmann::json json = {{"file", program.file}, {"arguments", program.arguments}};
-    const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
-    (void)core::WriteBytes(request_.get(), text);  // if it has ended, Finish will say so
+    (void)core::WriteBytes(request_.get(), request.warm);  // if it has ended, Finish will say so
     request_.Reset();
     return true;
   }
@@ -93,37 +76,43 @@ class WarmStart {
   core::UniqueFd request_;
 };
 
-struct ProcessLimits {
-  uint64_t memory = 0;
-  uint64_t cpu_seconds = 0;
-  uint64_t file_size = 0;
+// Of all processes that have ended, which is more exact than what the host sees from outside.
+struct ChildUsage {
+  uint64_t cpu_microseconds = 0;
+  uint64_t max_rss_bytes = 0;  // the most that one of them had
 };
-ProcessLimits LimitsOf(const core::RequestHeader& header) {
-  return {header.memory_limit, header.cpu_limit_seconds, header.file_size_limit};
-}
-// A binary may be larger than the files that its program may write.
-ProcessLimits CompileLimitsOf(const ProgramStart& start, const core::RequestHeader& header) {
-  return {header.compile_memory_limit, header.compile_cpu_limit_seconds,
-          start.plan.ceiling.file_size.count};
+
+uint64_t Microseconds(const timeval& time) {
+  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
 }
 
-bool LowerLimits(const ProgramStart& start, const ProcessLimits& to) {
+ChildUsage UsageOfChildren() {
+  rusage usage{};
+  (void)getrusage(RUSAGE_CHILDREN, &usage);
+  return {Microseconds(usage.ru_utime) + Microseconds(usage.ru_stime),
+          static_cast<uint64_t>(usage.ru_maxrss) * 1024};
+}
+
+// `compiles`: to those of the compiler, whose binary may be larger than the files that its program
+// may write.
+bool LowerLimits(const ProgramStart& start, const core::RequestHeader& header, bool compiles) {
   if (start.plan.without_rlimits) return true;
   core::Limits limits = start.plan.ceiling;
-  limits.memory.count = to.memory;
-  limits.file_size.count = to.file_size;
-  limits.cpu = std::chrono::seconds(to.cpu_seconds);
+  limits.memory.count = compiles ? header.compile_memory_limit : header.memory_limit;
+  limits.cpu =
+      std::chrono::seconds(compiles ? header.compile_cpu_limit_seconds : header.cpu_limit_seconds);
+  if (!compiles) limits.file_size.count = header.file_size_limit;
   return seal::ApplyProgramRlimits(limits);
 }
 
 // One request, with what is started ahead of it.
 class Runner {
  public:
-  explicit Runner(const ProgramStart& start) : start_(start), runner_(start.runner) {}
+  explicit Runner(const ProgramStart& start) : start_(start), program_(start.program) {}
 
   bool Begin() {
     if (!init_.Begin()) return false;
-    warm_.Begin(runner_, init_);
+    warm_.Begin(program_, init_);
     return true;
   }
 
@@ -133,35 +122,46 @@ class Runner {
     return init_;
   }
 
-  std::string Execute(const ReceivedRequest& request) {
-    const Program program = ReadMetadata(request.metadata);
+  core::ProgramReport Execute(const ReceivedRequest& received) {
+    const core::ProgramRequest request = ProgramRequestIn(received);
     const std::string_view input =
-        request.standard_input ? *request.standard_input : std::string_view();
+        received.standard_input ? *received.standard_input : std::string_view();
     before_.cpu_microseconds = init_.CpuMicroseconds();
-    if (warm_.Take(program, init_)) return ReportOn(init_.Finish(input), kExitStatus, program);
-    std::vector<std::string> environment = runner_.environment;
-    environment.insert(environment.end(), program.environment.begin(), program.environment.end());
-    if (!runner_.compile.empty()) {
-      const End compiled = Compile(program, environment);
-      if (!compiled.ok()) return ReportOn(compiled, kCompileError, program);
-      if (!LowerLimits(start_, LimitsOf(request.header))) _exit(kReportFailed);
+    if (warm_.Take(request, init_)) return ReportOn(init_.Finish(input), request);
+    std::vector<std::string> environment = program_.environment;
+    environment.insert(environment.end(), request.environment.begin(), request.environment.end());
+    if (!program_.compile.empty()) {
+      const core::ProgramEnd compiled = Compile(request, environment);
+      if (!compiled.ok()) {
+        core::ProgramReport report = ReportOn(compiled, request);
+        report.is_compiler = true;
+        return report;
+      }
+      if (!LowerLimits(start_, received.header, false)) _exit(kReportFailed);
     }
-    std::vector<std::string> command = Filled(runner_.command, program.file);
-    command.insert(command.end(), program.arguments.begin(), program.arguments.end());
-    return ReportOn(init_.Run(command, environment, input), kExitStatus, program);
+    std::vector<std::string> command = Filled(program_.command, request.file);
+    command.insert(command.end(), request.arguments.begin(), request.arguments.end());
+    return ReportOn(init_.Run(command, environment, input), request);
   }
 
  private:
-  std::string ReportOn(const End& end, const char* type, const Program& program) const {
-    const ProgramError error = ReadErrorLines(runner_.errors, init_.tail(), program.file);
-    return ReportOfProgram(end, type, error, before_);
+  core::ProgramReport ReportOn(const core::ProgramEnd& end,
+                               const core::ProgramRequest& request) const {
+    const ChildUsage usage = UsageOfChildren();
+    core::ProgramReport report{.end = end};
+    if (!end.ok()) report.error = ReadErrorLines(start_.errors, init_.tail(), request.file);
+    report.cpu_microseconds =
+        usage.cpu_microseconds - std::min(usage.cpu_microseconds, before_.cpu_microseconds);
+    if (usage.max_rss_bytes > before_.max_rss_bytes) report.end.max_rss_bytes = usage.max_rss_bytes;
+    return report;
   }
 
-  End Compile(const Program& program, const std::vector<std::string>& environment) {
+  core::ProgramEnd Compile(const core::ProgramRequest& request,
+                           const std::vector<std::string>& environment) {
     RecordCompiling();
     const auto began = std::chrono::steady_clock::now();
     const ChildUsage unused = UsageOfChildren();
-    const End end = init_.Run(Filled(runner_.compile, program.file), environment, {});
+    const core::ProgramEnd end = init_.Run(Filled(program_.compile, request.file), environment, {});
     if (!end.ok()) return end;
     const auto wall = std::chrono::steady_clock::now() - began;
     const ChildUsage used = UsageOfChildren();
@@ -173,44 +173,41 @@ class Runner {
   }
 
   const ProgramStart& start_;
-  const ProgramRunner& runner_;
+  const core::ProgramRule& program_;
   ProgramInit init_;
   WarmStart warm_;
+  // What was used before the request (CPU time), and by the compiler (memory).
   ChildUsage before_;
 };
 
 }  // namespace
 
+core::ProgramRequest ProgramRequestIn(const ReceivedRequest& received) {
+  core::Result<core::ProgramRequest> request =
+      core::FromFlat<core::ProgramRequest>("request", received.metadata);
+  if (!request) _exit(kUnused);
+  return std::move(*request);
+}
+
 void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
                       core::UniqueFd capture_memory) {
-  core::Result<core::Mapping> region =
-      core::Mapping::Map(capture_memory.get(), start.layout.size());
-  if (!region) FailSeal(socket.get(), seal::SealStep::kCapture, region.error().error_number);
-  SetCapture(std::move(*region), start.layout);
   // Of what it starts; the first process of a namespace is it anyway. gVisor of 2022 has no such
   // thing (EINVAL): there the first process of the container is it.
   if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 && errno != EINVAL)
     FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
-  seal::WorkerResources resources;
-  seal::SelfReport self_report = 0;
-  const seal::SealFailure failure =
-      seal::SealWorker(start.plan, start.prepared, socket.get(), resources, self_report);
-  if (failure.step != seal::SealStep::kNone)
-    FailSeal(socket.get(), failure.step, failure.error_number);
-  (void)capture_memory.Release();  // closed by the seal
+  SealedWorker sealed = SealThisWorker(start, socket.get(), std::move(capture_memory));
   Runner runner(start);
   if (!runner.Begin()) FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
-  SignalSealed(socket.get(), self_report, std::move(resources));
+  SignalSealed(socket.get(), sealed.self_report, std::move(sealed.resources));
   if (IsOrderNext(socket.get())) {
     ServeProgramSession(start, runner.WithoutWarmStart(), socket.get());
   }
   const ReceivedRequest request = ReceiveRequest(socket.get());
-  const ProcessLimits limits = start.runner.compile.empty()
-                                   ? LimitsOf(request.header)
-                                   : CompileLimitsOf(start, request.header);
-  if (!LowerLimits(start, limits)) FailSeal(socket.get(), seal::SealStep::kRlimits, errno);
+  if (!LowerLimits(start, request.header, !start.program.compile.empty())) {
+    FailSeal(socket.get(), seal::SealStep::kRlimits, errno);
+  }
   SetOutputLimit(request.header.output_limit);
-  Report(socket.get(), runner.Execute(request));
+  Report(socket.get(), core::ToFlat(runner.Execute(request)));
   AwaitEnd(socket.get());
 }
 

@@ -10,34 +10,24 @@
 #ifndef BELLJAR_ENGINE_INSIDE_PROGRAM_WORKER_H_
 #define BELLJAR_ENGINE_INSIDE_PROGRAM_WORKER_H_
 
-#include <string>
 #include <vector>
 
-#include "engine/core/capture_layout.h"
 #include "engine/core/fd.h"
+#include "engine/core/profile.h"
+#include "engine/core/program_messages.h"
 #include "engine/inside/error_lines.h"
-#include "engine/seal/seal.h"
+#include "engine/inside/host_channel.h"
+#include "engine/inside/spawning.h"
 
 namespace belljar::inside {
 
-// How programs of the language are run (core::ProgramRule). "{file}" and "{binary}" in a command
-// are replaced; the request's arguments follow.
-struct ProgramRunner {
-  std::vector<std::string> command;  // the first is an absolute path
-  std::vector<std::string> compile;
-  std::vector<std::string> warm;     // started ahead
-  std::vector<std::string> session;  // stays for many cells; empty: there are no sessions
-  std::string file;                  // the usual name of a program
-  std::vector<std::string> environment;
-  std::vector<ErrorLine> errors;
+struct ProgramStart : UnsealedWorker {
+  const core::ProgramRule& program;  // its commands begin with absolute paths
+  const std::vector<ErrorLine>& errors;
 };
+// Exits if there is none: it is the host's.
+core::ProgramRequest ProgramRequestIn(const ReceivedRequest& received);
 
-struct ProgramStart {
-  const ProgramRunner& runner;
-  const seal::SealPlan& plan;
-  const seal::PreparedSeal& prepared;
-  core::CaptureLayout layout;
-};
 [[noreturn]] void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
                                    core::UniqueFd capture_memory);
 

@@ -3,10 +3,15 @@
 #include <linux/sched.h>
 
 #include <cerrno>
+#include <optional>
 #include <string_view>
+#include <utility>
 
 #include "engine/core/fd.h"
+#include "engine/core/mapping.h"
 #include "engine/core/process.h"
+#include "engine/inside/capture.h"
+#include "engine/inside/host_channel.h"
 #include "engine/seal/namespaces.h"
 
 namespace belljar::inside {
@@ -27,20 +32,36 @@ pid_t CloneWorker(const seal::SealPlan& plan, int* pidfd) {
   return core::CloneProcess(arguments);
 }
 
+// nullopt: not a spawn message.
+std::optional<core::SpawnMessage::Kind> SpawnKindOf(const core::Message& message, bool sessions) {
+  for (const auto kind : {core::SpawnMessage::kRun, core::SpawnMessage::kSession}) {
+    core::SpawnMessage expected;
+    expected.kind = kind;
+    const bool is_session = kind == core::SpawnMessage::kSession;
+    if (message.bytes == core::AsBytes(expected) && (sessions || !is_session) &&
+        message.descriptors.size() == (is_session ? 3 : 2)) {
+      return kind;
+    }
+  }
+  return std::nullopt;
+}
+
+// Answers the host, and closes the pidfd.
+core::Result<void> AnswerSpawn(int control, pid_t pid, int pidfd, int error_number) {
+  if (pid < 0) return core::SendMessage(control, core::AsBytes(core::SpawnReply{error_number, 0}));
+  const core::UniqueFd owned(pidfd);
+  const int descriptors[] = {pidfd};
+  return core::SendMessage(control, core::AsBytes(core::SpawnReply{0, pid}), descriptors);
+}
+
 }  // namespace
 
-core::Result<std::vector<std::string>> ReceiveStartTexts(int control, size_t count) {
+core::Result<std::string> ReceiveStartBytes(int control) {
   core::Result<core::Message> message = core::ReceiveMessage(control, 64);
   if (!message) return message.error();
-  if (message->descriptors.size() != count)
+  if (message->descriptors.size() != 1)
     return core::MakeError("receive start", "wrong number of memory files");
-  std::vector<std::string> texts;
-  for (const core::UniqueFd& file : message->descriptors) {
-    core::Result<std::string> text = core::ReadAll(file.get(), kMaxStartMessage);
-    if (!text) return text.error();
-    texts.push_back(std::move(*text));
-  }
-  return texts;
+  return core::ReadAll(message->descriptors[0].get(), kMaxStartMessage);
 }
 
 core::Result<void> AnswerStart(int control, const core::Result<void>& prepared) {
@@ -50,30 +71,39 @@ core::Result<void> AnswerStart(int control, const core::Result<void>& prepared) 
   return prepared;
 }
 
-std::optional<core::SpawnMessage::Kind> SpawnKindOf(const core::Message& message) {
-  for (const auto kind : {core::SpawnMessage::kRun, core::SpawnMessage::kSession}) {
-    core::SpawnMessage expected;
-    expected.kind = kind;
-    const size_t descriptors = kind == core::SpawnMessage::kSession ? 3 : 2;
-    if (message.bytes == core::AsBytes(expected) && message.descriptors.size() == descriptors) {
-      return kind;
-    }
+core::Result<void> ServeSpawns(int control, const seal::SealPlan& plan, const Spawning& spawning) {
+  for (;;) {
+    core::Result<core::Message> message = core::ReceiveMessage(control, sizeof(core::SpawnMessage));
+    if (!message) return message.error();
+    if (message->bytes.empty()) return {};
+    const std::optional<core::SpawnMessage::Kind> kind = SpawnKindOf(*message, spawning.sessions);
+    if (!kind) return core::MakeError("serve", "not a spawn message");
+    if (spawning.single_run) spawning.become(*kind, std::move(message->descriptors));
+    spawning.before_clone();
+    int pidfd = -1;
+    const pid_t pid = CloneWorker(plan, &pidfd);
+    if (pid == 0) spawning.become(*kind, std::move(message->descriptors));
+    const int error_number = errno;
+    spawning.after_clone();
+    if (core::Result<void> done = AnswerSpawn(control, pid, pidfd, error_number); !done)
+      return done;
   }
-  return std::nullopt;
 }
 
-core::Result<void> Spawn(const seal::SealPlan& plan, int control,
-                         const std::function<void()>& in_worker,
-                         const std::function<void()>& cloned) {
-  int pidfd = -1;
-  const pid_t pid = CloneWorker(plan, &pidfd);
-  if (pid == 0) in_worker();
-  const int error_number = errno;
-  if (cloned) cloned();
-  if (pid < 0) return core::SendMessage(control, core::AsBytes(core::SpawnReply{error_number, 0}));
-  const core::UniqueFd owned(pidfd);
-  const int descriptors[] = {pidfd};
-  return core::SendMessage(control, core::AsBytes(core::SpawnReply{0, pid}), descriptors);
+SealedWorker SealThisWorker(const UnsealedWorker& worker, int socket,
+                            core::UniqueFd capture_memory) {
+  core::Result<core::Mapping> region =
+      core::Mapping::Map(capture_memory.get(), worker.layout.size());
+  if (!region) FailSeal(socket, seal::SealStep::kCapture, region.error().error_number);
+  SetCapture(std::move(*region), worker.layout);
+  SealedWorker sealed;
+  const auto seal =
+      worker.kind == core::SpawnMessage::kSession ? &seal::SealSessionWorker : &seal::SealWorker;
+  const seal::SealFailure failure =
+      seal(worker.plan, worker.prepared, socket, sealed.resources, sealed.self_report);
+  if (failure.step != seal::SealStep::kNone) FailSeal(socket, failure.step, failure.error_number);
+  (void)capture_memory.Release();  // closed by the seal
+  return sealed;
 }
 
 }  // namespace belljar::inside

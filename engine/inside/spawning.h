@@ -1,37 +1,61 @@
 // What a zygote and a launcher have in common: the messages that start them and that ask them for
-// workers, and the clone.
+// workers, the clone, and how it is sealed.
 #ifndef BELLJAR_ENGINE_INSIDE_SPAWNING_H_
 #define BELLJAR_ENGINE_INSIDE_SPAWNING_H_
 
 #include <sys/types.h>
 
-#include <cstddef>
 #include <functional>
-#include <optional>
 #include <string>
-#include <vector>
 
+#include "engine/core/capture_layout.h"
+#include "engine/core/flat.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
-#include "engine/seal/seal_plan.h"
+#include "engine/seal/seal.h"
 
 namespace belljar::inside {
 
-// The texts of the start message: JSON first, then what is too large for it.
-core::Result<std::vector<std::string>> ReceiveStartTexts(int control, size_t count);
+core::Result<std::string> ReceiveStartBytes(int control);
+// The start message (seal/start_message.h).
+template <typename Start>
+core::Result<Start> ReceiveStart(int control) {
+  const core::Result<std::string> bytes = ReceiveStartBytes(control);
+  if (!bytes) return bytes.error();
+  return core::FromFlat<Start>("start message", *bytes);
+}
 
 // Answers the start message. `prepared` failed: with its error.
 core::Result<void> AnswerStart(int control, const core::Result<void>& prepared);
 
-// nullopt: not a spawn message.
-std::optional<core::SpawnMessage::Kind> SpawnKindOf(const core::Message& message);
+// How workers are made. `become` does not return. It is called in a clone, or for a single run in
+// the caller itself.
+struct Spawning {
+  bool single_run = false;
+  bool sessions = false;  // whether there are spawn messages for them
+  std::function<void(core::SpawnMessage::Kind, core::Descriptors)> become;
+  std::function<void()> before_clone = [] {};
+  std::function<void()> after_clone = [] {};  // in the caller, before it answers
+};
+// Serves spawn messages until the host closes `control`: ok, or the error that ended it.
+core::Result<void> ServeSpawns(int control, const seal::SealPlan& plan, const Spawning& spawning);
 
-// Clones the caller, answers the host, and closes the pidfd. Returns in the parent; `in_worker`
-// never does. `cloned` is called in the parent, before it answers.
-core::Result<void> Spawn(const seal::SealPlan& plan, int control,
-                         const std::function<void()>& in_worker,
-                         const std::function<void()>& cloned = {});
+// Of a worker, before it knows its request. All borrowed.
+struct UnsealedWorker {
+  const seal::SealPlan& plan;
+  const seal::PreparedSeal& prepared;
+  core::CaptureLayout layout;
+  core::SpawnMessage::Kind kind = core::SpawnMessage::kRun;
+};
+struct SealedWorker {
+  seal::WorkerResources resources;
+  seal::SelfReport self_report = 0;
+};
+// Maps the capture, which then takes output, and seals the worker; tells the host and exits if that
+// fails.
+SealedWorker SealThisWorker(const UnsealedWorker& worker, int socket,
+                            core::UniqueFd capture_memory);
 
 }  // namespace belljar::inside
 

@@ -2,8 +2,8 @@
 
 #include <cerrno>
 #include <chrono>
+#include <utility>
 
-#include "engine/core/mapping.h"
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/inside/capture.h"
@@ -44,27 +44,12 @@ bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
 }  // namespace
 
 void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd capture_memory) {
-  core::Result<core::Mapping> region =
-      core::Mapping::Map(capture_memory.get(), start.layout.size());
-  if (!region) FailSeal(socket.get(), seal::SealStep::kCapture, region.error().error_number);
-  SetCapture(std::move(*region), start.layout);
-
-  seal::WorkerResources resources;
-  seal::SelfReport self_report = 0;
-  const auto seal =
-      start.kind == core::SpawnMessage::kSession ? &seal::SealSessionWorker : &seal::SealWorker;
-  const seal::SealFailure failure =
-      seal(start.plan, start.prepared, socket.get(), resources, self_report);
-  if (failure.step != seal::SealStep::kNone)
-    FailSeal(socket.get(), failure.step, failure.error_number);
-  // The seal has closed it already.
-  (void)capture_memory.Release();
-
+  SealedWorker sealed = SealThisWorker(start, socket.get(), std::move(capture_memory));
   if (start.cloned && !AfterCloneInWorker()) FailSeal(socket.get(), seal::SealStep::kPython, 0);
   if (start.kind == core::SpawnMessage::kSession && !BeginSession()) {
     FailSeal(socket.get(), seal::SealStep::kPython, 0);
   }
-  SignalSealed(socket.get(), self_report, std::move(resources));
+  SignalSealed(socket.get(), sealed.self_report, std::move(sealed.resources));
   if (start.kind == core::SpawnMessage::kSession) ServeSession(socket.get(), start.layout);
 
   if (start.cloned && !core::WaitReadable(socket.get(), core::Clock::now() + kUntilIdle)) {

@@ -3,22 +3,16 @@
 #ifndef BELLJAR_ENGINE_INSIDE_WORKER_H_
 #define BELLJAR_ENGINE_INSIDE_WORKER_H_
 
-#include "engine/core/capture_layout.h"
 #include "engine/core/fd.h"
-#include "engine/core/wire.h"
-#include "engine/seal/seal.h"
+#include "engine/inside/spawning.h"
 
 namespace belljar::inside {
 
 // Seals itself, reports that on `socket`, waits for its request, runs it, reports, and waits to be
 // killed. EOF on `socket` while it waits means that the host no longer needs it.
-struct WorkerStart {
-  const seal::SealPlan& plan;
-  const seal::PreparedSeal& prepared;
-  core::CaptureLayout layout;
+struct WorkerStart : UnsealedWorker {
   bool cloned = true;
   bool has_all_modules = true;
-  core::SpawnMessage::Kind kind = core::SpawnMessage::kRun;
 };
 [[noreturn]] void RunWorker(const WorkerStart& start, core::UniqueFd socket,
                             core::UniqueFd capture_memory);

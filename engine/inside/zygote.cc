@@ -7,12 +7,9 @@
 #include <chrono>
 #include <cstdlib>
 #include <filesystem>
-#include <functional>
-#include <nlohmann/json.hpp>
-#include <optional>
+#include <utility>
 #include <vector>
 
-#include "engine/core/capture_layout.h"
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/inside/denials.h"
@@ -25,52 +22,29 @@
 #include "engine/inside/spawning.h"
 #include "engine/inside/worker.h"
 #include "engine/seal/seal.h"
+#include "engine/seal/start_message.h"
 
 namespace belljar::inside {
 namespace {
 
 constexpr size_t kThreadStack = 8 << 20;
 
-struct Start {
-  InterpreterOptions interpreter;
-  seal::SealPlan plan;
-  core::CaptureLayout layout;
-};
-
-core::Result<Start> ReceiveStart(int control) {
-  core::Result<std::vector<std::string>> texts = ReceiveStartTexts(control, 3);
-  if (!texts) return texts.error();
-  Start start;
-  const std::string& text = (*texts)[0];
-  start.interpreter.profile = std::move((*texts)[1]);
-  start.interpreter.other_profiles = std::move((*texts)[2]);
-  try {
-    const nlohmann::json json = nlohmann::json::parse(text);
-    json.at("interpreter").get_to(start.interpreter.program);
-    json.at("package_paths").get_to(start.interpreter.package_paths);
-    json.at("profile_packages").get_to(start.interpreter.profile_packages);
-    json.at("missing_modules").get_to(start.interpreter.missing_modules);
-    json.at("huge_pages").get_to(start.interpreter.huge_pages);
-    json.at("single_run").get_to(start.interpreter.single_run);
-    if (!start.interpreter.single_run) {
-      // Without a record workers are only slower.
-      core::Result<std::vector<HotBlock>> blocks =
-          ReadHotBlocks(json.at("hot_blocks").get<std::string>(),
-                        json.at("package_sets").get<std::vector<std::string>>());
-      if (blocks) start.interpreter.hot_blocks = std::move(*blocks);
-    }
-    json.at("named_modules").get_to(start.interpreter.named_modules);
-    json.at("capture_output").get_to(start.layout.output.count);
-    json.at("capture_report").get_to(start.layout.report.count);
-    json.at("capture_artifacts").get_to(start.layout.artifacts.count);
-    start.interpreter.keeps_artifacts = start.layout.artifacts.count > 0;
-    core::Result<seal::SealPlan> plan = seal::SealPlanFromJson(json.at("seal").get<std::string>());
-    if (!plan) return plan.error();
-    start.plan = std::move(*plan);
-    return start;
-  } catch (const nlohmann::json::exception& failure) {
-    return core::MakeError("read start message", failure.what());
-  }
+InterpreterOptions InterpreterOf(seal::ZygoteStart& start) {
+  InterpreterOptions options{.program = std::move(start.interpreter),
+                             .package_paths = std::move(start.package_paths),
+                             .profile_packages = std::move(start.profile_packages),
+                             .huge_pages = start.huge_pages,
+                             .keeps_artifacts = start.layout.artifacts.count > 0,
+                             .missing_modules = std::move(start.missing_modules),
+                             .profile = std::move(start.profile),
+                             .other_profiles = std::move(start.other_profiles),
+                             .single_run = start.single_run,
+                             .named_modules = std::move(start.named_modules)};
+  if (start.single_run) return options;
+  // Without a record workers are only slower.
+  core::Result<std::vector<HotBlock>> blocks = ReadHotBlocks(start.hot_blocks, start.package_sets);
+  if (blocks) options.hot_blocks = std::move(*blocks);
+  return options;
 }
 
 // A clone would not have the second thread, but might have a lock that it held.
@@ -102,13 +76,13 @@ struct Prepared {
 };
 
 // Optimisations for clones, useless for a worker that is not a clone.
-void PrepareClones(const Start& start, Prepared& prepared) {
-  const size_t least_together = start.interpreter.huge_pages ? kWorthPinning : 1;
+void PrepareClones(bool huge_pages, Prepared& prepared) {
+  const size_t least_together = huge_pages ? kWorthPinning : 1;
   if (core::Result<core::UniqueFd> pinned = PinHotPages(RehearseWorker, least_together); pinned) {
     prepared.hot_pages = std::move(*pinned);
   }
-  if (start.interpreter.huge_pages) CollapseIntoHugePages();
-  (void)PrepareFilePages(RehearseMore, start.interpreter.huge_pages).ok();
+  if (huge_pages) CollapseIntoHugePages();
+  (void)PrepareFilePages(RehearseMore, huge_pages).ok();
   (void)FindWarmPages(RehearseMore).ok();
 }
 
@@ -119,62 +93,21 @@ std::chrono::milliseconds OwnCpuTime() {
                                                       std::chrono::nanoseconds(time.tv_nsec));
 }
 
-core::Result<Prepared> Prepare(const Start& start) {
-  if (core::Result<void> done = StartInterpreter(start.interpreter); !done) return done.error();
+core::Result<Prepared> Prepare(const seal::ZygoteStart& start, const InterpreterOptions& options) {
+  if (core::Result<void> done = StartInterpreter(options); !done) return done.error();
   if (core::Result<void> done = InstallDenialHandler(); !done) return done.error();
   if (core::Result<void> done = CheckSingleThreaded(); !done) return done.error();
   FreezeInterpreter();
   Prepared prepared;
-  if (!start.interpreter.single_run) PrepareClones(start, prepared);
+  if (!start.single_run) PrepareClones(start.huge_pages, prepared);
   // Until here a failing interpreter could report to the host; no worker may inherit that file.
   if (dup2(STDIN_FILENO, STDERR_FILENO) < 0) return core::SystemError("close standard error");
   core::Result<seal::PreparedSeal> seal = seal::SealZygote(start.plan, StandardLibraryPath());
   if (!seal) return seal.error();
   prepared.seal = std::move(*seal);
   prepared.seal.base_address_space += start.layout.size();
-  if (start.interpreter.single_run) prepared.seal.base_cpu = OwnCpuTime();
+  if (start.single_run) prepared.seal.base_cpu = OwnCpuTime();
   return prepared;
-}
-
-// Does not return in the worker.
-core::Result<void> SpawnWorker(const Start& start, const seal::PreparedSeal& prepared, int control,
-                               core::SpawnMessage::Kind kind, core::Message message) {
-  BeforeClone();
-  const auto become_worker = [&] {
-    core::Descriptors& given = message.descriptors;
-    const WorkerStart worker{.plan = start.plan,
-                             .prepared = prepared,
-                             .layout = start.layout,
-                             .has_all_modules = start.interpreter.loads_all_modules(),
-                             .kind = kind};
-    if (kind == core::SpawnMessage::kSession) {
-      RunSessionInit(worker, std::move(given[2]), std::move(given[0]), std::move(given[1]));
-    }
-    RunWorker(worker, std::move(given[0]), std::move(given[1]));
-  };
-  return Spawn(start.plan, control, std::ref(become_worker), AfterCloneInZygote);
-}
-
-core::Result<void> Serve(const Start& start, const seal::PreparedSeal& prepared, int control) {
-  for (;;) {
-    core::Result<core::Message> message = core::ReceiveMessage(control, sizeof(core::SpawnMessage));
-    if (!message) return message.error();
-    if (message->bytes.empty()) return {};
-    const std::optional<core::SpawnMessage::Kind> kind = SpawnKindOf(*message);
-    if (!kind) return core::MakeError("serve", "not a spawn message");
-    if (start.interpreter.single_run) {
-      RunWorker({.plan = start.plan,
-                 .prepared = prepared,
-                 .layout = start.layout,
-                 .cloned = false,
-                 .has_all_modules = start.interpreter.loads_all_modules()},
-                std::move(message->descriptors[0]), std::move(message->descriptors[1]));
-    }
-    if (core::Result<void> done = SpawnWorker(start, prepared, control, *kind, std::move(*message));
-        !done) {
-      return done;
-    }
-  }
 }
 
 // The zygote's own stack may grow far (workers/zygote_process.cc), and glibc would give each
@@ -193,12 +126,23 @@ void UseOrdinaryThreadStacks() {
 int RunZygote(core::UniqueFd control) {
   unsetenv("LD_BIND_NOW");  // core/wire.h. NOLINT(concurrency-mt-unsafe): of one thread
   UseOrdinaryThreadStacks();
-  core::Result<Start> start = ReceiveStart(control.get());
+  core::Result<seal::ZygoteStart> start = ReceiveStart<seal::ZygoteStart>(control.get());
   if (!start) return AnswerStart(control.get(), start.error()) ? 0 : 1;
-  core::Result<Prepared> prepared = Prepare(*start);
+  const InterpreterOptions options = InterpreterOf(*start);
+  const core::Result<Prepared> prepared = Prepare(*start, options);
   const core::Result<void> is_ready = prepared ? core::Result<void>() : prepared.error();
   if (!AnswerStart(control.get(), is_ready)) return 1;
-  return Serve(*start, prepared->seal, control.get()) ? 0 : 1;
+  const auto become = [&](core::SpawnMessage::Kind kind, core::Descriptors given) {
+    const WorkerStart worker{{start->plan, prepared->seal, start->layout, kind},
+                             !start->single_run,
+                             options.loads_all_modules()};
+    if (kind == core::SpawnMessage::kSession) {
+      RunSessionInit(worker, std::move(given[2]), std::move(given[0]), std::move(given[1]));
+    }
+    RunWorker(worker, std::move(given[0]), std::move(given[1]));
+  };
+  const Spawning spawning{start->single_run, true, become, BeforeClone, AfterCloneInZygote};
+  return ServeSpawns(control.get(), start->plan, spawning) ? 0 : 1;
 }
 
 }  // namespace belljar::inside

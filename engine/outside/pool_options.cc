@@ -7,6 +7,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/core/program_messages.h"
 #include "engine/core/text.h"
 #include "engine/outside/probe.h"
 #include "engine/seal/landlock.h"
@@ -223,8 +224,9 @@ core::Result<pool::SparePoolOptions> PoolOptionsFor(const SandboxOptions& option
   pool.zygote.installation = std::move(installation);
   pool.zygote.profile_document = options.profile.document;
   pool.zygote.other_profiles = options.other_profiles;
-  pool.zygote.layout = {plan->ceiling.output,
-                        core::Bytes{plan->ceiling.result.count + kReportHeadroom.count},
+  const uint64_t result = plan->ceiling.result.count;
+  const uint64_t report = options.profile.program ? core::MaxAnswer(result) : result;
+  pool.zygote.layout = {plan->ceiling.output, core::Bytes{report + kReportHeadroom.count},
                         options.profile.artifacts};
   pool.zygote.plan = std::move(*plan);
   pool.zygote.kind = std::move(kind);

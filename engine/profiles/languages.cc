@@ -135,6 +135,17 @@ core::Result<std::optional<core::Profile>> LanguageCatalogue::FindInstalled(
   return std::optional<core::Profile>(std::move(*installed));
 }
 
+core::Result<void> LanguageCatalogue::NeedSessions(const core::Profile& language) const {
+  if (!language.program->session.empty()) return {};
+  std::vector<std::string> names = {kPython};
+  for (const core::Profile& each : languages_) {
+    if (!each.program->session.empty()) names.push_back(each.name);
+  }
+  return core::MakeError(language.program->title + " programs run one at a time; sessions are in " +
+                             core::Joined(names),
+                         "");
+}
+
 const core::Profile* LanguageCatalogue::OfFile(std::string_view path,
                                                std::string_view source) const {
   const std::string extension = fs::path(path).extension().string();

@@ -36,6 +36,9 @@ class LanguageCatalogue {
   // Likewise, as Installed: an error is also that it is not installed.
   core::Result<std::optional<core::Profile>> FindInstalled(const std::string& name) const;
 
+  // An error, the caller's, names those languages that have sessions if this one has none.
+  core::Result<void> NeedSessions(const core::Profile& language) const;
+
   // By the extension of a file, or else by the interpreter in its first line (#!); null: Python, or
   // unknown.
   const core::Profile* OfFile(std::string_view path, std::string_view source) const;

@@ -7,9 +7,11 @@
 #include <nlohmann/json.hpp>
 #include <thread>
 
+#include "engine/core/program_messages.h"
 #include "engine/core/wire.h"
 #include "engine/run/function_calls.h"
 #include "engine/run/places.h"
+#include "engine/run/program_report.h"
 #include "engine/run/report.h"
 #include "engine/workers/child_reaper.h"
 #include "engine/workers/observe.h"
@@ -204,7 +206,8 @@ core::Result<host::Outcome> Execution::Run() {
 }
 
 core::Result<void> Execution::SendRequest() {
-  const std::string metadata = Metadata(request_, question_, policy_);
+  const std::string metadata =
+      worker_.runs_programs ? ProgramMetadata(request_) : Metadata(request_, question_, policy_);
   const std::string inputs = InputsText(request_);
   const std::string modules = sends_modules_ ? ModulesText(request_) : std::string();
   core::RequestHeader header;
@@ -430,12 +433,15 @@ core::Result<host::Outcome> Execution::Collect(End end) {
 }
 
 bool Execution::ReadReported(host::Outcome& outcome) const {
+  if (worker_.runs_programs) {
+    const uint64_t size = core::MaxAnswer(request_.limits.result.count) + kReportOverhead;
+    const bool read = ReadProgramReport(worker_.capture.Report(size), MaxReport(request_), outcome);
+    if (!is_cell()) outcome.session.reset();
+    return read;
+  }
   const std::string report = worker_.capture.Report(MaxReport(request_));
   if (question_ && ReadAnswer(report, outcome)) return true;
-  const ReportBy by = worker_.runs_programs ? ReportBy::kProgramWorker : ReportBy::kWorker;
-  const bool read = ReadReport(report, outcome, worker_.capture.Artifacts(), by);
-  if (!is_cell()) outcome.session.reset();
-  return read;
+  return ReadReport(report, outcome, worker_.capture.Artifacts());
 }
 
 // Stops all traffic, whatever the worker still does.

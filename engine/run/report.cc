@@ -20,15 +20,6 @@ std::string Text(const json& value) {
   return value.is_null() ? std::string() : value.get<std::string>();
 }
 
-// json's own conversion would also accept true, 2.5 and 1e300.
-int Integer(const json& value) {
-  const bool fits = value.is_number_unsigned()
-                        ? value.get<uint64_t>() <= INT_MAX
-                        : value.is_number_integer() && value.get<int64_t>() >= INT_MIN;
-  if (!fits) throw std::runtime_error("not an int");
-  return value.get<int>();
-}
-
 int Count(const json& value) {
   const int count = Integer(value);
   if (count < 0) throw std::runtime_error("a negative count");
@@ -152,19 +143,16 @@ void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& ou
   outcome.artifacts_left_out += static_cast<uint64_t>(Count(object.at("artifacts_left_out")));
 }
 
-// Of programs of other languages: how they ended, and what they used, which the host, who looks
-// from outside, corrects upwards.
-void ReadProgram(const json& program, host::Outcome& outcome) {
-  outcome.usage.cpu_time = std::chrono::microseconds(
-      std::min<uint64_t>(program.at("cpu_microseconds").get<uint64_t>(), host::kMaxMicroseconds));
-  outcome.usage.max_rss_bytes = program.at("max_rss_bytes").get<uint64_t>();
-  const int signal = Count(program.at("signal"));
-  if (static_cast<uint64_t>(signal) > host::kMaxSignal) throw std::runtime_error("not a signal");
-  outcome.kill_signal = signal;
-  if (program.value("session_ended", false)) outcome.session.emplace().restarted = true;
-}
-
 }  // namespace
+
+// json's own conversion would also accept true, 2.5 and 1e300.
+int Integer(const json& value) {
+  const bool fits = value.is_number_unsigned()
+                        ? value.get<uint64_t>() <= INT_MAX
+                        : value.is_number_integer() && value.get<int64_t>() >= INT_MIN;
+  if (!fits) throw std::runtime_error("not an int");
+  return value.get<int>();
+}
 
 bool IsDisplayName(std::string_view name, size_t max) {
   return IsPlain(name, "-_.", max) && name.front() != '.';
@@ -202,10 +190,6 @@ bool ReadReportObject(const json& object, ReportBy by, host::Outcome& outcome,
     const auto comments = object.find("comments");
     if (comments != object.end()) {
       ReadValue<0>(*comments, {.max_items = kMaxComments}, read.comments);
-    }
-    if (const auto program = object.find("program");
-        program != object.end() && by == ReportBy::kProgramWorker) {
-      ReadProgram(*program, read);
     }
     read.truncated = ReadTruncated(object.at("truncated"));
     ReadArtifacts(object, artifacts, read);

@@ -1,4 +1,4 @@
-// Parses the report of a worker: JSON that a hostile process may have written.
+// Parses the report of a worker of Python: JSON that a hostile process may have written.
 #ifndef BELLJAR_ENGINE_RUN_REPORT_H_
 #define BELLJAR_ENGINE_RUN_REPORT_H_
 
@@ -19,10 +19,9 @@ inline constexpr size_t kMaxArtifacts = 64;
 inline constexpr size_t kMaxArtifactName = 64;
 inline constexpr size_t kMaxArtifactNote = 400;
 
-// Who says it. A worker of a launcher also says how its program ended (program_report.h). A host
-// that ran the worker, and is itself isolated (container/wire), may also declare what a worker
-// cannot: that the run timed out or was killed.
-enum class ReportBy { kWorker, kProgramWorker, kHost };
+// Who says it. A host that ran the worker, and is itself isolated (container/wire), may also
+// declare what a worker cannot: that the run timed out or was killed.
+enum class ReportBy { kWorker, kHost };
 
 // Fills in the worker's part of the outcome: status, result, error, findings, analysis, comments,
 // variables. `artifacts`: the bytes that contain the report's artifacts. False, with `outcome`
@@ -37,6 +36,9 @@ bool ReadAnswer(std::string_view report, host::Outcome& outcome);
 // As ReadReport, for a parsed object within the same depth.
 bool ReadReportObject(const nlohmann::json& object, ReportBy by, host::Outcome& outcome,
                       std::string_view artifacts = {});
+
+// Throws unless it is a whole number that an int can hold.
+int Integer(const nlohmann::json& value);
 
 // For displayed artifacts: at most `max` letters, digits and "-_.", which cannot lead to another
 // directory.

@@ -7,13 +7,11 @@
 #include <linux/filter.h>
 
 #include <optional>
-#include <string>
-#include <string_view>
+#include <tuple>
 #include <vector>
 
 #include "engine/core/limits.h"
 #include "engine/core/profile.h"
-#include "engine/core/result.h"
 
 namespace belljar::seal {
 
@@ -50,11 +48,17 @@ struct SealPlan {
   // Instead of `filter`, of the processes of a session: its workers, and its init.
   std::vector<sock_filter> session_filter;
   std::vector<sock_filter> init_filter;
-};
 
-// From the host to its zygote, which has the same version: a missing field is an error.
-std::string SealPlanToJson(const SealPlan& plan);
-core::Result<SealPlan> SealPlanFromJson(std::string_view json);
+  // Of the limits, only what the seal applies.
+  static auto Members(auto& plan) {
+    return std::tie(plan.without_namespaces, plan.without_privileges, plan.without_rlimits,
+                    plan.without_landlock, plan.without_seccomp, plan.own_user, plan.runs_programs,
+                    plan.runs_workspace, plan.paths, plan.ceiling.memory, plan.ceiling.cpu,
+                    plan.ceiling.output, plan.ceiling.result, plan.ceiling.file_size,
+                    plan.ceiling.open_files, plan.ceiling.processes, plan.workspace, plan.egress,
+                    plan.zygote_filter, plan.filter, plan.session_filter, plan.init_filter);
+  }
+};
 
 }  // namespace belljar::seal
 

@@ -20,10 +20,12 @@
 #include <limits>
 #include <nlohmann/json.hpp>
 
+#include "engine/core/flat.h"
 #include "engine/core/limits.h"
 #include "engine/core/thread.h"
 #include "engine/core/wire.h"
 #include "engine/seal/namespaces.h"
+#include "engine/seal/start_message.h"
 
 namespace belljar::workers {
 namespace {
@@ -183,65 +185,39 @@ std::string NamedModules(const ZygoteOptions& options) {
   return options.kind.modules ? nlohmann::json(*options.kind.modules).dump() : "null";
 }
 
-nlohmann::json LauncherStart(const ZygoteOptions& options) {
-  nlohmann::json errors = nlohmann::json::array();
-  for (const core::ErrorPattern& each : options.program->errors) {
-    errors.push_back({{"pattern", each.pattern}, {"groups", each.groups}, {"last", each.last}});
-  }
-  return {{"single_run", options.kind.single_run},
-          {"command", options.program->command},
-          {"compile", options.program->compile},
-          {"warm", options.program->warm},
-          {"session", options.program->session},
-          {"file", options.program->file},
-          {"environment", options.program->environment},
-          {"errors", std::move(errors)},
-          {"capture_output", options.layout.output.count},
-          {"capture_report", options.layout.report.count},
-          {"seal", seal::SealPlanToJson(options.plan)}};
-}
-
 core::Result<std::string> StartMessage(const ZygoteOptions& options) {
+  if (options.program) {
+    return core::ToFlat(seal::LauncherStart{options.kind.single_run, *options.program,
+                                            options.layout, options.plan});
+  }
+  const installation::Installation& from = options.installation;
   try {
-    if (options.program) return LauncherStart(options).dump();
-    return nlohmann::json{{"interpreter", options.installation.interpreter},
-                          {"package_paths",
-                           {options.installation.runner, options.installation.policy,
-                            options.installation.site_packages}},
-                          {"hot_blocks", options.installation.hot_blocks},
-                          {"package_sets", options.package_sets},
-                          {"profile_packages", ProfilePackages(options)},
-                          {"missing_modules", MissingModules(options)},
-                          {"huge_pages", options.huge_pages},
-                          {"single_run", options.kind.single_run},
-                          {"named_modules", NamedModules(options)},
-                          {"capture_output", options.layout.output.count},
-                          {"capture_report", options.layout.report.count},
-                          {"capture_artifacts", options.layout.artifacts.count},
-                          {"seal", seal::SealPlanToJson(options.plan)}}
-        .dump();
+    return core::ToFlat(
+        seal::ZygoteStart{.single_run = options.kind.single_run,
+                          .interpreter = from.interpreter,
+                          .package_paths = {from.runner, from.policy, from.site_packages},
+                          .profile_packages = ProfilePackages(options),
+                          .missing_modules = MissingModules(options),
+                          .named_modules = NamedModules(options),
+                          .profile = options.profile_document,
+                          .other_profiles = options.other_profiles,
+                          .hot_blocks = from.hot_blocks,
+                          .package_sets = options.package_sets,
+                          .huge_pages = options.huge_pages,
+                          .layout = options.layout,
+                          .plan = options.plan});
   } catch (const nlohmann::json::exception&) {
-    return core::MakeError("start zygote", "the path of the installation is not UTF-8: " +
-                                               options.installation.runner);
+    return core::MakeError("start zygote",
+                           "the path of the installation is not UTF-8: " + from.runner);
   }
 }
 
-// The large texts have their own files: in a JSON message, both sides would have to escape them.
 core::Result<void> SendStart(const ZygoteOptions& options, int control) {
   const core::Result<std::string> message = StartMessage(options);
   if (!message) return message.error();
-  std::vector<const std::string*> texts = {&*message};
-  if (!options.program) {
-    texts.insert(texts.end(), {&options.profile_document, &options.other_profiles});
-  }
-  std::vector<core::UniqueFd> files;
-  std::vector<int> descriptors;
-  for (const std::string* const text : texts) {
-    core::Result<core::UniqueFd> file = core::CreateMemoryFile("belljar-start", *text);
-    if (!file) return file.error();
-    descriptors.push_back(file->get());
-    files.push_back(std::move(*file));
-  }
+  const core::Result<core::UniqueFd> file = core::CreateMemoryFile("belljar-start", *message);
+  if (!file) return file.error();
+  const int descriptors[] = {file->get()};
   return core::SendMessage(control, "start", descriptors);
 }
 

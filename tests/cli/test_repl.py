@@ -5,6 +5,7 @@ import os
 import pty
 import re
 import select
+import shutil
 import signal
 import stat
 import struct
@@ -15,7 +16,7 @@ import time
 import pytest
 
 from tests.clocks import HANG
-from tests.machine import need_packages
+from tests.machine import need_layers, need_packages, need_program
 
 BANNER = "%help lists the commands"
 
@@ -821,3 +822,122 @@ def test_help(belljar):
     commands = belljar("repl", stdin=b"%help\n").stdout
     for name in ("undo", "branch", "checkpoints", "files", "get", "put", "vars", "time", "quit"):
         assert f"%{name}" in commands
+
+
+# --- other languages ----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def language(terminal):
+    """A prompt in a language whose program is there."""
+
+    def start(name: str, program: str, *arguments: str) -> Terminal:
+        need_layers("kernel", "namespaces", "landlock", "seccomp", "strict")
+        if name == "r" and not shutil.which(program):
+            pytest.skip("R is not installed: few machines have it")
+        need_program(program, name)
+        return terminal("--language", name, *arguments)
+
+    return start
+
+
+def test_bash_keeps_its_state_and_goes_on_where_it_must(language, tmp_path):
+    prompt = language("bash", "bash")
+    prompt.enter("cd /tmp; x=4")
+    assert "/tmp 4\n" in prompt.enter('echo "$PWD $x"')
+    prompt.enter("for i in 1 2; do", "...: ")
+    prompt.enter("if [[ $i == 2 ]]; then", "...: ")
+    prompt.enter("echo 'two", "...: ")
+    prompt.enter("fi", "...: ")
+    prompt.enter("lines'", "...: ")
+    prompt.enter("fi", "...: ")
+    assert "two\nfi\nlines\nIn [4]: " in prompt.enter("done")
+    prompt.enter("cat <<END | tr a-z A-Z", "...: ")
+    prompt.enter("in a (document", "...: ")
+    assert "IN A (DOCUMENT\n" in prompt.enter("END")
+    prompt.enter("double() {", "...: ")
+    prompt.enter("  echo $((2 * $1))", "...: ")
+    prompt.enter("}")
+    assert "42\n" in prompt.enter("double 21")
+    assert "belljar: ExitStatus: exited with status 1" in prompt.enter("false")
+    prompt.type("exit\r")
+    assert prompt.ended() == 0
+    assert (tmp_path / ".local/state/belljar/history-bash").read_text().endswith("false\nexit\n")
+
+
+def test_javascript_has_results_and_is_interrupted(language):
+    prompt = language("javascript", "node")
+    prompt.enter("const sum = (a, b) => {", "...: ")
+    prompt.enter("  // an open bracket: (", "...: ")
+    prompt.enter("  return /[/(]/.test('(') ? `${a + b", "...: ")
+    prompt.enter("}` : '' }")
+    assert "Out[2]: '42'" in prompt.enter("sum(40, 2)")
+    assert re.search(r"Out\[3\]: \{ a: 1 \}\ntime: .* ms", prompt.enter("%time ({a: 1})"))
+    assert "TypeError: boom" in prompt.enter("throw new TypeError('boom')")
+    prompt.enter("console.log('begun'); while (true) {}", "\nbegun\n")
+    prompt.type("\x03")
+    assert "belljar: Interrupted: interrupted" in prompt.until("In [6]: ")
+    assert "Out[6]: '3'" in prompt.enter("sum(1, 2)")
+
+
+def test_r_has_results(language):
+    prompt = language("r", "Rscript")
+    prompt.enter("f <- function(x)", "...: ")
+    prompt.enter("x +", "...: ")
+    prompt.enter("1 # (")
+    assert "Out[2]: [1] 42" in prompt.enter("f(41)")
+
+
+def test_commands_of_other_languages(language, tmp_path):
+    (tmp_path / "in.txt").write_text("from here")
+    prompt = language("bash", "bash", "--file", "in.txt")
+    assert "from here" in prompt.enter("cat in.txt")
+    assert "in.txt  9 bytes" in prompt.enter("%files")
+    prompt.enter("echo made > out.txt")
+    assert "saved out.txt, 5 bytes" in prompt.enter("%get out.txt")
+    for command in (
+        "%undo",
+        "%checkpoints",
+        "%branch",
+        "%vars",
+        "%timeit true",
+        "%%timeit",
+        "?PATH",
+    ):
+        assert f"{command.split()[0]} is for Python only, not for Bash" in prompt.enter(command)
+    shown = prompt.enter("%help")
+    assert "%reset" in shown and "%undo" not in shown and "NAME?" not in shown
+    assert "a new session\nIn [1]: " in prompt.enter("%reset")
+    assert "No such file" in prompt.enter("cat out.txt")
+
+
+def test_a_limit_ends_the_interpreter_and_not_the_session(language):
+    prompt = language("bash", "bash", "--timeout", "1")
+    prompt.enter("x=1; echo kept > a")
+    shown = prompt.enter("while :; do :; done")
+    assert "stopped after 1s of" in shown and "variables are gone" in shown
+    assert "kept \n" in prompt.enter('echo "$(cat a) $x"')
+
+
+def test_other_languages_without_a_terminal(belljar):
+    need_layers("kernel", "namespaces", "landlock", "seccomp", "strict")
+    cells = b"x=1\nif true; then\n\necho $x\nfi\n\n%time echo 2\n\nexit_with() { return $1; }\nexit_with 3\n"
+    done = belljar("repl", "--language", "sh", stdin=cells)
+    assert (done.code, done.stdout) == (1, "1\n2\n")
+    assert re.search(r"^time: .*\n.*exited with status 3\n", done.stderr)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("perl",), "Perl programs run one at a time; sessions are in python, bash, javascript, r"),
+        (("bsh",), 'unknown language "bsh"'),
+        (("bash", "--checkpoints", "3"), "--checkpoints is for sessions in Python, not in Bash"),
+        (("bash", "--container"), "--container is for sessions in Python, not in Bash"),
+        (("bash", "--profile", "basic"), "--profile is for sessions in Python, not in Bash"),
+    ],
+)
+def test_languages_that_cannot_be(belljar, arguments, message):
+    done = belljar("repl", "--language", *arguments, stdin=b"")
+    assert done.code == 2
+    assert message in done.stderr

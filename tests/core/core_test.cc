@@ -14,12 +14,16 @@
 
 #include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstddef>
+#include <cstdint>
 #include <cstring>
 #include <ctime>
 #include <filesystem>
 #include <functional>
 #include <iterator>
+#include <optional>
+#include <string>
 #include <thread>
 #include <utility>
 #include <vector>
@@ -27,6 +31,7 @@
 #include "engine/core/bytes.h"
 #include "engine/core/capture_layout.h"
 #include "engine/core/fd.h"
+#include "engine/core/flat.h"
 #include "engine/core/limits.h"
 #include "engine/core/mapping.h"
 #include "engine/core/process.h"
@@ -41,7 +46,72 @@
 #include "tests/support/support.h"
 
 namespace belljar::core::core_test {
+
+struct Inner {
+  std::string text;
+  std::optional<int> number;
+  static auto Members(auto& inner) { return std::tie(inner.text, inner.number); }
+};
+
+struct Outer {
+  bool flag = false;
+  int16_t small = 0;
+  Bytes size{0};
+  std::chrono::milliseconds time{0};
+  std::vector<uint32_t> numbers;
+  std::vector<Inner> inner;
+  static auto Members(auto& outer) {
+    return std::tie(outer.flag, outer.small, outer.size, outer.time, outer.numbers, outer.inner);
+  }
+};
+
 namespace {
+
+Outer Filled() {
+  return {.flag = true,
+          .small = -2,
+          .size = Bytes{1},
+          .time = std::chrono::milliseconds(-7),
+          .numbers = {1, 0xffffffff},
+          .inner = {{"a\0b", std::nullopt}, {"", -1}}};
+}
+
+TEST(Flat, WhatIsReadIsWhatWasWritten) {
+  const std::string bytes = ToFlat(Filled());
+  const Result<Outer> read = FromFlat<Outer>("it", bytes);
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(ToFlat(*read), bytes);
+  EXPECT_TRUE(read->flag);
+  EXPECT_EQ(read->small, -2);
+  EXPECT_EQ(read->time, std::chrono::milliseconds(-7));
+  EXPECT_EQ(read->numbers, (std::vector<uint32_t>{1, 0xffffffff}));
+  ASSERT_EQ(read->inner.size(), 2u);
+  EXPECT_FALSE(read->inner[0].number);
+  EXPECT_EQ(read->inner[1].number, -1);
+}
+
+TEST(Flat, WhatIsNotWholeOrDoesNotFitIsAnError) {
+  const std::string bytes = ToFlat(Filled());
+  for (size_t size = 0; size < bytes.size(); ++size) {
+    EXPECT_FALSE(FromFlat<Outer>("it", bytes.substr(0, size))) << size;
+  }
+  EXPECT_FALSE(FromFlat<Outer>("it", bytes + "x"));
+  const auto with = [&](size_t at, uint64_t number) {
+    std::string changed = bytes;
+    memcpy(changed.data() + at, &number, sizeof number);
+    return FromFlat<Outer>("it", changed).ok();
+  };
+  EXPECT_TRUE(with(0, 0));
+  EXPECT_FALSE(with(0, 2)) << "no bool";
+  EXPECT_FALSE(with(8, 0x8000)) << "more than an int16_t";
+  // Sizes of lists and texts: more than there is, also where a multiplication would wrap.
+  constexpr size_t kNumbers = 32;
+  for (const uint64_t size : {uint64_t{1000}, uint64_t{1} << 62, ~uint64_t{0}}) {
+    EXPECT_FALSE(with(kNumbers, size)) << size;
+    EXPECT_FALSE(with(kNumbers + 16, size)) << size;
+    EXPECT_FALSE(with(kNumbers + 24, size)) << size;
+  }
+}
 
 using std::chrono::milliseconds;
 using std::chrono::seconds;

@@ -10,6 +10,7 @@
 
 #include "engine/core/socket.h"
 #include "engine/host/outcome.h"
+#include "engine/run/program_report.h"
 #include "engine/run/report.h"
 #include "engine/run/worker_channel.h"
 #include "tests/fuzz/invariant.h"
@@ -19,13 +20,14 @@ namespace {
 
 using Json = nlohmann::json;
 
-void Try(std::string_view report) {
+void Try(std::string_view report, bool is_program) {
   host::Outcome outcome;
   outcome.execution_id = "unchanged";
   outcome.stdout_stream = {std::string(report), 7};
   const std::string before = host::OutcomeToJson(outcome);
-  const bool read = run::ReadReport(report, outcome, "the bytes that artifacts are parts of",
-                                    run::ReportBy::kProgramWorker);
+  const bool read = is_program
+                        ? run::ReadProgramReport(report, 200, outcome)
+                        : run::ReadReport(report, outcome, "the bytes that artifacts are parts of");
   for (const int indent : {-1, 2}) {
     const std::string text = host::OutcomeToJson(outcome, indent);
     const Json json = Json::parse(text, nullptr, false);
@@ -77,7 +79,7 @@ void TryChannel(std::string_view bytes) {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const std::string_view bytes(reinterpret_cast<const char*>(data), size);
-  belljar::tests::Try(bytes);
+  for (const bool is_program : {false, true}) belljar::tests::Try(bytes, is_program);
   belljar::tests::TryChannel(bytes);
   return 0;
 }

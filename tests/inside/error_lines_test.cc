@@ -15,7 +15,7 @@ std::vector<ErrorLine> Patterns(
     const std::vector<std::pair<std::string, std::vector<std::string>>>& given, bool last = false) {
   std::vector<ErrorLine> patterns;
   for (const auto& [pattern, groups] : given) {
-    core::Result<ErrorLine> line = ErrorLine::Compile(pattern, groups, last);
+    core::Result<ErrorLine> line = ErrorLine::Compile({pattern, groups, last});
     if (!line) abort();
     patterns.push_back(std::move(*line));
   }
@@ -25,7 +25,7 @@ std::vector<ErrorLine> Patterns(
 TEST(ErrorLines, AGroupIsWhatItIsCalled) {
   const auto patterns = Patterns({{"^([^:]+):([0-9]+):([0-9]+): ([A-Za-z]+): (.*)$",
                                    {"file", "line", "column", "type", "message"}}});
-  const ProgramError error =
+  const core::ProgramError error =
       ReadErrorLines(patterns, "note\nmain.c:3:7: Error: no such thing\n", "main.c");
   EXPECT_EQ(error.line, 3);
   EXPECT_EQ(error.column, 7);
@@ -43,7 +43,7 @@ TEST(ErrorLines, ALineOfAnotherFileIsPassedOver) {
 
 TEST(ErrorLines, TheFirstLineOfEachPatternCounts) {
   const auto patterns = Patterns({{"^E: (.*)$", {"message"}}, {"line ([0-9]+)", {"line"}}});
-  const ProgramError error = ReadErrorLines(patterns, "E: a\nE: b\nline 1\nline 2\n", "f");
+  const core::ProgramError error = ReadErrorLines(patterns, "E: a\nE: b\nline 1\nline 2\n", "f");
   EXPECT_EQ(error.message, "a");
   EXPECT_EQ(error.line, 1);
 }
@@ -51,7 +51,7 @@ TEST(ErrorLines, TheFirstLineOfEachPatternCounts) {
 TEST(ErrorLines, OrTheLastOne) {
   const auto patterns =
       Patterns({{"^([A-Z])Error$", {"type"}}, {"^ (.), line ([0-9]+)$", {"file", "line"}}}, true);
-  const ProgramError error =
+  const core::ProgramError error =
       ReadErrorLines(patterns, "AError\n f, line 1\n f, line 2\n g, line 3\nBError\n", "f");
   EXPECT_EQ(error.type, "B");
   EXPECT_EQ(error.line, 2);
@@ -65,10 +65,10 @@ TEST(ErrorLines, WhatIsNoNumberOrTooLongIsNoError) {
 }
 
 TEST(ErrorLines, APatternThatCannotBeIsRefused) {
-  const core::Result<ErrorLine> unbalanced = ErrorLine::Compile("(", {}, false);
+  const core::Result<ErrorLine> unbalanced = ErrorLine::Compile({"(", {}});
   ASSERT_FALSE(unbalanced);
   EXPECT_NE(unbalanced.error().ToString().find("compile the pattern"), std::string::npos);
-  EXPECT_FALSE(ErrorLine::Compile("(a)", {"line", "message"}, false));
+  EXPECT_FALSE(ErrorLine::Compile({"(a)", {"line", "message"}}));
 }
 
 }  // namespace

@@ -231,19 +231,15 @@ TEST(Report, AnAnalysisThatTheRunnerCannotHaveWrittenIsRefused) {
   EXPECT_FALSE(without.analysis);
 }
 
-TEST(Report, OnlyTheWorkerOfAProgramSaysHowItEnded) {
+TEST(Report, AWorkerOfPythonCannotSayHowAProgramEnded) {
   json report = GoodReport();
   report["program"] = {
       {"cpu_microseconds", 7}, {"max_rss_bytes", 8}, {"signal", 11}, {"session_ended", true}};
-  host::Outcome python, program;
-  ASSERT_TRUE(ReadReport(report.dump(), python));
-  ASSERT_TRUE(ReadReport(report.dump(), program, {}, ReportBy::kProgramWorker));
-  EXPECT_EQ(python.kill_signal, 0);
-  EXPECT_FALSE(python.session);
-  EXPECT_EQ(program.kill_signal, 11);
-  EXPECT_TRUE(program.session && program.session->restarted);
-  report["program"]["signal"] = host::kMaxSignal + 1;
-  EXPECT_FALSE(ReadReport(report.dump(), program, {}, ReportBy::kProgramWorker));
+  host::Outcome outcome;
+  ASSERT_TRUE(ReadReport(report.dump(), outcome));
+  EXPECT_EQ(outcome.kill_signal, 0);
+  EXPECT_EQ(outcome.usage.max_rss_bytes, 0);
+  EXPECT_FALSE(outcome.session);
 }
 
 TEST(Report, ListsThatAreNoListsAreRefused) {

@@ -39,6 +39,8 @@ const char* sigabbrev_np(int signal) {
 // Between fork and exec too: in the locale C, which all programs keep, it only looks up a table.
 const char* strerrordesc_np(int error) { return strerror(error); }
 
+const char* sigdescr_np(int signal) { return sigabbrev_np(signal) ? strsignal(signal) : NULL; }
+
 int close_range(unsigned first, unsigned last, int flags) {
   return (int)syscall(SYS_close_range, first, last, flags);
 }

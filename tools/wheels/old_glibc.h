@@ -19,6 +19,7 @@ extern "C" {
 const char* strerrorname_np(int error) noexcept;                     // 2.32
 const char* strerrordesc_np(int error) noexcept;                     // 2.32
 const char* sigabbrev_np(int signal) noexcept;                       // 2.32
+const char* sigdescr_np(int signal) noexcept;                        // 2.32
 int close_range(unsigned first, unsigned last, int flags) noexcept;  // 2.34
 
 // 2.33
