@@ -82,9 +82,18 @@ differs:
 
 - Programs may start others, up to 128 processes and threads, in a PID namespace that ends with
   the run. Whatever is left when the program ends is killed.
-- The root shows the language's own trees and the shared libraries, read-only. `/workspace` and
-  `/tmp` are private and bounded. Nothing in them can be executed, unless the language compiles.
-- `/proc` shows the run's own processes and nothing of the machine.
+- The root shows the language's own trees, the shared libraries and, except to SQLite, `/usr/bin`
+  with the shell and its commands, read-only. `/workspace` and `/tmp` are private and bounded.
+  Nothing in them can be executed, unless the language compiles. `/dev/shm` is `/tmp`.
+- A command of `/usr/bin` that needs more than that fails. In Bash, Perl works, and `python3` with
+  its standard library; Node.js only with `--jitless`. Ruby, R, Java and Python with Debian's
+  packages are languages of their own.
+- `/proc` shows the run's own processes and nothing of the machine: there is no `/proc/cpuinfo` and
+  no `/proc/meminfo`, so `os.cpus()` in Node.js is empty, `detectCores()` in R is `NA`, and `free`
+  and `uptime` fail. `nproc` and `os.availableParallelism()` tell the number of processors.
+- There is one user, `sandbox` with the home `/workspace`, and the names `localhost` and `belljar`.
+  Nothing listens there: a socket is refused, also for loopback, and so is what needs one, such as
+  `os.networkInterfaces()` in Node.js and `makeCluster()` in R.
 - Programs have three descriptors, which are pipes, and no terminal, also where `belljar run` has
   one.
 - A system call that is not allowed fails with EPERM, and **is not recorded**: the handler that
@@ -121,7 +130,7 @@ output and files are as without a container. What differs:
   `/workspace` and `/tmp` can be executed there.
 - The container bounds processes and threads: 192, under gVisor 384 with its own. Under gVisor
   a fork bomb may end the container, and the run is `killed`.
-- Of `/usr/bin`, an image for Bash or R has the commands that are smaller than 8 MB with their
+- Of `/usr/bin`, an image for an interpreter has the commands that are smaller than 8 MB with their
   libraries; one for a compiled language has the compiler and the linker. Of `/usr/include` it has
   the headers of the C and C++ libraries.
 - There is no network, and `--profile network` is refused. Nothing is started ahead of its program.

@@ -16,6 +16,7 @@
 #include <string>
 
 #include "engine/core/fd.h"
+#include "engine/core/profile.h"
 #include "engine/seal/privileges.h"
 
 namespace belljar::seal {
@@ -98,7 +99,9 @@ core::Result<void> Attach(const Tree& tree) {
   std::error_code code;
   std::filesystem::create_directories(tree.is_directory ? target : target.parent_path(), code);
   if (code) return core::SystemErrorOf(code.value(), "create " + target.string());
-  if (!tree.is_directory) {
+  // It exists if a tree that is shown already has it, read-only: /usr/bin, and an interpreter
+  // there.
+  if (!tree.is_directory && !std::filesystem::exists(target, code)) {
     core::UniqueFd file(open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
     if (!file) return core::SystemError("create " + target.string());
   }
@@ -106,6 +109,19 @@ core::Result<void> Attach(const Tree& tree) {
               MOVE_MOUNT_F_EMPTY_PATH) != 0) {
     return core::SystemError("show " + tree.path);
   }
+  return {};
+}
+
+// Creates the file at its own path below kStage, unless a tree there has one or cannot have it.
+core::Result<void> Place(const std::string& path, const std::string& text) {
+  const std::filesystem::path target = kStage + path;
+  std::error_code code;
+  std::filesystem::create_directories(target.parent_path(), code);
+  if (code) return core::SystemErrorOf(code.value(), "create " + target.parent_path().string());
+  const core::UniqueFd file(
+      open(target.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444));
+  if (!file && (errno == EEXIST || errno == EROFS)) return {};
+  if (!file || !core::WriteBytes(file.get(), text)) return core::SystemError("create " + path);
   return {};
 }
 
@@ -172,13 +188,25 @@ SymbolicLinks LinksForPrograms() {
   SymbolicLinks links = {{"/dev/fd", "/proc/self/fd"},
                          {"/dev/stdin", "/proc/self/fd/0"},
                          {"/dev/stdout", "/proc/self/fd/1"},
-                         {"/dev/stderr", "/proc/self/fd/2"}};
+                         {"/dev/stderr", "/proc/self/fd/2"},
+                         // For shm_open and sem_open: Python's multiprocessing has locks there.
+                         {"/dev/shm", core::kTemporaryPath}};
   for (const char* path : {"/bin", "/sbin", "/lib", "/lib32", "/lib64"}) {
     std::error_code code;
     const std::filesystem::path target = std::filesystem::read_symlink(path, code);
     if (!code) links.emplace_back(path, target.string());
   }
   return links;
+}
+
+SmallFiles FilesForPrograms() {
+  const std::string id = std::to_string(kSandboxUid);
+  return {
+      {"/etc/passwd", "sandbox:x:" + id + ":" + id + "::" + core::kWorkspacePath + ":/bin/sh\n"},
+      {"/etc/group", "sandbox:x:" + id + ":\n"},
+      {"/etc/hosts", std::string("127.0.0.1 localhost ") + kHostName + "\n::1 localhost\n"},
+      // Without it glibc asks a name server first.
+      {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"}};
 }
 
 bool MountOwnProc() {
@@ -190,7 +218,7 @@ bool MountOwnProc() {
 
 core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
                                     const std::vector<std::string>& empty,
-                                    const SymbolicLinks& links) {
+                                    const SymbolicLinks& links, const SmallFiles& files) {
   if (sethostname(kHostName, sizeof kHostName - 1) != 0) return core::SystemError("set host name");
   // No later mount may propagate to the host.
   if (mount(nullptr, "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0) {
@@ -226,6 +254,9 @@ core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
     if (symlink(target.c_str(), (kStage + path).c_str()) != 0 && errno != EEXIST) {
       return core::SystemError("create " + path);
     }
+  }
+  for (const auto& [path, text] : files) {
+    if (core::Result<void> done = Place(path, text); !done) return done;
   }
   if (chdir(kStage) != 0) return core::SystemError("enter private root");
   // pivot_root(".", ".") stacks the old root on the new one, and the detach removes it

@@ -46,18 +46,21 @@ bool EnterOwnUser();
 // nosuid, nodev, and detaches the old root. A missing path that is not optional is an error that
 // names it. Folders excluded from a path are hidden; paths below them are still mounted if they
 // come later in the list. `empty` are directories for a worker to mount on. `links`: symbolic
-// links, path and target.
+// links, path and target. `files`: path and text; where a path of `paths` has one, that stays.
 using SymbolicLinks = std::vector<std::pair<std::string, std::string>>;
+using SmallFiles = std::vector<std::pair<std::string, std::string>>;
 core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
                                     const std::vector<std::string>& empty,
-                                    const SymbolicLinks& links = {});
+                                    const SymbolicLinks& links = {}, const SmallFiles& files = {});
 
 // For a worker that runs programs. Its zygote shows this machine's /proc, because the kernel allows
 // a new one only to who sees one in full (mount_too_revealing in fs/namespace.c); no program runs
 // there.
 core::PathRule ProcOfMachine();
-// Where the links of a machine's root lead (/bin to usr/bin), and those of /dev to /proc.
+// Where the links of a machine's root lead (/bin to usr/bin), and those of /dev to /proc and /tmp.
 SymbolicLinks LinksForPrograms();
+// The names of the user and of the host, which libraries look up; nothing of this machine.
+SmallFiles FilesForPrograms();
 inline constexpr char kOwnProc[] = "/.proc";
 
 // Worker, in a mount and a PID namespace of its own: replaces the machine's /proc by one that shows

@@ -51,12 +51,16 @@ core::Result<void> EnterPlannedRoot(const SealPlan& plan, const std::vector<core
   if (plan.workspace) empty = {core::kWorkspacePath, core::kTemporaryPath};
   std::vector<core::PathRule> shown = ShownParts(paths);
   SymbolicLinks links;
+  SmallFiles files;
   if (plan.runs_programs) {
     shown.push_back(ProcOfMachine());
     empty.emplace_back(kOwnProc);
     links = LinksForPrograms();
+    files = FilesForPrograms();
   }
-  if (core::Result<void> done = EnterPrivateRoot(shown, empty, links); !done) return done.error();
+  if (core::Result<void> done = EnterPrivateRoot(shown, empty, links, files); !done) {
+    return done.error();
+  }
   if (plan.workspace) prepared.covered = CoveredByWorkspace(shown);
   return {};
 }
@@ -72,6 +76,12 @@ core::Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<core:
   core::Result<std::vector<core::PathRule>> parts =
       plan.without_namespaces ? TakenApart(paths) : paths;
   if (!parts) return parts.error();
+  // In a root that is not ours they would be the machine's.
+  if (plan.runs_programs && !plan.without_namespaces) {
+    for (const auto& [path, text] : FilesForPrograms()) {
+      parts->push_back({.path = path, .optional = true});
+    }
+  }
   core::Result<std::vector<ReadableTree>> readable = OpenReadableTrees(*parts);
   if (!readable) return readable.error();
   prepared.landlock_readable = std::move(*readable);

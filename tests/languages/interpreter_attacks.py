@@ -217,11 +217,11 @@ NODE = attacks(
     ),
     (
         "child_process",
-        "const r = require('child_process').spawnSync('/bin/cat', ['<secret>']); console.log(r.error ? 'held' : String(r.stdout))",
+        "const r = require('child_process').spawnSync('/bin/cat', ['<secret>']); console.log(String(r.stdout || '') || 'held')",
     ),
     (
         "process.binding",
-        "const r = process.binding('spawn_sync').spawn({file: '/bin/cat', args: ['cat', '<secret>'], stdio: [{type: 'pipe', readable: true}, {type: 'pipe', writable: true}]}); console.log(r.error ? 'held' : String(r.output[1]))",
+        "const r = process.binding('spawn_sync').spawn({file: '/bin/cat', args: ['cat', '<secret>'], stdio: [{type: 'pipe', readable: true}, {type: 'pipe', writable: true}]}); console.log(String(r.output?.[1] || '') || 'held')",
     ),
     (
         "a program of its own",
