@@ -63,8 +63,8 @@ with belljar.Sandbox(language="bash") as box, box.session() as session:
 Cells of a session may also be [in several languages](sessions.md#several-languages), Python among
 them, over the same files: `session.run(code, language="r")`.
 
-`belljar repl --language bash` is a [prompt](cli-repl.md) over one. A server opens one by `open_session`
-or `POST /v1/sessions` with `language`. Between cells all its
+`belljar repl --language bash` is a [prompt](cli-repl.md) over one. A server opens one by
+`open_session` or `POST /v1/sessions` with `language`. Between cells all its
 processes are stopped. An interrupted cell leaves everything as it is; in JavaScript an interrupt in
 the first moment of a cell can end the interpreter instead. A cell that is stopped by a
 limit ends its interpreter: the session goes on with a new one (`session.restarted`), without the

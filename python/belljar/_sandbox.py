@@ -362,10 +362,10 @@ class Sandbox:
         If the sandbox names no profile, the session has all enabled ones together, whose start
         takes seconds if there are large packages among them. In a container
         it has no checkpoints: a cell that is killed ends it, and `result.session.note` says so.
-        Of other languages, Bash, JavaScript and R have sessions. They have no checkpoints, branches,
-        containers or network, and after a cell that is stopped by a limit go on with a new
-        interpreter and the files from before that cell. Cells may
-        be in several languages.
+        Of other languages, Bash, JavaScript and R have sessions. They have no checkpoints,
+        branches, containers or network, and after a cell that is stopped by a limit go on with a
+        new interpreter and the files from before that cell. Cells may be in several
+        languages.
 
         Args:
             timeout, cpu, output: Limits of each cell that does not set its own. None: the

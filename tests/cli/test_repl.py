@@ -921,7 +921,7 @@ def test_a_limit_ends_the_interpreter_and_not_the_session(language):
 
 def test_other_languages_without_a_terminal(belljar):
     need_layers("kernel", "namespaces", "landlock", "seccomp", "strict")
-    cells = b"x=1\nif true; then\n\necho $x\nfi\n\n%time echo 2\n\nexit_with() { return $1; }\nexit_with 3\n"
+    cells = b"x=1\nif true; then\n\necho $x\nfi\n\n%time echo 2\n\nf() { return $1; }\nf 3\n"
     done = belljar("repl", "--language", "sh", stdin=cells)
     assert (done.code, done.stdout) == (1, "1\n2\n")
     assert re.search(r"^time: .*\n.*exited with status 3\n", done.stderr)

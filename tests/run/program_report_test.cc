@@ -138,8 +138,9 @@ TEST(ProgramReport, AnAnswerSaysHowTheCellFailed) {
 TEST(ProgramReport, AMalformedAnswerEndsTheInterpreter) {
   for (const char* answer :
        {"x", "[]", "1", "{", R"({"exit_code": "1"})", R"({"exit_code": 1e300})",
-        R"({"error": {"line": 2.5}})", R"({"error": {"column": 99999999999}})", R"({"error": 1})", R"({"result": 1})",
-        R"({"repr": [1]})", R"({"repr": "a", "repr": "b"})", "[[[[[[[[[[[[[]]]]]]]]]]]]]"}) {
+        R"({"error": {"line": 2.5}})", R"({"error": {"column": 99999999999}})", R"({"error": 1})",
+        R"({"result": 1})", R"({"repr": [1]})", R"({"repr": "a", "repr": "b"})",
+        "[[[[[[[[[[[[[]]]]]]]]]]]]]"}) {
     const host::Outcome outcome = Read(Answered(answer));
     EXPECT_EQ(ErrorText(outcome), "SessionError: the interpreter's answer was malformed") << answer;
     EXPECT_TRUE(outcome.session && outcome.session->restarted) << answer;
