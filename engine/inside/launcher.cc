@@ -32,9 +32,11 @@ core::Result<Start> ReceiveStart(int control) {
     json.at("single_run").get_to(start.single_run);
     json.at("command").get_to(start.runner.command);
     json.at("compile").get_to(start.runner.compile);
-    // Nothing is ahead of a single run.
-    if (!start.single_run) json.at("warm").get_to(start.runner.warm);
+    json.at("warm").get_to(start.runner.warm);
+    json.at("reports_value").get_to(start.runner.reports_value);
+    start.runner.starts_ahead = !start.single_run;  // nothing is ahead of a single run
     json.at("session").get_to(start.runner.session);
+    json.at("shows").get_to(start.runner.shows);
     json.at("file").get_to(start.runner.file);
     json.at("environment").get_to(start.runner.environment);
     for (const nlohmann::json& entry : json.at("errors")) {
@@ -46,6 +48,7 @@ core::Result<Start> ReceiveStart(int control) {
     }
     json.at("capture_output").get_to(start.layout.output.count);
     json.at("capture_report").get_to(start.layout.report.count);
+    json.at("capture_artifacts").get_to(start.layout.artifacts.count);
     core::Result<seal::SealPlan> plan = seal::SealPlanFromJson(json.at("seal").get<std::string>());
     if (!plan) return plan.error();
     start.plan = std::move(*plan);

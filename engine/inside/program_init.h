@@ -23,7 +23,8 @@ struct End {
   int not_started = 0;  // errno
   int exit_code = 0;    // 128 + number for a signal, as shells say
   int signal = 0;
-  uint64_t max_rss_bytes = 0;  // of it, and of the processes that it has waited for
+  uint64_t max_rss_bytes = 0;     // of it, and of the processes that it has waited for
+  uint64_t cpu_microseconds = 0;  // of it, if the kernel does not count it among the children yet
   bool ok() const { return not_started == 0 && exit_code == 0; }
 };
 
@@ -49,7 +50,10 @@ class ProgramInit {
   std::optional<Dialogue> StartDialogue(const std::vector<std::string>& command,
                                         const std::vector<std::string>& environment,
                                         const core::UniqueFd& input = {});
-  End Finish(std::string_view input);
+  // `receive` is called whenever `source` is readable, and may close it. False: the program is
+  // done, and is ended as if it had exited with 0.
+  End Finish(std::string_view input, const core::UniqueFd& source = {},
+             const std::function<bool()>& receive = {});
 
   // Instead of Finish: until `source` is readable and `receive` wants no more, or the program ends:
   // how, or nullopt if it still runs. `receive` may close `source`. An interrupt of the host is
@@ -78,6 +82,7 @@ class ProgramInit {
   std::optional<int> Watch(const core::UniqueFd* source, const std::function<bool()>& receive);
   std::optional<int> HandleSignals(bool interrupts);
   End Ended(int status);
+  End EndDone();
   void EndAll();
   void Drain(size_t stream);
   void KeepTail(std::string_view bytes);

@@ -88,6 +88,24 @@ void LeaveOut(const char* part, nlohmann::json& report) {
   report["truncated"][part] = true;
 }
 
+// Without what would make it larger than `max_size`.
+std::string TextWithValue(nlohmann::json report, const CellReport& of, size_t max_size) {
+  if (of.result) {
+    report["result"] = PlainValue(*of.result);
+    report["has_result"] = !report["result"].is_discarded();
+    if (report["result"].is_discarded()) LeaveOut("result", report);
+  }
+  if (of.result_repr) report["result_repr"] = core::ValidUtf8(*of.result_repr);
+  AddShownFiles(of.shown, report);
+  std::string text = Text(report);
+  for (const char* const part : {"result_repr", "result"}) {
+    if (text.size() <= max_size) break;
+    LeaveOut(part, report);
+    text = Text(report);
+  }
+  return text;
+}
+
 }  // namespace
 
 ChildUsage UsageOfChildren() {
@@ -98,15 +116,17 @@ ChildUsage UsageOfChildren() {
 }
 
 std::string ReportOfProgram(const End& end, const char* type, const ProgramError& error,
-                            const ChildUsage& before) {
+                            const ChildUsage& before, const CellReport& answer, size_t max_size) {
   const ChildUsage usage = UsageOfChildren();
   const bool is_program = usage.max_rss_bytes > before.max_rss_bytes;
-  return Text(
+  const uint64_t used_cpu = usage.cpu_microseconds + end.cpu_microseconds;
+  nlohmann::json report =
       Report(end,
-             {{"cpu_microseconds",
-               usage.cpu_microseconds - std::min(usage.cpu_microseconds, before.cpu_microseconds)},
-              {"max_rss_bytes", is_program ? usage.max_rss_bytes : end.max_rss_bytes}},
-             end.ok() ? nlohmann::json() : ErrorOf(end, type, error)));
+             {{"cpu_microseconds", used_cpu - std::min(used_cpu, before.cpu_microseconds)},
+              {"max_rss_bytes",
+               is_program ? std::max(usage.max_rss_bytes, end.max_rss_bytes) : end.max_rss_bytes}},
+             end.ok() ? nlohmann::json() : ErrorOf(end, type, error));
+  return TextWithValue(std::move(report), answer, max_size);
 }
 
 // The host sees from outside what the interpreter has used.
@@ -116,19 +136,13 @@ std::string ReportOfCell(const CellReport& cell, size_t max_size) {
       cell.error || !cell.end.ok()
           ? ErrorOf(cell.end, kExitStatus, cell.error.value_or(ProgramError{}))
           : nlohmann::json());
-  if (cell.result) {
-    report["result"] = PlainValue(*cell.result);
-    report["has_result"] = !report["result"].is_discarded();
-    if (report["result"].is_discarded()) LeaveOut("result", report);
-  }
-  if (cell.result_repr) report["result_repr"] = core::ValidUtf8(*cell.result_repr);
-  std::string text = Text(report);
-  for (const char* const part : {"result_repr", "result"}) {
-    if (text.size() <= max_size) break;
-    LeaveOut(part, report);
-    text = Text(report);
-  }
-  return text;
+  return TextWithValue(std::move(report), cell, max_size);
+}
+
+size_t MaxAnswer(size_t max_result) {
+  constexpr size_t kOverhead = size_t{64} << 10;
+  constexpr size_t kEscaped = 6;  // "\u0000"
+  return kOverhead + kEscaped * max_result;
 }
 
 }  // namespace belljar::inside

@@ -20,36 +20,13 @@
 #include "engine/inside/error_lines.h"
 #include "engine/inside/host_channel.h"
 #include "engine/inside/program_report.h"
+#include "engine/inside/shown_files.h"
 #include "engine/seal/rlimits.h"
 
 namespace belljar::inside {
 namespace {
 
 constexpr int kBeginFailed = 91;
-// In an answer, in addition to its result, whose characters may be escaped.
-constexpr size_t kAnswerOverhead = size_t{64} << 10;
-constexpr size_t kEscaped = 6;
-
-// What an interpreter has written about a cell: hostile, but only to its own session.
-CellReport ReadAnswer(const std::string& line) {
-  CellReport report;
-  const nlohmann::json json = nlohmann::json::parse(line);
-  report.end.exit_code = json.value("exit_code", 0) & 0xff;
-  if (json.value("interrupted", false)) {
-    report.end.exit_code = 128 + SIGINT;
-    report.error.emplace(ProgramError{.type = "Interrupted", .message = "interrupted"});
-  }
-  if (const auto error = json.find("error"); error != json.end()) {
-    report.end.exit_code = 1;
-    report.error.emplace(ProgramError{.type = error->value("type", ""),
-                                      .message = error->value("message", ""),
-                                      .line = error->value("line", 0),
-                                      .column = error->value("column", 0)});
-  }
-  if (json.contains("result")) report.result = json.at("result").get<std::string>();
-  if (json.contains("repr")) report.result_repr = json.at("repr").get<std::string>();
-  return report;
-}
 
 CellReport Failure(std::string message) {
   CellReport report;
@@ -70,7 +47,7 @@ class Interpreter {
         init_.StartDialogue(runner_.session, runner_.environment, input_);
     if (!started) return false;
     dialogue_ = std::move(*started);
-    max_answer_ = kAnswerOverhead;
+    max_answer_ = MaxAnswer(0);
     const bool waits = !RunUntilAnswer() && !line_.empty();
     init_.StopAll();
     return waits;
@@ -82,7 +59,7 @@ class Interpreter {
     if (const int failed = Place(file, request); failed != 0) {
       return Failure(std::string("the cell could not be stored: ") + strerrordesc_np(failed));
     }
-    max_answer_ = kAnswerOverhead + kEscaped * max_result;
+    max_answer_ = MaxAnswer(max_result);
     init_.ForgetTail();
     init_.ContinueAll();
     // It may have ended meanwhile, which the next step finds out.
@@ -92,6 +69,7 @@ class Interpreter {
     init_.StopAll();
     (void)unlink(file.c_str());
     CellReport report = ended ? Ended(*ended) : Answered();
+    report.shown = TakeShownFiles(runner_.shows, report.notes);
     if (report.end.exit_code != 0 && !report.error) {
       report.error = ReadErrorLines(runner_.errors, init_.tail(), file);
     }
@@ -165,6 +143,27 @@ core::SessionOrder ReceiveOrder(int socket, core::SessionOrder::Kind kind) {
 }
 
 }  // namespace
+
+CellReport ReadAnswer(const std::string& line) {
+  CellReport report;
+  const nlohmann::json json = nlohmann::json::parse(line);
+  report.end.exit_code = json.value("exit_code", 0) & 0xff;
+  if (json.value("interrupted", false)) {
+    report.end.exit_code = 128 + SIGINT;
+    report.error.emplace(ProgramError{.type = "Interrupted", .message = "interrupted"});
+  }
+  if (const auto error = json.find("error"); error != json.end()) {
+    report.end.exit_code = 1;
+    report.error.emplace(ProgramError{.type = error->value("type", ""),
+                                      .message = error->value("message", ""),
+                                      .line = error->value("line", 0),
+                                      .column = error->value("column", 0)});
+  }
+  if (json.contains("result")) report.result = json.at("result").get<std::string>();
+  if (json.contains("repr")) report.result_repr = json.at("repr").get<std::string>();
+  if (json.contains("notes")) json.at("notes").get_to(report.notes);
+  return report;
+}
 
 void ServeProgramSession(const ProgramStart& start, ProgramInit& init, int socket) {
   const core::SessionOrder begin = ReceiveOrder(socket, core::SessionOrder::kBegin);

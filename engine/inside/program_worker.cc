@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <nlohmann/json.hpp>
@@ -17,6 +18,7 @@
 #include "engine/inside/program_init.h"
 #include "engine/inside/program_report.h"
 #include "engine/inside/program_session.h"
+#include "engine/inside/shown_files.h"
 #include "engine/seal/rlimits.h"
 
 namespace belljar::inside {
@@ -29,6 +31,8 @@ struct Program {
   std::string file;
   std::vector<std::string> arguments;
   std::vector<std::string> environment;
+  size_t max_result = 0;
+  size_t max_report = 0;
 };
 
 Program ReadMetadata(const std::string& metadata) {
@@ -37,6 +41,8 @@ Program ReadMetadata(const std::string& metadata) {
   json.at("filename").get_to(program.file);
   if (json.contains("arguments")) json.at("arguments").get_to(program.arguments);
   if (json.contains("environment")) json.at("environment").get_to(program.environment);
+  json.at("max_result").get_to(program.max_result);
+  json.at("max_report").get_to(program.max_report);
   return program;
 }
 
@@ -52,45 +58,78 @@ std::vector<std::string> Filled(const std::vector<std::string>& command, const s
   return filled;
 }
 
-// The program that is started ahead of its request, if the language has one.
+// An interpreter that waits for the program that it is to run (core::ProgramRule::warm).
 class WarmStart {
  public:
-  // Blocks until it waits for its request, or has ended.
-  void Begin(const ProgramRunner& runner, ProgramInit& init) {
-    if (runner.warm.empty()) return;
-    std::optional<Dialogue> started = init.StartDialogue(runner.warm, runner.environment);
+  // Blocks until it waits, or has ended.
+  void Begin(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+             ProgramInit& init) {
+    std::optional<Dialogue> started = init.StartDialogue(command, environment);
     if (!started) return;
     char waits = 0;
     if (read(started->answers.get(), &waits, 1) == 1) {
       request_ = std::move(started->requests);
+      answers_ = std::move(started->answers);
     } else {
       init.Abandon();
     }
   }
 
-  // Whether the program is now running in it, for ProgramInit::Finish.
-  bool Take(const Program& program, ProgramInit& init) {
-    if (!request_) return false;
-    // What its environment says has been read already.
-    if (!program.environment.empty()) {
-      Abandon(init);
-      return false;
-    }
-    const nlohmann::json json = {{"file", program.file}, {"arguments", program.arguments}};
+  bool waits() const { return static_cast<bool>(request_); }
+
+  // Only while it waits. Until the program has ended.
+  End Run(const Program& program, uint64_t memory, std::string_view input, ProgramInit& init) {
+    const nlohmann::json json = {{"file", program.file},
+                                 {"arguments", program.arguments},
+                                 {"memory", memory},
+                                 {"max_result", program.max_result}};
     const std::string text = json.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);
     (void)core::WriteBytes(request_.get(), text);  // if it has ended, Finish will say so
     request_.Reset();
-    return true;
+    const auto receive = [&] {
+      (void)Receive(MaxAnswer(program.max_result));
+      return !answer_.ends_with("\n\n");
+    };
+    const End end = init.Finish(input, answers_, receive);
+    // Another process may still hold the pipe open.
+    (void)fcntl(answers_.get(), F_SETFL, O_RDONLY | O_NONBLOCK);
+    while (answers_ && Receive(MaxAnswer(program.max_result))) continue;
+    return end;
+  }
+
+  // What the interpreter has written about a program that has ended; nothing, if that is malformed.
+  CellReport Answer() const {
+    try {
+      return answer_.empty() ? CellReport{} : ReadAnswer(answer_);
+    } catch (const nlohmann::json::exception&) {
+      return {};
+    }
   }
 
   void Abandon(ProgramInit& init) {
     if (!request_) return;
     request_.Reset();
+    answers_.Reset();
     init.Abandon();
   }
 
  private:
+  // False: there is no more at the moment. What is longer than `max` is malformed once it is cut.
+  bool Receive(size_t max) {
+    std::array<char, 4096> piece{};
+    const ssize_t size = read(answers_.get(), piece.data(), piece.size());
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return errno == EINTR;
+    if (size <= 0) {
+      answers_.Reset();
+    } else if (answer_.size() <= max) {
+      answer_.append(piece.data(), static_cast<size_t>(size));
+    }
+    return true;
+  }
+
   core::UniqueFd request_;
+  core::UniqueFd answers_;
+  std::string answer_;
 };
 
 struct ProcessLimits {
@@ -123,7 +162,8 @@ class Runner {
 
   bool Begin() {
     if (!init_.Begin()) return false;
-    warm_.Begin(runner_, init_);
+    if (runner_.starts_ahead && !runner_.warm.empty())
+      warm_.Begin(runner_.warm, runner_.environment, init_);
     return true;
   }
 
@@ -138,9 +178,17 @@ class Runner {
     const std::string_view input =
         request.standard_input ? *request.standard_input : std::string_view();
     before_.cpu_microseconds = init_.CpuMicroseconds();
-    if (warm_.Take(program, init_)) return ReportOn(init_.Finish(input), kExitStatus, program);
     std::vector<std::string> environment = runner_.environment;
     environment.insert(environment.end(), program.environment.begin(), program.environment.end());
+    // What its environment says has been read already, and its limits are the highest ones.
+    const bool is_its_own = !program.environment.empty() ||
+                            request.header.file_size_limit < start_.plan.ceiling.file_size.count;
+    if (is_its_own) warm_.Abandon(init_);
+    if (!warm_.waits() && runner_.reports_value) warm_.Begin(runner_.warm, environment, init_);
+    if (warm_.waits()) {
+      const End end = warm_.Run(program, request.header.memory_limit, input, init_);
+      return ReportOn(end, kExitStatus, program);
+    }
     if (!runner_.compile.empty()) {
       const End compiled = Compile(program, environment);
       if (!compiled.ok()) return ReportOn(compiled, kCompileError, program);
@@ -154,7 +202,9 @@ class Runner {
  private:
   std::string ReportOn(const End& end, const char* type, const Program& program) const {
     const ProgramError error = ReadErrorLines(runner_.errors, init_.tail(), program.file);
-    return ReportOfProgram(end, type, error, before_);
+    CellReport answer = warm_.Answer();
+    answer.shown = TakeShownFiles(runner_.shows, answer.notes);
+    return ReportOfProgram(end, type, error, before_, answer, program.max_report);
   }
 
   End Compile(const Program& program, const std::vector<std::string>& environment) {

@@ -25,8 +25,11 @@ namespace belljar::inside {
 struct ProgramRunner {
   std::vector<std::string> command;  // the first is an absolute path
   std::vector<std::string> compile;
-  std::vector<std::string> warm;     // started ahead
+  std::vector<std::string> warm;
+  bool starts_ahead = false;         // warm, before there is a request
+  bool reports_value = false;        // warm
   std::vector<std::string> session;  // stays for many cells; empty: there are no sessions
+  std::string shows;                 // a folder (shown_files.h); empty: there is none
   std::string file;                  // the usual name of a program
   std::vector<std::string> environment;
   std::vector<ErrorLine> errors;

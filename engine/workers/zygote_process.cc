@@ -192,12 +192,15 @@ nlohmann::json LauncherStart(const ZygoteOptions& options) {
           {"command", options.program->command},
           {"compile", options.program->compile},
           {"warm", options.program->warm},
+          {"reports_value", options.program->reports_value},
           {"session", options.program->session},
+          {"shows", options.program->shows},
           {"file", options.program->file},
           {"environment", options.program->environment},
           {"errors", std::move(errors)},
           {"capture_output", options.layout.output.count},
           {"capture_report", options.layout.report.count},
+          {"capture_artifacts", options.layout.artifacts.count},
           {"seal", seal::SealPlanToJson(options.plan)}};
 }
 
