@@ -4,6 +4,7 @@
 #include <sys/prctl.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <chrono>
@@ -88,7 +89,7 @@ class WarmStart {
     request_.Reset();
     const auto receive = [&] {
       (void)Receive(MaxAnswer(program.max_result));
-      return !answer_.ends_with("\n\n");
+      return end_ != "\n\n";
     };
     const End end = init.Finish(input, answers_, receive);
     // Another process may still hold the pipe open.
@@ -121,15 +122,19 @@ class WarmStart {
     if (size < 0 && (errno == EAGAIN || errno == EINTR)) return errno == EINTR;
     if (size <= 0) {
       answers_.Reset();
-    } else if (answer_.size() <= max) {
-      answer_.append(piece.data(), static_cast<size_t>(size));
+      return true;
     }
+    const std::string_view bytes(piece.data(), static_cast<size_t>(size));
+    if (answer_.size() <= max) answer_ += bytes;
+    end_ += bytes;
+    end_.erase(0, end_.size() - std::min(end_.size(), size_t{2}));
     return true;
   }
 
   core::UniqueFd request_;
   core::UniqueFd answers_;
   std::string answer_;
+  std::string end_;  // of all that has been written
 };
 
 struct ProcessLimits {
