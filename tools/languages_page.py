@@ -94,7 +94,8 @@ differs:
   where they are higher. The limits of the call hold for the program from when it is compiled.
 - The memory limit bounds the data of each process (RLIMIT_DATA), and the host ends a run whose
   processes have more together. CPU time counts for all of them. An interpreter that was started
-  ahead has the highest limit of its data: only the host ends it, and R itself refuses what does not fit.
+  ahead has the highest limit of its data, so that only the host ends it; R itself refuses what
+  does not fit.
 
 With `--profile network`, or `allowed_domains` in a call, a program gets the egress proxy of that
 profile, of which it learns by `HTTP_PROXY` and its kin. `inputs`, `functions` and validation are
@@ -157,7 +158,7 @@ From R also what an analysis is run for:
 
 | a program in R | in the result |
 |---|---|
-| its last expression, if visible | the value, where it is plain data, and its text, which is printed |
+| its last expression, if visible | the value, where it is plain data, and its printed text |
 | what it draws on the default device | `figure-1.png`, …, one a page, even if it fails later |
 | a data frame as last expression | `result.csv`; its note has the shape and the columns' types |
 
@@ -169,12 +170,12 @@ with belljar.Sandbox(language="r") as box:
     print([each.name for each in result.artifacts], result.value["speed"][:3])
 ```
 
-There are at most 20 figures and tables. Vectors are lists or single values, lists with names are objects, a matrix is a list of its rows, a
-data frame an object of its columns; factors, dates and times are strings. A table has up to 100,000
-cells, 1,000 columns and 4 MiB, an artifact up to 4 MiB, all of a run 16 MiB; what is left out is
-counted in `truncated.artifacts`. A figure is 700 x 700 pixels unless `dev.new(width=, height=)`
-says otherwise, in inches of 100 pixels, up to 20. Files that a program writes by itself (`png()`,
-`svg()`, `ggsave()`) are files of the workspace.
+There are at most 20 figures and tables. Vectors are lists or single values, lists with names are
+objects, a matrix is a list of its rows, a data frame an object of its columns; factors, dates and
+times are strings. A table has up to 100,000 cells, 1,000 columns and 4 MiB, an artifact up to
+4 MiB, all of a run 16 MiB; what is left out is counted in `truncated.artifacts`. A figure is 700 x
+700 pixels unless `dev.new(width=, height=)` says otherwise, in inches of 100 pixels, up to 20.
+Files that a program writes by itself (`png()`, `svg()`, `ggsave()`) are files of the workspace.
 
 """
 COST = """\

@@ -78,7 +78,8 @@ def test_a_program_that_renames_our_tools_has_its_value(cell: Cell) -> None:
 
 def test_figures(cell: Cell) -> None:
     result = cell(
-        "plot(1:3); dev.new(width = 3, height = 2); plot(3:1); library(grid); grid.newpage(); grid.rect()"
+        "plot(1:3); dev.new(width = 3, height = 2); plot(3:1)\n"
+        "library(grid); grid.newpage(); grid.rect()"
     )
     assert result.ok, result
     assert [(each.name, each.media_type) for each in result.artifacts] == [
@@ -171,11 +172,13 @@ def test_an_answer_in_the_interpreters_name() -> None:
     need_language("r")
     with belljar.Sandbox(language="r") as box:
         forged = box.run(
-            "a <- fifo('/proc/self/fd/4', 'w'); cat('[[[\\n\\n', file = a); close(a); Sys.sleep(1000)"
+            "a <- fifo('/proc/self/fd/4', 'w')\n"
+            "cat('[[[\\n\\n', file = a); close(a); Sys.sleep(1000)"
         )
         assert (forged.status, forged.value) == ("ok", None), forged
         flood = box.run(
-            "a <- fifo('/proc/self/fd/4', 'w', blocking = TRUE); for (i in 1:200) cat(strrep('x', 1e5), file = a); cat('ok')"
+            "a <- fifo('/proc/self/fd/4', 'w', blocking = TRUE)\n"
+            "for (i in 1:200) cat(strrep('x', 1e5), file = a); cat('ok')"
         )
         assert (flood.status, flood.stdout, flood.value) == ("ok", "ok", None), flood
         assert box.run("2").value == 2
