@@ -39,6 +39,7 @@ constexpr Program kPrograms[] = {
     {"bash", "bash echo", "echo hello", 1.5, 4},
     {"perl", "perl print", "print \"hello\\n\";"},
     {"javascript", "node 1+1", "console.log(1+1)", 1.3, 0},
+    {"r", "R 1+1", "1+1", 0, 5},
     {"c", "gcc, then hello", "#include <stdio.h>\nint main(void) { puts(\"hello\"); }", 1.2, 0},
 };
 
@@ -119,7 +120,7 @@ std::vector<Memory> MeasureMemory() {
   const profiles::LanguageCatalogue catalogue =
       OrExit(profiles::LanguageCatalogue::Open(OrExit(installation::Installation::Find())));
   std::vector<Memory> all;
-  for (const char* const name : {"bash", "javascript"}) {
+  for (const char* const name : {"bash", "javascript", "r"}) {
     const core::Result<std::optional<core::Profile>> language = catalogue.FindInstalled(name);
     if (!language) continue;  // told by Installed
     const std::unique_ptr<outside::Sandbox> sandbox = OpenOrExit(**language, kSpares);

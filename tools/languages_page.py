@@ -49,7 +49,8 @@ profiles must list the language among them.
 
 SESSION_TITLES have sessions: an interpreter stays from cell to cell, with its
 variables, functions, working directory and environment. The value of a cell's last expression is
-its result, where it is plain data (JavaScript, R); JavaScript may `await` at the top level and
+its result, where it is plain data (JavaScript, R), and a cell of R's shows figures and tables as a
+program does ([below](#what-comes-back)); JavaScript may `await` at the top level and
 declare a name again.
 
 ```python
@@ -95,7 +96,7 @@ differs:
   Nothing listens there: a socket is refused, also for loopback, and so is what needs one, such as
   `os.networkInterfaces()` in Node.js and `makeCluster()` in R.
 - Programs have three descriptors, which are pipes, and no terminal, also where `belljar run` has
-  one.
+  one. R and the interpreters of sessions have two more pipes, by which Belljar talks to them.
 - A system call that is not allowed fails with EPERM, and **is not recorded**: the handler that
   records it for Python would not survive `execve`. A hostile one (ptrace, mount, bpf, …) kills the
   process. If that was the program, or its compiler, the result is `killed` with a security event;
@@ -105,7 +106,9 @@ differs:
   unless the language's file says otherwise, and `compile_memory`, 512 MiB; or those of the call,
   where they are higher. The limits of the call hold for the program from when it is compiled.
 - The memory limit bounds the data of each process (RLIMIT_DATA), and the host ends a run whose
-  processes have more together. CPU time counts for all of them.
+  processes have more together. CPU time counts for all of them. An interpreter that was started
+  ahead has the highest limit of its data, so that only the host ends it; R itself refuses what
+  does not fit.
 
 With `--profile network`, or `allowed_domains` in a call, a program gets the egress proxy of that
 profile, of which it learns by `HTTP_PROXY` and its kin. `inputs`, `functions` and validation are
@@ -164,6 +167,29 @@ workspace. `error` has the type, message and line that the interpreter or compil
 its format is known; `CompileError` if it did not compile, and `SIGSEGV` and the like for a
 signal.
 
+From R also what an analysis is run for:
+
+| a program in R | in the result |
+|---|---|
+| its last expression, if visible | the value, where it is plain data, and its printed text |
+| what it draws on the default device | `figure-1.png`, …, one a page, even if it fails later |
+| a data frame as last expression | `result.csv`; its note has the shape and the columns' types |
+
+```python
+import belljar
+
+with belljar.Sandbox(language="r") as box:
+    result = box.run("plot(cars); aggregate(dist ~ speed, cars, mean)")
+    print([each.name for each in result.artifacts], result.value["speed"][:3])
+```
+
+There are at most 20 figures and tables. Vectors are lists or single values, lists with names are
+objects, a matrix is a list of its rows, a data frame an object of its columns; factors, dates and
+times are strings. A table has up to 100,000 cells, 1,000 columns and 4 MiB, an artifact up to
+4 MiB, all of a run 16 MiB; what is left out is counted in `truncated.artifacts`. A figure is 700 x
+700 pixels unless `dev.new(width=, height=)` says otherwise, in inches of 100 pixels, up to 20.
+Files that a program writes by itself (`png()`, `svg()`, `ggsave()`) are files of the workspace.
+
 """
 COST = """\
 ## What it costs
@@ -171,7 +197,7 @@ COST = """\
 A run costs about half a millisecond more than a start of the interpreter outside. Where a language
 is *started ahead* (see the list below), an interpreter waits in each spare worker, used once. A
 launcher takes 0.6 MiB of memory and a waiting worker 0.3 MiB; a worker with a waiting Node.js takes
-14 MiB, of which 6 MiB are its own.
+14 MiB, of which 6 MiB are its own, and one with a waiting R 57 MiB.
 [performance.md](performance.md#other-languages) has the figures.
 
 """
@@ -204,8 +230,11 @@ why = "the interpreter"
 
 `[[program.errors]]` reads its errors: `pattern` is an extended regular expression for one line, and
 `groups` says what its groups are (`file`, `line`, `column`, `type`, `message`). Of several lines
-the first counts, or with `last = true` the last. Unknown keys and missing reasons are refused with
-file and line. `languages/base.toml` has what all have in common.
+the first counts, or with `last = true` the last. An interpreter may also be started ahead of its
+program (`warm`), report a value (`value`), leave files that are shown (`shows`) or stay for a
+session (`session`): `languages/r.toml` has all of them, and `engine/core/profile.h` says how they
+talk. Unknown keys and missing reasons are refused with file and line. `languages/base.toml` has
+what all have in common.
 
 ## The languages
 
@@ -230,6 +259,10 @@ def entry(language: dict[str, Any]) -> tuple[str, ...]:
         notes.append("compiled")
     if program.get("warm"):
         notes.append("started ahead")
+    if program.get("value"):
+        notes.append("value")
+    if program.get("shows"):
+        notes.append("figures and tables")
     if "jit" in groups:
         notes.append("executable memory")
     return (

@@ -123,15 +123,23 @@ struct ProgramRule {
   CompileLimits compile_limits;      // those of a call, where they are higher
   std::vector<std::string> command;
   // Instead of the command, started ahead in a waiting worker: it writes a byte to descriptor 4 and
-  // reads from descriptor 3, until its end, a JSON object with "file" and "arguments", which it
-  // then runs as the command would. Empty: there is no such start.
+  // reads from descriptor 3, until its end, a JSON object with "file", "arguments", "memory" and
+  // "max_result" (bytes), which it then runs as the command would. Empty: there is no such start.
   std::vector<std::string> warm;
+  // `warm` also runs what has no start ahead, and writes to descriptor 4, after the program, a line
+  // as an interpreter of a session does: "result", "repr" and "notes" of it are read. An empty line
+  // after that says that nothing is left to do but to exit with 0: it waits for its end.
+  bool reports_value = false;
   // An interpreter of a session: it writes a line to descriptor 4 when it waits for a cell, and
   // reads a line from descriptor 3 for each: the path of its source, a space, and the maximum size
   // of its result in bytes. It answers with a line of JSON, whose members are all optional:
   // "exit_code", "interrupted" (by SIGINT), "error" (with "type", "message", "line", "column"),
-  // "result" (JSON, as a string) and "repr". Empty: there are no sessions.
+  // "result" (JSON, as a string), "repr" and "notes" (texts, by name of a file in `shows`). Empty:
+  // there are no sessions.
   std::vector<std::string> session;
+  // A folder in a worker. The files that a program or a cell leaves there are what it shows
+  // (engine/inside/shown_files.h). Empty: there is none.
+  std::string shows;
   std::optional<ValueForms> values;      // nullopt: its variables cannot be set
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<ErrorPattern> errors;
@@ -142,8 +150,8 @@ struct ProgramRule {
 
   // What a launcher needs.
   static auto Members(auto& rule) {
-    return std::tie(rule.command, rule.compile, rule.warm, rule.session, rule.file,
-                    rule.environment, rule.errors);
+    return std::tie(rule.command, rule.compile, rule.warm, rule.reports_value, rule.session,
+                    rule.shows, rule.file, rule.environment, rule.errors);
   }
 };
 

@@ -27,15 +27,17 @@ core::Result<std::vector<ErrorLine>> ErrorLinesOf(const core::ProgramRule& progr
 int RunLauncher(core::UniqueFd control) {
   core::Result<seal::LauncherStart> start = ReceiveStart<seal::LauncherStart>(control.get());
   if (!start) return AnswerStart(control.get(), start.error()) ? 0 : 1;
-  // Nothing is ahead of a single run.
-  if (start->single_run) start->program.warm.clear();
   const core::Result<std::vector<ErrorLine>> errors = ErrorLinesOf(start->program);
   if (!errors) return AnswerStart(control.get(), errors.error()) ? 0 : 1;
   const core::Result<seal::PreparedSeal> prepared = seal::SealZygote(start->plan, "");
   const core::Result<void> is_ready = prepared ? core::Result<void>() : prepared.error();
   if (!AnswerStart(control.get(), is_ready)) return 1;
   const auto become = [&](core::SpawnMessage::Kind kind, core::Descriptors given) {
-    RunProgramWorker({{start->plan, *prepared, start->layout, kind}, start->program, *errors},
+    // Nothing is ahead of a single run.
+    RunProgramWorker({{start->plan, *prepared, start->layout, kind},
+                      start->program,
+                      *errors,
+                      !start->single_run},
                      std::move(given[0]), std::move(given[1]));
   };
   const Spawning spawning{.single_run = start->single_run, .become = become};

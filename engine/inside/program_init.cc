@@ -97,6 +97,58 @@ bool KillChildren() {
   return !pids.empty();
 }
 
+std::string ReadProc(pid_t process, const char* file) {
+  constexpr size_t kMost = size_t{16} << 10;
+  const core::Result<std::string> text =
+      core::ReadFile("/proc/" + std::to_string(process) + "/" + file, kMost);
+  return text ? *text : std::string();
+}
+
+// Whether it is the only other process, and has one thread.
+bool IsAlone(pid_t program) {
+  const std::string name = std::to_string(program);
+  const std::string children =
+      ReadProc(getpid(), ("task/" + std::to_string(getpid()) + "/children").c_str());
+  const std::string status = ReadProc(program, "status");
+  return core::Words(children) == std::vector<std::string_view>{name} &&
+         status.find("\nThreads:\t1\n") != status.npos &&
+         core::Words(ReadProc(program, ("task/" + name + "/children").c_str())).empty();
+}
+
+uint64_t PeakMemory(pid_t process) {
+  constexpr std::string_view kPeak = "VmHWM:";
+  const std::string status = ReadProc(process, "status");
+  const size_t at = status.find(kPeak);
+  if (at == status.npos) return 0;
+  const std::vector<std::string_view> words =
+      core::Words(std::string_view(status).substr(at + kPeak.size(), 40));
+  uint64_t kibibytes = 0;
+  if (!words.empty())
+    std::from_chars(words[0].data(), words[0].data() + words[0].size(), kibibytes);
+  return kibibytes * 1024;
+}
+
+// Until a process that is being killed can execute nothing more: PF_EXITING among its flags in
+// proc(5). False: not yet, or unknown.
+bool AwaitExiting(pid_t process) {
+  constexpr size_t kFlags = 6;  // after its name
+  constexpr uint64_t kExiting = 4;
+  constexpr int kTries = 200;
+  for (int i = 0; i < kTries; ++i) {
+    const std::string stat = ReadProc(process, "stat");
+    const size_t name_end = stat.rfind(')');
+    if (name_end == stat.npos) return false;
+    const std::vector<std::string_view> words =
+        core::Words(std::string_view(stat).substr(name_end + 1));
+    uint64_t flags = 0;
+    if (words.size() <= kFlags) return false;
+    std::from_chars(words[kFlags].data(), words[kFlags].data() + words[kFlags].size(), flags);
+    if ((flags & kExiting) != 0) return true;
+    (void)usleep(20);
+  }
+  return false;
+}
+
 }  // namespace
 
 bool ProgramInit::Begin() {
@@ -151,10 +203,12 @@ int ProgramInit::Start(const std::vector<std::string>& command,
   return 0;
 }
 
-core::ProgramEnd ProgramInit::Finish(std::string_view input) {
+core::ProgramEnd ProgramInit::Finish(std::string_view input, const core::UniqueFd& source,
+                                     const std::function<bool()>& receive) {
   input_ = input;
   if (input.empty()) input_to_.Reset();
-  return Ended(*Watch(nullptr, {}));
+  const std::optional<int> status = Watch(&source, receive);
+  return status ? Ended(*status) : EndDone();
 }
 
 std::optional<core::ProgramEnd> ProgramInit::RunUntil(const core::UniqueFd& source,
@@ -173,6 +227,18 @@ core::ProgramEnd ProgramInit::Ended(int status) {
   core::ProgramEnd end{.max_rss_bytes = max_rss_bytes_};
   end.signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
   end.exit_code = end.signal != 0 ? 128 + end.signal : WEXITSTATUS(status);
+  return end;
+}
+
+// To give its memory back takes the kernel longer than a short program runs (7 ms for R's 60 MiB);
+// nobody needs to wait for that once it cannot run any more.
+core::ProgramEnd ProgramInit::EndDone() {
+  const bool is_alone = getpid() == kFirst && IsAlone(program_);
+  core::ProgramEnd end{.max_rss_bytes = PeakMemory(program_), .cpu_microseconds = CpuMicroseconds()};
+  (void)kill(program_, SIGKILL);
+  if (!is_alone || !AwaitExiting(program_)) return Ended(0);
+  input_to_.Reset();
+  for (const size_t stream : {0, 1}) Drain(stream);
   return end;
 }
 

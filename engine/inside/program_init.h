@@ -41,7 +41,10 @@ class ProgramInit {
   std::optional<Dialogue> StartDialogue(const std::vector<std::string>& command,
                                         const std::vector<std::string>& environment,
                                         const core::UniqueFd& input = {});
-  core::ProgramEnd Finish(std::string_view input);
+  // `receive` is called whenever `source` is readable, and may close it. False: the program is
+  // done, and is ended as if it had exited with 0.
+  core::ProgramEnd Finish(std::string_view input, const core::UniqueFd& source = {},
+                          const std::function<bool()>& receive = {});
 
   // Instead of Finish: until `source` is readable and `receive` wants no more, or the program ends:
   // how, or nullopt if it still runs. `receive` may close `source`. An interrupt of the host is
@@ -71,6 +74,7 @@ class ProgramInit {
   std::optional<int> Watch(const core::UniqueFd* source, const std::function<bool()>& receive);
   std::optional<int> HandleSignals(bool interrupts);
   core::ProgramEnd Ended(int status);
+  core::ProgramEnd EndDone();
   void EndAll();
   void Drain(size_t stream);
   void KeepTail(std::string_view bytes);

@@ -20,6 +20,7 @@
 #include "engine/inside/capture.h"
 #include "engine/inside/error_lines.h"
 #include "engine/inside/host_channel.h"
+#include "engine/inside/shown_files.h"
 #include "engine/seal/rlimits.h"
 
 namespace belljar::inside {
@@ -75,6 +76,7 @@ class Interpreter {
     } else {
       report.answer = std::move(line_);
     }
+    TakeShownFiles(program_.shows, report);
     return report;
   }
 

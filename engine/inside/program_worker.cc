@@ -1,10 +1,12 @@
 #include "engine/inside/program_worker.h"
 
+#include <fcntl.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <chrono>
 #include <optional>
@@ -18,6 +20,7 @@
 #include "engine/inside/host_channel.h"
 #include "engine/inside/program_init.h"
 #include "engine/inside/program_session.h"
+#include "engine/inside/shown_files.h"
 #include "engine/seal/rlimits.h"
 
 namespace belljar::inside {
@@ -37,43 +40,73 @@ std::vector<std::string> Filled(const std::vector<std::string>& command, const s
   return filled;
 }
 
-// The program that is started ahead of its request, if the language has one.
+// An interpreter that waits for the program that it is to run (core::ProgramRule::warm).
 class WarmStart {
  public:
-  // Blocks until it waits for its request, or has ended.
-  void Begin(const core::ProgramRule& program, ProgramInit& init) {
-    if (program.warm.empty()) return;
-    std::optional<Dialogue> started = init.StartDialogue(program.warm, program.environment);
+  // Blocks until it waits, or has ended.
+  void Begin(const std::vector<std::string>& command, const std::vector<std::string>& environment,
+             ProgramInit& init) {
+    std::optional<Dialogue> started = init.StartDialogue(command, environment);
     if (!started) return;
     char waits = 0;
     if (read(started->answers.get(), &waits, 1) == 1) {
       request_ = std::move(started->requests);
+      answers_ = std::move(started->answers);
     } else {
       init.Abandon();
     }
   }
 
-  // Whether the program is now running in it, for ProgramInit::Finish.
-  bool Take(const core::ProgramRequest& request, ProgramInit& init) {
-    if (!request_) return false;
-    // What its environment says has been read already.
-    if (!request.environment.empty()) {
-      Abandon(init);
-      return false;
-    }
+  bool waits() const { return static_cast<bool>(request_); }
+
+  // Only while it waits. Until the program has ended.
+  core::ProgramEnd Run(const core::ProgramRequest& request, std::string_view input,
+                       ProgramInit& init) {
     (void)core::WriteBytes(request_.get(), request.warm);  // if it has ended, Finish will say so
     request_.Reset();
-    return true;
+    const uint64_t max = core::MaxAnswer(request.max_result);
+    const auto receive = [&] {
+      (void)Receive(max);
+      return end_ != "\n\n";
+    };
+    const core::ProgramEnd end = init.Finish(input, answers_, receive);
+    // Another process may still hold the pipe open.
+    (void)fcntl(answers_.get(), F_SETFL, O_RDONLY | O_NONBLOCK);
+    while (answers_ && Receive(max)) continue;
+    return end;
   }
+
+  // What the interpreter has written about a program that has ended.
+  const std::string& answer() const { return answer_; }
 
   void Abandon(ProgramInit& init) {
     if (!request_) return;
     request_.Reset();
+    answers_.Reset();
     init.Abandon();
   }
 
  private:
+  // False: there is no more at the moment. What is longer than `max` is malformed once it is cut.
+  bool Receive(uint64_t max) {
+    std::array<char, 4096> piece{};
+    const ssize_t size = read(answers_.get(), piece.data(), piece.size());
+    if (size < 0 && (errno == EAGAIN || errno == EINTR)) return errno == EINTR;
+    if (size <= 0) {
+      answers_.Reset();
+      return true;
+    }
+    const std::string_view bytes(piece.data(), static_cast<size_t>(size));
+    if (answer_.size() <= max) answer_ += bytes;
+    end_ += bytes;
+    end_.erase(0, end_.size() - std::min(end_.size(), size_t{2}));
+    return true;
+  }
+
   core::UniqueFd request_;
+  core::UniqueFd answers_;
+  std::string answer_;
+  std::string end_;  // of all that has been written
 };
 
 // Of all processes that have ended, which is more exact than what the host sees from outside.
@@ -112,7 +145,8 @@ class Runner {
 
   bool Begin() {
     if (!init_.Begin()) return false;
-    warm_.Begin(program_, init_);
+    if (start_.starts_ahead && !program_.warm.empty())
+      warm_.Begin(program_.warm, program_.environment, init_);
     return true;
   }
 
@@ -127,9 +161,14 @@ class Runner {
     const std::string_view input =
         received.standard_input ? *received.standard_input : std::string_view();
     before_.cpu_microseconds = init_.CpuMicroseconds();
-    if (warm_.Take(request, init_)) return ReportOn(init_.Finish(input), request);
     std::vector<std::string> environment = program_.environment;
     environment.insert(environment.end(), request.environment.begin(), request.environment.end());
+    // What its environment says has been read already, and its limits are the highest ones.
+    const bool is_its_own = !request.environment.empty() ||
+                            received.header.file_size_limit < start_.plan.ceiling.file_size.count;
+    if (is_its_own) warm_.Abandon(init_);
+    if (!warm_.waits() && program_.reports_value) warm_.Begin(program_.warm, environment, init_);
+    if (warm_.waits()) return ReportOn(warm_.Run(request, input, init_), request);
     if (!program_.compile.empty()) {
       const core::ProgramEnd compiled = Compile(request, environment);
       if (!compiled.ok()) {
@@ -148,11 +187,14 @@ class Runner {
   core::ProgramReport ReportOn(const core::ProgramEnd& end,
                                const core::ProgramRequest& request) const {
     const ChildUsage usage = UsageOfChildren();
-    core::ProgramReport report{.end = end};
+    core::ProgramReport report{.end = end, .value = warm_.answer()};
     if (!end.ok()) report.error = ReadErrorLines(start_.errors, init_.tail(), request.file);
-    report.cpu_microseconds =
-        usage.cpu_microseconds - std::min(usage.cpu_microseconds, before_.cpu_microseconds);
-    if (usage.max_rss_bytes > before_.max_rss_bytes) report.end.max_rss_bytes = usage.max_rss_bytes;
+    const uint64_t cpu = usage.cpu_microseconds + end.cpu_microseconds;
+    report.cpu_microseconds = cpu - std::min(cpu, before_.cpu_microseconds);
+    if (usage.max_rss_bytes > before_.max_rss_bytes) {
+      report.end.max_rss_bytes = std::max(end.max_rss_bytes, usage.max_rss_bytes);
+    }
+    TakeShownFiles(program_.shows, report);
     return report;
   }
 

@@ -24,6 +24,7 @@ namespace belljar::inside {
 struct ProgramStart : UnsealedWorker {
   const core::ProgramRule& program;  // its commands begin with absolute paths
   const std::vector<ErrorLine>& errors;
+  bool starts_ahead = false;  // ProgramRule::warm, before there is a request
 };
 // Exits if there is none: it is the host's.
 core::ProgramRequest ProgramRequestIn(const ReceivedRequest& received);

@@ -13,6 +13,7 @@ std::string ProgramVersion(SandboxOptions options) {
   program.command = program.version;
   program.compile.clear();
   program.warm.clear();
+  program.reports_value = false;
   options.spares = 1;
   host::Request request;
   request.limits = options.profile.default_limits;

@@ -47,7 +47,8 @@ const Keys kWorkspaceKeys = {"why", "size", "inodes"};
 const Keys kProgramKeys = {
     "why",     "title", "aliases",      "extensions",     "interpreters", "package",
     "version", "file",  "command",      "compile",        "errors",       "environment",
-    "example", "warm",  "compile_time", "compile_memory", "session",      "values"};
+    "example", "warm",  "compile_time", "compile_memory", "session",      "values",
+    "shared",  "value", "shows"};
 const Keys kValueKeys = {"why",   "strings",  "nul_in_strings", "null",   "true",
                          "false", "nan",      "infinity",       "big",    "list",
                          "map",   "entry",    "separator",      "vector", "nested",
@@ -580,6 +581,21 @@ core::ValueForms ReadValueForms(const toml::table& table) {
   return forms;
 }
 
+// What "{shared}" in a command stands for: code that a language's commands have in common.
+void FillShared(const toml::table& table, core::ProgramRule& program) {
+  constexpr std::string_view kShared = "{shared}";
+  if (!table.contains("shared")) return;
+  const auto text = Get<std::string>(table, "shared");
+  for (auto* const command :
+       {&program.compile, &program.warm, &program.session, &program.command}) {
+    for (std::string& word : *command) {
+      if (const size_t at = word.find(kShared); at != word.npos) {
+        word.replace(at, kShared.size(), text);
+      }
+    }
+  }
+}
+
 // The file that all languages extend has only the environment.
 void ReadProgram(const toml::table& root, core::Profile& profile) {
   if (!root.contains("program")) return;
@@ -604,6 +620,11 @@ void ReadProgram(const toml::table& root, core::Profile& profile) {
   program.warm = GetStringsIfAny(table, "warm");
   program.session = GetStringsIfAny(table, "session");
   if (table.contains("values")) program.values = ReadValueForms(GetTable(table, "values"));
+  FillShared(table, program);
+  if (table.contains("value")) program.reports_value = Get<bool>(table, "value");
+  if (program.reports_value && program.warm.empty())
+    throw Malformed(table, "\"value\" requires \"warm\"");
+  if (table.contains("shows")) program.shows = Get<std::string>(table, "shows");
   if (table.contains("compile_time")) {
     program.compile_limits.time =
         Unwrap(core::ParseDuration(Get<std::string>(table, "compile_time")), table);

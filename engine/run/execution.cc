@@ -435,7 +435,8 @@ core::Result<host::Outcome> Execution::Collect(End end) {
 bool Execution::ReadReported(host::Outcome& outcome) const {
   if (worker_.runs_programs) {
     const uint64_t size = core::MaxAnswer(request_.limits.result.count) + kReportOverhead;
-    const bool read = ReadProgramReport(worker_.capture.Report(size), MaxReport(request_), outcome);
+    const bool read = ReadProgramReport(worker_.capture.Report(size), MaxReport(request_), outcome,
+                                        worker_.capture.Artifacts());
     if (!is_cell()) outcome.session.reset();
     return read;
   }
@@ -460,6 +461,15 @@ void Execution::CollectOutput(host::Outcome& outcome) {
   outcome.security_events = worker_.capture.DeniedSyscalls();
 }
 
+// Stopping what a program has left is faster than ending it: the kernel takes longer to take back
+// the memory of an interpreter than a short program runs.
+bool Execution::Rests() {
+  constexpr std::chrono::milliseconds kMost{2};
+  if (!worker_.runs_programs) return false;
+  worker_.process.Pause();
+  return workers::AwaitRest(worker_.process.pid(), core::Clock::now() + kMost);
+}
+
 void Execution::CollectFiles(host::Outcome& outcome) {
   const int workspace = is_cell() ? -1 : worker_.resources.workspace.get();
   // Refused and validate-only code did not run.
@@ -470,7 +480,7 @@ void Execution::CollectFiles(host::Outcome& outcome) {
     // read here.
     if (worker_.owns_pid_namespace) {
       workers::KillAllOthers();
-    } else {
+    } else if (!Rests()) {
       worker_.process.Stop();
     }
     workspace::CollectArtifacts(workspace, request_, outcome);

@@ -98,6 +98,7 @@ class Execution {
   void CloseEgress(host::Outcome& outcome);
   void CollectOutput(host::Outcome& outcome);
   void CollectFiles(host::Outcome& outcome);
+  bool Rests();
   void Explain(End end, const core::ExitReport& exit, host::Outcome& outcome);
   void ExplainKill(End end, const core::ExitReport& exit, host::Outcome& outcome);
 

@@ -34,6 +34,7 @@ constexpr host::JsonBounds kResultBounds{.depth = 64};
 struct CellValue {
   std::optional<std::string> result;  // JSON
   std::optional<std::string> repr;
+  json notes = json::object();  // by name of what it shows
 };
 
 int IntegerAt(const json& object, const char* key) {
@@ -58,18 +59,27 @@ CellValue ReadAnswer(const json& answer, core::ProgramReport& report) {
   CellValue value;
   if (answer.contains("result")) value.result = answer.at("result").get<std::string>();
   if (answer.contains("repr")) value.repr = answer.at("repr").get<std::string>();
+  if (answer.contains("notes")) value.notes = answer.at("notes");
   return value;
 }
 
-CellValue TakeAnswer(core::ProgramReport& report) {
-  const host::JsonReading reading = host::ReadJson(report.answer, kAnswerBounds);
-  std::optional<CellValue> value;
+std::optional<CellValue> ReadAnswer(const std::string& text, core::ProgramReport& report) {
+  const host::JsonReading reading = host::ReadJson(text, kAnswerBounds);
+  const json* const read = std::get_if<json>(&reading);
   try {
-    if (const json* const read = std::get_if<json>(&reading)) value = ReadAnswer(*read, report);
+    return read ? std::optional(ReadAnswer(*read, report)) : std::nullopt;
   } catch (const std::exception&) {
-    value.reset();
+    return std::nullopt;
   }
-  if (value) return std::move(*value);
+}
+
+// Of a program only the value counts, and how it ended is known.
+CellValue TakeAnswer(core::ProgramReport& report) {
+  if (report.answer.empty()) {
+    core::ProgramReport unused;
+    return ReadAnswer(report.value, unused).value_or(CellValue());
+  }
+  if (std::optional<CellValue> value = ReadAnswer(report.answer, report)) return std::move(*value);
   report.end = {.exit_code = 1};
   report.error = {.type = "SessionError", .message = "the interpreter's answer was malformed"};
   report.session_ended = true;
@@ -92,6 +102,22 @@ void SetValue(const CellValue& value, uint64_t max_size, host::Outcome& outcome)
   } else {
     outcome.result_repr = core::ValidUtf8(*value.repr);
   }
+}
+
+json ShownJson(const core::ProgramReport& report, const json& notes) {
+  json list = json::array();
+  for (const core::ShownFile& file : report.shown) {
+    const auto note = notes.is_object() ? notes.find(file.name) : notes.end();
+    const bool has_note = note != notes.end() && note->is_string();
+    list.push_back({{"name", file.name},
+                    {"media_type", file.media_type},
+                    {"offset", file.offset},
+                    {"size", file.size},
+                    {"note", has_note ? json(core::ValidUtf8(note->get<std::string>().substr(
+                                            0, kMaxArtifactNote / 2)))
+                                      : json()}});
+  }
+  return {{"artifacts", std::move(list)}, {"artifacts_left_out", report.shown_left_out}};
 }
 
 host::GuestError ErrorOf(const core::ProgramReport& report) {
@@ -120,7 +146,10 @@ host::GuestError ErrorOf(const core::ProgramReport& report) {
 }  // namespace
 
 std::string ProgramMetadata(const host::Request& request) {
-  const json warm = {{"file", request.filename}, {"arguments", request.arguments}};
+  const json warm = {{"file", request.filename},
+                     {"arguments", request.arguments},
+                     {"memory", request.limits.memory.count},
+                     {"max_result", request.limits.result.count}};
   return core::ToFlat(
       core::ProgramRequest{.file = request.filename,
                            .arguments = request.arguments,
@@ -129,12 +158,22 @@ std::string ProgramMetadata(const host::Request& request) {
                            .max_result = request.limits.result.count});
 }
 
-bool ReadProgramReport(std::string_view bytes, uint64_t max_size, host::Outcome& outcome) {
+bool ReadProgramReport(std::string_view bytes, uint64_t max_size, host::Outcome& outcome,
+                       std::string_view artifacts) {
   core::Result<core::ProgramReport> read = core::FromFlat<core::ProgramReport>("report", bytes);
   if (!read || read->end.signal < 0 || static_cast<uint64_t>(read->end.signal) > host::kMaxSignal) {
     return false;
   }
-  if (!read->answer.empty()) SetValue(TakeAnswer(*read), max_size, outcome);
+  const CellValue value = TakeAnswer(*read);
+  host::Outcome shown;
+  try {
+    ReadArtifacts(ShownJson(*read, value.notes), artifacts, shown);
+  } catch (const std::exception&) {
+    return false;
+  }
+  outcome.artifacts = std::move(shown.artifacts);
+  outcome.artifacts_left_out += shown.artifacts_left_out;
+  SetValue(value, max_size, outcome);
   const core::ProgramEnd& end = read->end;
   outcome.usage.cpu_time =
       std::chrono::microseconds(std::min<uint64_t>(read->cpu_microseconds, host::kMaxMicroseconds));

@@ -19,7 +19,9 @@ std::string ProgramMetadata(const host::Request& request);
 // together; of more the repr is left out, and then the result. False, with `outcome` unchanged, if
 // the report is malformed. If only the interpreter's answer is, that is an error of the cell, and
 // the session needs a new interpreter.
-bool ReadProgramReport(std::string_view report, uint64_t max_size, host::Outcome& outcome);
+// `artifacts`: the bytes that contain what it shows.
+bool ReadProgramReport(std::string_view report, uint64_t max_size, host::Outcome& outcome,
+                       std::string_view artifacts = {});
 
 }  // namespace belljar::run
 

@@ -126,6 +126,8 @@ host::Artifact ReadArtifact(const json& object, std::string_view bytes) {
   return artifact;
 }
 
+}  // namespace
+
 // A run without artifacts, or a profile that does not keep them, has no list.
 void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& outcome) {
   if (!object.contains("artifacts")) return;
@@ -142,8 +144,6 @@ void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& ou
   }
   outcome.artifacts_left_out += static_cast<uint64_t>(Count(object.at("artifacts_left_out")));
 }
-
-}  // namespace
 
 // json's own conversion would also accept true, 2.5 and 1e300.
 int Integer(const json& value) {

@@ -37,6 +37,10 @@ bool ReadAnswer(std::string_view report, host::Outcome& outcome);
 bool ReadReportObject(const nlohmann::json& object, ReportBy by, host::Outcome& outcome,
                       std::string_view artifacts = {});
 
+// The artifacts that `object` lists, of which `bytes` has the contents; it may have none. Throws if
+// the list is malformed.
+void ReadArtifacts(const nlohmann::json& object, std::string_view bytes, host::Outcome& outcome);
+
 // Throws unless it is a whole number that an int can hold.
 int Integer(const nlohmann::json& value);
 

@@ -132,6 +132,20 @@ bool IsStopped(pid_t pid) {
          kStopped.find(stat[name_end + 2]) != kStopped.npos;
 }
 
+// Whether its only thread gives back what it had: PF_EXITING of field 9, the flags.
+bool IsExiting(pid_t pid) {
+  constexpr size_t kFlags = 7;     // after an empty piece and field 3
+  constexpr size_t kThreads = 18;  // field 20
+  constexpr uint64_t kExiting = 4;
+  const std::string stat = ReadIfAny(Directory(pid) + "/stat");
+  const size_t name_end = stat.rfind(')');
+  if (name_end == stat.npos) return true;
+  const std::vector<std::string_view> fields =
+      core::SplitAt(std::string_view(stat).substr(name_end + 1), ' ');
+  return fields.size() > kThreads && fields[kThreads] == "1" &&
+         (Number(fields[kFlags]) & kExiting) != 0;
+}
+
 }  // namespace
 
 TreeUsage UsageOfTree(pid_t root) {
@@ -163,6 +177,17 @@ bool AwaitStopped(pid_t root, core::Deadline deadline) {
     std::vector<pid_t> pids = ProcessesOfTree(root);
     std::erase(pids, root);
     if (std::ranges::all_of(pids, IsStopped)) return true;
+    if (core::Clock::now() >= deadline) return false;
+    std::this_thread::sleep_for(kPause);
+  }
+}
+
+bool AwaitRest(pid_t root, core::Deadline deadline) {
+  constexpr std::chrono::microseconds kPause{50};
+  if (access("/proc/thread-self/children", R_OK) != 0) return false;
+  const auto rests = [](pid_t pid) { return IsStopped(pid) || IsExiting(pid); };
+  for (;;) {
+    if (std::ranges::all_of(ProcessesOfTree(root), rests)) return true;
     if (core::Clock::now() >= deadline) return false;
     std::this_thread::sleep_for(kPause);
   }

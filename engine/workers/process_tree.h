@@ -40,6 +40,11 @@ uint64_t MemoryOfTree(pid_t root);
 // still runs.
 bool AwaitStopped(pid_t root, core::Deadline deadline);
 
+// Waits until `root`, to which SIGSTOP has been sent, and all that it has started are stopped, have
+// ended or are about to, so that none executes anything more. False: not so, or the kernel does not
+// tell (CONFIG_PROC_CHILDREN).
+bool AwaitRest(pid_t root, core::Deadline deadline);
+
 // Kills every process that this one may signal, except itself and the first of its PID namespace.
 // Only for who has that namespace to itself.
 void KillAllOthers();

@@ -8,6 +8,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <cstring>
 
 namespace belljar::workers::process_tree_test {
@@ -62,6 +63,22 @@ TEST_P(ProcessTree, CountsTheMemoryOfAll) {
 TEST_P(ProcessTree, CountsTheMemoryOfAllClosely) {
   Start(GetParam());
   EXPECT_GE(MemoryOfTree(root_), 2 * kSize);
+}
+
+// A process that is killed rests as soon as it has begun to give its memory back.
+TEST_P(ProcessTree, RestsOnceAllAreStoppedOrEnd) {
+  Start(GetParam());
+  EXPECT_FALSE(AwaitRest(root_, core::Clock::now()));
+  kill(root_, SIGSTOP);
+  EXPECT_FALSE(AwaitRest(root_, core::Clock::now() + std::chrono::milliseconds(5)));
+  kill(-root_, SIGKILL);
+  EXPECT_TRUE(AwaitRest(root_, core::Clock::now() + std::chrono::seconds(60)));
+}
+
+TEST_P(ProcessTree, RestsOnceAllAreStopped) {
+  Start(GetParam());
+  kill(-root_, SIGSTOP);
+  EXPECT_TRUE(AwaitRest(root_, core::Clock::now() + std::chrono::seconds(60)));
 }
 
 INSTANTIATE_TEST_SUITE_P(Memory, ProcessTree, ::testing::Values(MAP_PRIVATE, MAP_SHARED));
