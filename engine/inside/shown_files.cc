@@ -85,7 +85,7 @@ ShownFiles TakeShownFiles(const std::string& folder, const FileNotes& notes) {
   for (const std::string& name : NamesIn(folder)) {
     const std::string path = folder + "/" + name;
     const Kind* const kind = KindOf(name);
-    const bool fits = kind && IsPlainName(name) && shown.files.size() < kMaxFiles;
+    const bool fits = kind != nullptr && IsPlainName(name) && shown.files.size() < kMaxFiles;
     const std::optional<std::string> content = fits ? ReadShown(path, *kind) : std::nullopt;
     ShownFile file{.name = name, .media_type = kind ? kind->media_type : "", .note = {}};
     if (content && WriteArtifact(*content, &file.offset)) {
