@@ -83,7 +83,7 @@ ShownFiles TakeShownFiles(const std::string& folder, const FileNotes& notes) {
   if (folder.empty()) return shown;
   size_t figures = 0;
   for (const std::string& name : NamesIn(folder)) {
-    const std::string path = folder + "/" + name;
+    const std::string path = (fs::path(folder) / name).string();
     const Kind* const kind = KindOf(name);
     const bool fits = kind != nullptr && IsPlainName(name) && shown.files.size() < kMaxFiles;
     const std::optional<std::string> content = fits ? ReadShown(path, *kind) : std::nullopt;
