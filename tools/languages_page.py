@@ -197,7 +197,7 @@ COST = """\
 A run costs about half a millisecond more than a start of the interpreter outside. Where a language
 is *started ahead* (see the list below), an interpreter waits in each spare worker, used once. A
 launcher takes 0.6 MiB of memory and a waiting worker 0.3 MiB; a worker with a waiting Node.js takes
-14 MiB, of which 6 MiB are its own, and one with a waiting R 57 MiB.
+14 MiB, of which 6 MiB are its own, and one with a waiting R 58 MiB.
 [performance.md](performance.md#other-languages) has the figures.
 
 """

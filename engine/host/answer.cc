@@ -103,9 +103,15 @@ std::string StreamText(const Stream& stream, LongPart part, const AnswerOptions&
          Note(Count(stream.dropped_bytes) + " bytes beyond the limit" + name + " were dropped");
 }
 
+// A program of another language may have printed its value, as those in R do.
+bool HasPrintedValue(const Outcome& outcome) {
+  return !outcome.language.empty() &&
+         outcome.stdout_stream.text.ends_with(*outcome.result_repr + "\n");
+}
+
 // The worker bounds the repr; a value that is longer and plain data is shown as JSON.
 void AddValue(const Outcome& outcome, const AnswerOptions& options, Sections& sections) {
-  if (!outcome.result_repr) return;
+  if (!outcome.result_repr || HasPrintedValue(outcome)) return;
   TextLocation location = LocationOf(options, LongPart::kResult);
   if (!outcome.result_json) {
     return sections.Add("value (its repr: it is not plain data)",

@@ -82,9 +82,9 @@ void TakeShownFiles(const std::string& folder, core::ProgramReport& report) {
   if (folder.empty()) return;
   size_t figures = 0;
   for (const std::string& name : NamesIn(folder)) {
-    const std::string path = folder + "/" + name;
+    const std::string path = std::string(folder).append("/").append(name);
     const Kind* const kind = KindOf(name);
-    const bool fits = kind && IsPlainName(name) && report.shown.size() < kMaxFiles;
+    const bool fits = kind != nullptr && IsPlainName(name) && report.shown.size() < kMaxFiles;
     const std::optional<std::string> content = fits ? ReadShown(path, *kind) : std::nullopt;
     core::ShownFile file{.name = name};
     if (content && WriteArtifact(*content, &file.offset)) {

@@ -238,6 +238,13 @@ def test_files_of_any_language_arrive() -> None:
     }
 
 
+def test_an_answer_has_a_printed_value_once() -> None:
+    need_language("r")
+    command = [BELLJAR, "run", "--lean", "--language", "r", "-c", "c(a = 1)"]
+    done = subprocess.run(command, capture_output=True, check=True, text=True, cwd="/")
+    assert done.stdout == "stdout:\na \n1\n", done
+
+
 def test_the_example(tmp_path: Path) -> None:
     need_language("r")
     command = [
