@@ -92,9 +92,15 @@ differs:
 - `/proc` shows the run's own processes and nothing of the machine: there is no `/proc/cpuinfo` and
   no `/proc/meminfo`, so `os.cpus()` in Node.js is empty, `detectCores()` in R is `NA`, and `free`
   and `uptime` fail. `nproc` and `os.availableParallelism()` tell the number of processors.
-- There is one user, `sandbox` with the home `/workspace`, and the names `localhost` and `belljar`.
-  Nothing listens there: a socket is refused, also for loopback, and so is what needs one, such as
-  `os.networkInterfaces()` in Node.js and `makeCluster()` in R.
+- The user, 65534, has no entry in a user database: `whoami`, `os.userInfo()` in Node.js and
+  `getpwuid()` find no name. `USER` is `sandbox` and `HOME` is `/workspace`.
+- `localhost` and the host's name, `belljar`, have addresses, but a socket is refused, also for
+  loopback, and so is what needs one, such as `os.networkInterfaces()` in Node.js and
+  `makeCluster()` in R.
+- There is no System V IPC, no message queue, no pseudo-terminal and no choice of processors
+  (`taskset`).
+- `flock` grants shared locks only, because an exclusive one would work on files of the machine.
+  `fcntl` and `lockf` lock files of the workspace, as SQLite does.
 - Programs have three descriptors, which are pipes, and no terminal, also where `belljar run` has
   one. R and the interpreters of sessions have two more pipes, by which Belljar talks to them.
 - A system call that is not allowed fails with EPERM, and **is not recorded**: the handler that
@@ -133,13 +139,16 @@ output and files are as without a container. What differs:
   `/workspace` and `/tmp` can be executed there.
 - The container bounds processes and threads: 192, under gVisor 384 with its own. Under gVisor
   a fork bomb may end the container, and the run is `killed`.
-- Of `/usr/bin`, an image for an interpreter has the commands that are smaller than 8 MB with their
-  libraries; one for a compiled language has the compiler and the linker. Of `/usr/include` it has
-  the headers of the C and C++ libraries.
+- Of `/usr/bin`, an image for Bash or R has the commands that are smaller than 8 MB with their
+  libraries, one for another interpreter those of them that are smaller than 300 kB themselves; one
+  for a compiled language has the compiler and the linker. Of `/usr/include` it has the headers of
+  the C and C++ libraries.
 - There is no network, and `--profile network` is refused. Nothing is started ahead of its program.
+  `/dev/shm` cannot be written, so Python's `multiprocessing` fails, and names of hosts are the
+  container's.
 
 All languages of the list below were tried in containers, under runc and under gVisor. Images
-have 12 MB (Lua) to 650 MB (Rust), Bash's 205 MB. A container for Bash is ready in 0.08 s under
+have 14 MB (SQLite) to 650 MB (Rust), Bash's 270 MB. A container for Bash is ready in 0.08 s under
 runc and in 0.23 s under gVisor; one for Python takes 0.15 s and 0.70 s.
 
 ### Executable memory

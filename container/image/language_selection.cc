@@ -29,6 +29,9 @@ constexpr std::string_view kNotCopied[] = {"/etc/ld.so.cache", "/etc/alternative
 // Of a command with all its libraries. Larger ones are no commands of a shell's scripts, but
 // interpreters and tools of a whole desktop.
 constexpr uint64_t kMaxCommand = 8'000'000;
+// Of a command alone, where a language can do without /usr/bin: so much are the shell and the tools
+// that programs call.
+constexpr uint64_t kMaxCalled = 300'000;
 
 // What a compiler calls, without the target triplet before it.
 constexpr std::string_view kOfCompilers[] = {"as", "cc", "ld", "ld.bfd", "ld.gold"};
@@ -95,6 +98,7 @@ LanguageSelection::LanguageSelection(const core::Profile& language, LibrarySearc
   }
   for (const core::PathRule& rule : language.paths) {
     const std::string real = RealPath(rule.path);
+    if (rule.path == kProgramFolder) calls_only_ = rule.optional;
     if (!rule.device && !real.empty()) roots_.push_back(real);
   }
 }
@@ -142,6 +146,7 @@ bool LanguageSelection::WantsProgram(const std::string& path) {
     return IsAny(tool, kOfCompilers) || StartsWithAny(tool, kCompilers);
   }
   uint64_t size = FileSizeOf(real);
+  if (calls_only_ && size > kMaxCalled) return false;
   for (const std::string& library : LibrariesOf(real)) size += FileSizeOf(library);
   return size <= kMaxCommand;
 }

@@ -43,6 +43,7 @@ class LanguageSelection {
   const LibrarySearch search_;
   std::vector<std::string> names_;  // of the language and its programs
   std::vector<std::string> roots_;  // real paths
+  bool calls_only_ = false;         // its programs may call others, but it needs none itself
   std::map<std::string, std::set<std::string>> libraries_;
 };
 

@@ -200,13 +200,9 @@ SymbolicLinks LinksForPrograms() {
 }
 
 SmallFiles FilesForPrograms() {
-  const std::string id = std::to_string(kSandboxUid);
-  return {
-      {"/etc/passwd", "sandbox:x:" + id + ":" + id + "::" + core::kWorkspacePath + ":/bin/sh\n"},
-      {"/etc/group", "sandbox:x:" + id + ":\n"},
-      {"/etc/hosts", std::string("127.0.0.1 localhost ") + kHostName + "\n::1 localhost\n"},
-      // Without it glibc asks a name server first.
-      {"/etc/nsswitch.conf", "passwd: files\ngroup: files\nhosts: files\n"}};
+  return {{"/etc/hosts", std::string("127.0.0.1 localhost ") + kHostName + "\n::1 localhost\n"},
+          // Without it glibc asks a name server first.
+          {"/etc/nsswitch.conf", "hosts: files\n"}};
 }
 
 bool MountOwnProc() {

@@ -59,7 +59,7 @@ core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
 core::PathRule ProcOfMachine();
 // Where the links of a machine's root lead (/bin to usr/bin), and those of /dev to /proc and /tmp.
 SymbolicLinks LinksForPrograms();
-// The names of the user and of the host, which libraries look up; nothing of this machine.
+// The addresses of localhost and of the sandbox's own name; nothing of this machine.
 SmallFiles FilesForPrograms();
 inline constexpr char kOwnProc[] = "/.proc";
 

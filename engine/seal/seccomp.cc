@@ -148,7 +148,8 @@ core::Result<void> RefuseLimits(scmp_filter_ctx filter) {
                "refuse prlimit64");
 }
 
-// clone(2), except into other namespaces. A filter cannot read the flags of clone3.
+// For programs that start others. clone(2), except into other namespaces: a filter cannot read the
+// flags of clone3, for which libc has clone.
 core::Result<void> AllowProcesses(scmp_filter_ctx filter) {
   constexpr uint64_t kOtherNamespaces = CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
                                         CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET;
@@ -156,8 +157,13 @@ core::Result<void> AllowProcesses(scmp_filter_ctx filter) {
   core::Result<void> done = Check(
       seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1, &stays), "allow clone");
   if (!done) return done;
-  return Check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0),
-               "refuse clone3");
+  done =
+      Check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0), "refuse clone3");
+  if (!done) return done;
+  // Where the kernel has none, std::filesystem::copy_file of libstdc++ reads and writes. After
+  // EPERM it fails.
+  return Check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(sendfile), 0),
+               "refuse sendfile");
 }
 
 // libseccomp asks the kernel which actions it supports. gVisor does not implement that query, but

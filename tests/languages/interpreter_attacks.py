@@ -261,10 +261,12 @@ OTHERS = [
     Attack("c", "a file, by the compiler", '#include <stdio.h>\nint main(void) {\n#if __has_include("<secret>")\n  puts("WON");\n#else\n  puts("held");\n#endif\n}\n'),
     Attack("perl", "a library", 'require DynaLoader; print "held\\n" unless DynaLoader::dl_load_file("<library>");'),
     Attack("perl", "a file", 'open(my $f, "<", "<secret>") or print("held\\n"); print <$f> if $f;'),
+    Attack("perl", "a copy of a program", "print system('cp /usr/bin/true own && ./own') ? 'held' : 'WON'"),
     Attack("perl", "a program", 'system({"/bin/cat"} "cat", "<secret>") == 0 or print "held\\n";'),
     Attack("perl", "memory that is written and executed", 'print syscall(9, 0, 4096, 7, 34, -1, 0) > 0 ? "WON\\n" : "held\\n";', ("seccomp",)),
     Attack("ruby", "a library", "require 'fiddle'\nbegin\n  Fiddle.dlopen('<library>')\nrescue Fiddle::DLError\n  puts 'held'\nend\n"),
-    Attack("ruby", "a program", "puts(`/bin/cat <secret>`) rescue puts 'held'"),
+    Attack("ruby", "a program", "read = `/bin/cat <secret>`; puts(read.empty? ? 'held' : read)"),
+    Attack("ruby", "a copy of a program", "puts(system('cp /usr/bin/true own && ./own') ? 'WON' : 'held')"),
     Attack("lua", "a library", 'print(package.loadlib("<library>", "*") and "" or "held")'),
     Attack("lua", "a program", 'local f = io.popen("cat <secret>"); print(f and f:read("a") == "WON\\n" and "WON" or "held")'),
     Attack("php", "a library", "<?php try { FFI::cdef('', '<library>'); } catch (Throwable $e) { echo \"held\\n\"; }"),
@@ -275,7 +277,8 @@ OTHERS = [
     Attack("sqlite", "a program", ".bail off\n.shell cat <secret> || echo held\nselect 'held';"),
     Attack("sqlite", "a file", "select coalesce(readfile('<secret>'), 'held');"),
     Attack("cpython", "a library", "import ctypes\ntry:\n    ctypes.CDLL('<library>')\nexcept OSError:\n    print('held')\n"),
-    Attack("cpython", "a program", "import subprocess\ntry:\n    subprocess.run(['/bin/cat', '<secret>'])\nexcept OSError:\n    print('held')\n"),
+    Attack("cpython", "a program", "import subprocess\nprint(subprocess.run(['/bin/cat', '<secret>'], stdout=subprocess.PIPE, text=True).stdout or 'held')\n"),
+    Attack("cpython", "a copy of a program", "import os\nprint('held' if os.system('cp /usr/bin/true own && ./own') else 'WON')\n"),
     Attack("cpython", "memory that is written and executed", "import mmap\ntry:\n    mmap.mmap(-1, 4096, prot=7)\n    print('WON')\nexcept OSError:\n    print('held')\n", ("seccomp",)),
 ]  # fmt: skip
 

@@ -56,8 +56,8 @@ NATIVE = {
 READ = ["/etc/passwd", "/proc/1/mem", "/proc/1/environ", "/proc/1/maps", "/proc/sysrq-trigger", "/dev/mem",
         "/dev/kmsg", "/dev/tty", "/dev/vda", "/sys/kernel/uevent_seqnum", "/proc/kcore", "/proc/keys",
         "/proc/version", "/root/.bashrc"]  # fmt: skip
-WRITE = ["/belljar-attack", "/usr/bin/belljar-attack", "/etc/belljar-attack", "/dev/shm/belljar-attack",
-         "/dev/belljar-attack", "/proc/sysrq-trigger", "/proc/self/oom_score_adj"]  # fmt: skip
+WRITE = ["/belljar-attack", "/usr/bin/belljar-attack", "/etc/belljar-attack", "/etc/hosts", "/dev/belljar-attack",
+         "/proc/sysrq-trigger", "/proc/self/oom_score_adj"]  # fmt: skip
 # AF_UNIX, AF_INET, AF_INET6, AF_NETLINK, AF_PACKET, AF_ALG, AF_VSOCK; SOCK_STREAM, SOCK_DGRAM, SOCK_RAW.
 SOCKETS = [("1", "1", "0"), ("2", "1", "0"), ("2", "2", "0"), ("2", "3", "1"), ("10", "1", "0"),
            ("16", "3", "0"), ("17", "3", "0"), ("38", "5", "0"), ("40", "1", "0")]  # fmt: skip

@@ -854,6 +854,44 @@ TEST_F(PrivateRoot, ASingleFileMayBeShown) {
             tests::Exited(kAsExpected));
 }
 
+TEST_F(PrivateRoot, AFileOfATreeThatIsShownMayBeNamedToo) {
+  const tests::TemporaryFolder folder;
+  const std::string file = folder.Write("file", "content");
+  EXPECT_EQ(InNamespaces([&] {
+              if (!EnterPrivateRoot({{folder.path()}, {file}}, {})) return kNoSetup;
+              const core::Result<std::string> read = core::ReadFile(file, 100);
+              if (!read || *read != "content") return 10;
+              return kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST_F(PrivateRoot, HasTheNamesOfItsOwnHost) {
+  EXPECT_EQ(InNamespaces([] {
+              if (!EnterPrivateRoot({{"/usr/share"}}, {}, {}, FilesForPrograms())) return kNoSetup;
+              const core::Result<std::string> hosts = core::ReadFile("/etc/hosts", 1000);
+              if (!hosts || *hosts != "127.0.0.1 localhost belljar\n::1 localhost\n") return 10;
+              if (Opens("/etc/hosts", O_WRONLY)) return 11;
+              if (access("/etc/passwd", F_OK) == 0) return 12;
+              return kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST_F(PrivateRoot, AShownTreeKeepsItsOwnFiles) {
+  const tests::TemporaryFolder folder;
+  const std::string file = folder.Write("file", "content");
+  EXPECT_EQ(InNamespaces([&] {
+              const std::string other = folder.path() + "/other";
+              if (!EnterPrivateRoot({{folder.path()}}, {}, {}, {{file, "own"}, {other, "own"}}))
+                return kNoSetup;
+              const core::Result<std::string> read = core::ReadFile(file, 100);
+              if (!read || *read != "content") return 10;
+              return access(other.c_str(), F_OK) == 0 ? 11 : kAsExpected;
+            }),
+            tests::Exited(kAsExpected));
+}
+
 TEST_F(PrivateRoot, TheNetworkIsEmpty) {
   EXPECT_EQ(InNamespaces([] {
               const core::UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
