@@ -52,3 +52,46 @@ def test_the_first_line_names_a_language(name: str, tmp_path) -> None:
     file.write_text(f"#!/usr/bin/env {interpreter}\n{hello[name]}\n")
     done = subprocess.run([PROGRAM, "run", file], capture_output=True, check=False)
     assert done.stdout.strip() == b"hello", done
+
+
+JAVA = {
+    "the public class is named otherwise and is not the first": (
+        "class First { static int twice(int x) { return 2 * x; } }\n"
+        "public class Second { public static void main(String[] a) {\n"
+        "System.out.println(First.twice(3));\nthrow new RuntimeException();\n} }",
+        "6\n",
+        4,
+    ),
+    "of several with a main method, the one that the file is named for": (
+        "class A { public static void main(String[] a) { System.out.print(1); } }\n"
+        "class Main { public static void main(String[] a) { System.out.print(a[0]); } }",
+        "@2",
+        None,
+    ),
+    "a package": (
+        "package a.b;\r\n  public\r\n class Main { public static void main(String[] a) {\r\n"
+        "System.out.print(Main.class.getName()); } }",
+        "a.b.Main",
+        None,
+    ),
+    "the compiler sees what lines do not show": (
+        "/*\npublic class Wrong {\n*/ public class Right<T> {\n"
+        "public static void main(String[] a) { System.out.print(new Right<Integer>() {}); } }",
+        "Right$1@",
+        None,
+    ),
+}
+
+
+@pytest.mark.parametrize("case", JAVA)
+def test_the_main_class_of_java(case: str, run: Run) -> None:
+    source, printed, line = JAVA[case]
+    ran = run("java", source, "@2")
+    assert ran.stdout.startswith(printed), ran.outcome
+    assert (ran.error["line"] if ran.error else None) == line, ran.outcome
+
+
+def test_java_names_the_file_that_was_given(run: Run) -> None:
+    ran = run("java", "public class Other {\n  int x = true;\n}\n")
+    assert ran.outcome["stderr"].startswith("Main.java:2: error: "), ran.outcome
+    assert (ran.error["type"], ran.error["line"]) == ("CompileError", 2), ran.outcome
