@@ -176,6 +176,10 @@ workspace. `error` has the type, message and line that the interpreter or compil
 its format is known; `CompileError` if it did not compile, and `SIGSEGV` and the like for a
 signal.
 
+The value of a JavaScript program that ends with exit code 0 is what its main file exports:
+`module.exports = {total: 42}` is its `result`, as JSON, with `repr` as Node.js prints it. An ES
+module has none. A last expression counts in sessions only; here it would need another program text.
+
 From R also what an analysis is run for:
 
 | a program in R | in the result |
@@ -206,8 +210,22 @@ COST = """\
 A run costs about half a millisecond more than a start of the interpreter outside. Where a language
 is *started ahead* (see the list below), an interpreter waits in each spare worker, used once. A
 launcher takes 0.6 MiB of memory and a waiting worker 0.3 MiB; a worker with a waiting Node.js takes
-14 MiB, of which 6 MiB are its own, and one with a waiting R 58 MiB.
+14 MiB, of which 6 MiB are its own, and one with a waiting R 57 MiB. An interpreter of these with
+nothing left to do waits for its end: it is killed, and what the kernel still does to take it down
+is neither waited for nor counted.
 [performance.md](performance.md#other-languages) has the figures.
+
+Java starts from the class data archive of its JDK. One of the compiler's own classes saves a third
+of a small program's CPU time; make it again with each new JDK:
+
+```bash
+mkdir -p /var/cache/belljar/java
+java -XX:ArchiveClassesAtExit=/var/cache/belljar/java/javac.jsa -XX:+UseSerialGC \\
+  -m jdk.compiler/com.sun.tools.javac.Main -proc:none -d /tmp Main.java
+```
+
+A Java program is one file with any classes, or several files. Of several classes with a `main`, the
+one that the file is named for runs, or else the public one, or else the first.
 
 """
 OWN = """\

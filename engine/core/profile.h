@@ -107,8 +107,8 @@ struct ValueForms {
 };
 
 // A language other than the embedded Python (languages/*.toml): its programs are run by a program
-// of this machine. "{file}" in a command stands for the source, and "{binary}" for what is
-// compiled.
+// of this machine. "{file}" in a command stands for the source, "{binary}" for what is compiled,
+// and "{home}" for the folder that the interpreter is installed in.
 inline constexpr char kCompiledProgram[] = "{binary}";
 struct ProgramRule {
   std::string title;                    // "JavaScript (Node.js)"

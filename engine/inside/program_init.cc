@@ -13,6 +13,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <charconv>
+#include <filesystem>
+#include <system_error>
 #include <utility>
 
 #include "engine/core/text.h"
@@ -104,15 +106,35 @@ std::string ReadProc(pid_t process, const char* file) {
   return text ? *text : std::string();
 }
 
-// Whether it is the only other process, and has one thread.
+std::vector<pid_t> ThreadsOf(pid_t process) {
+  std::vector<pid_t> threads;
+  std::error_code code;
+  const std::string folder = "/proc/" + std::to_string(process) + "/task";
+  for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end;
+       at.increment(code)) {
+    const std::string name = at->path().filename().string();
+    pid_t thread = 0;
+    std::from_chars(name.data(), name.data() + name.size(), thread);
+    threads.push_back(thread);
+  }
+  return threads;
+}
+
+std::string ChildrenOf(pid_t process) {
+  std::string children;
+  for (const pid_t thread : ThreadsOf(process)) {
+    children += ReadProc(process, ("task/" + std::to_string(thread) + "/children").c_str());
+  }
+  return children;
+}
+
+// Whether it is the only other process. Requires that it can start no more. In this order: those
+// that it has started become children of this process when it ends.
 bool IsAlone(pid_t program) {
-  const std::string name = std::to_string(program);
-  const std::string children =
-      ReadProc(getpid(), ("task/" + std::to_string(getpid()) + "/children").c_str());
-  const std::string status = ReadProc(program, "status");
-  return core::Words(children) == std::vector<std::string_view>{name} &&
-         status.find("\nThreads:\t1\n") != status.npos &&
-         core::Words(ReadProc(program, ("task/" + name + "/children").c_str())).empty();
+  const bool has_children = !core::Words(ChildrenOf(program)).empty();
+  const std::string own = ChildrenOf(getpid());
+  return !has_children &&
+         core::Words(own) == std::vector<std::string_view>{std::to_string(program)};
 }
 
 uint64_t PeakMemory(pid_t process) {
@@ -128,23 +150,32 @@ uint64_t PeakMemory(pid_t process) {
   return kibibytes * 1024;
 }
 
-// Until a process that is being killed can execute nothing more: PF_EXITING among its flags in
-// proc(5). False: not yet, or unknown.
-bool AwaitExiting(pid_t process) {
+// PF_EXITING among its flags in proc(5). One that is no longer there has ended.
+bool IsExiting(pid_t process, pid_t thread) {
   constexpr size_t kFlags = 6;  // after its name
   constexpr uint64_t kExiting = 4;
-  constexpr int kTries = 200;
-  for (int i = 0; i < kTries; ++i) {
-    const std::string stat = ReadProc(process, "stat");
-    const size_t name_end = stat.rfind(')');
-    if (name_end == stat.npos) return false;
-    const std::vector<std::string_view> words =
-        core::Words(std::string_view(stat).substr(name_end + 1));
-    uint64_t flags = 0;
-    if (words.size() <= kFlags) return false;
+  const std::string stat = ReadProc(process, ("task/" + std::to_string(thread) + "/stat").c_str());
+  const size_t name_end = stat.rfind(')');
+  if (name_end == stat.npos) return true;
+  const std::vector<std::string_view> words =
+      core::Words(std::string_view(stat).substr(name_end + 1));
+  uint64_t flags = 0;
+  if (words.size() > kFlags)
     std::from_chars(words[kFlags].data(), words[kFlags].data() + words[kFlags].size(), flags);
-    if ((flags & kExiting) != 0) return true;
-    (void)usleep(20);
+  return (flags & kExiting) != 0;
+}
+
+// Until no thread of a process that is being killed can execute anything more. False: not yet, or
+// unknown.
+bool AwaitExiting(pid_t process) {
+  constexpr int kTries = 200;
+  constexpr useconds_t kPause = 20;
+  for (int i = 0; i < kTries; ++i) {
+    const std::vector<pid_t> threads = ThreadsOf(process);
+    if (threads.empty()) return false;
+    if (std::ranges::all_of(threads, [&](pid_t thread) { return IsExiting(process, thread); }))
+      return true;
+    (void)usleep(kPause);
   }
   return false;
 }
@@ -231,12 +262,12 @@ core::ProgramEnd ProgramInit::Ended(int status) {
 }
 
 // To give its memory back takes the kernel longer than a short program runs (7 ms for R's 60 MiB);
-// nobody needs to wait for that once it cannot run any more.
+// nobody needs to wait for that once it cannot run any more. A hostile program gains nothing by
+// saying that it is done: whatever it does then, it is killed, and so is what it has started.
 core::ProgramEnd ProgramInit::EndDone() {
-  const bool is_alone = getpid() == kFirst && IsAlone(program_);
   core::ProgramEnd end{.max_rss_bytes = PeakMemory(program_), .cpu_microseconds = CpuMicroseconds()};
-  (void)kill(program_, SIGKILL);
-  if (!is_alone || !AwaitExiting(program_)) return Ended(0);
+  (void)kill(getpid() == kFirst ? -1 : program_, SIGKILL);
+  if (getpid() != kFirst || !AwaitExiting(program_) || !IsAlone(program_)) return Ended(0);
   input_to_.Reset();
   for (const size_t stream : {0, 1}) Drain(stream);
   return end;

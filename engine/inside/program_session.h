@@ -3,17 +3,10 @@
 #ifndef BELLJAR_ENGINE_INSIDE_PROGRAM_SESSION_H_
 #define BELLJAR_ENGINE_INSIDE_PROGRAM_SESSION_H_
 
-#include <string>
-
 #include "engine/inside/program_init.h"
-#include "engine/inside/program_report.h"
 #include "engine/inside/program_worker.h"
 
 namespace belljar::inside {
-
-// What an interpreter has written about a cell or a program: hostile, but only to its own run.
-// Throws nlohmann::json::exception.
-CellReport ReadAnswer(const std::string& line);
 
 // Serves the orders of the host, of which the first is kBegin, until the interpreter has ended.
 [[noreturn]] void ServeProgramSession(const ProgramStart& start, ProgramInit& init, int socket);

@@ -89,6 +89,19 @@ std::string_view InterpreterOf(std::string_view source) {
   return {};
 }
 
+// For a shell that starts a compiler: only the first word of a command is looked for.
+void FillHome(core::ProgramRule& program) {
+  constexpr std::string_view kHome = "{home}";
+  const std::string home = fs::path(program.command.front()).parent_path().parent_path().string();
+  for (const auto part : kCommands) {
+    for (std::string& word : program.*part) {
+      if (const size_t at = word.find(kHome); at != word.npos) {
+        word.replace(at, kHome.size(), home);
+      }
+    }
+  }
+}
+
 }  // namespace
 
 core::Result<LanguageCatalogue> LanguageCatalogue::Open(
@@ -186,6 +199,7 @@ core::Result<core::Profile> Installed(const core::Profile& language,
     programs.push_back(found->real);
     homes.push_back(fs::path(found->real).parent_path().parent_path().string());
   }
+  FillHome(program);
   std::vector<core::PathRule> paths;
   const auto add = [&](core::PathRule rule) {
     const auto is_same = [&](const core::PathRule& known) { return known.path == rule.path; };

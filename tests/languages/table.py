@@ -167,6 +167,7 @@ class Main {
         "java.lang.IllegalStateException",
         "class Main { public static void main(String[] a) {\n  int x = true; } }\n",
         "class Main { public static void main(String[] a) { System.exit(7); } }",
+        "CompileError",
     ),
     "go": Language(
         "t.go",
