@@ -265,7 +265,8 @@ core::ProgramEnd ProgramInit::Ended(int status) {
 // nobody needs to wait for that once it cannot run any more. A hostile program gains nothing by
 // saying that it is done: whatever it does then, it is killed, and so is what it has started.
 core::ProgramEnd ProgramInit::EndDone() {
-  core::ProgramEnd end{.max_rss_bytes = PeakMemory(program_), .cpu_microseconds = CpuMicroseconds()};
+  core::ProgramEnd end{.max_rss_bytes = PeakMemory(program_),
+                       .cpu_microseconds = CpuMicroseconds()};
   (void)kill(getpid() == kFirst ? -1 : program_, SIGKILL);
   if (getpid() != kFirst || !AwaitExiting(program_) || !IsAlone(program_)) return Ended(0);
   input_to_.Reset();

@@ -45,10 +45,9 @@ const Keys kPackageKeys = {"why", "modules", "rehearsal"};
 const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
 const Keys kProgramKeys = {
-    "why",     "title", "aliases",      "extensions",     "interpreters", "package",
-    "version", "file",  "command",      "compile",        "errors",       "environment",
-    "example", "warm",  "compile_time", "compile_memory", "session",      "values",
-    "shared",  "value", "shows"};
+    "why",          "title",          "aliases", "extensions", "interpreters", "package", "version",
+    "file",         "command",        "compile", "errors",     "environment",  "example", "warm",
+    "compile_time", "compile_memory", "session", "values",     "shared",       "value",   "shows"};
 const Keys kValueKeys = {"why",   "strings",  "nul_in_strings", "null",   "true",
                          "false", "nan",      "infinity",       "big",    "list",
                          "map",   "entry",    "separator",      "vector", "nested",
