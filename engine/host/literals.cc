@@ -151,7 +151,7 @@ class Writer {
   core::Result<std::string> Map(const Json& map) {
     std::string entries;
     for (const auto& [key, value] : map.items()) {
-      const core::Result<std::string> quoted = String(key);
+      core::Result<std::string> quoted = String(key);
       if (!quoted) return quoted;
       core::Result<std::string> written = Value(value, false);
       if (!written) return written;

@@ -1,15 +1,15 @@
 #include "engine/inside/shown_files.h"
 
-#include <dirent.h>
 #include <fcntl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <filesystem>
 #include <iterator>
-#include <memory>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -46,12 +46,11 @@ const Kind* KindOf(const std::string& name) {
 
 std::vector<std::string> NamesIn(const std::string& folder) {
   std::vector<std::string> names;
-  const std::unique_ptr<DIR, int (*)(DIR*)> directory(opendir(folder.c_str()), closedir);
-  while (directory && names.size() < kMaxSeen) {
-    const dirent* const entry = readdir(directory.get());
-    if (!entry) break;
-    const std::string_view name = entry->d_name;
-    if (name != "." && name != "..") names.emplace_back(name);
+  std::error_code code;
+  for (std::filesystem::directory_iterator at(folder, code), end; !code && at != end;
+       at.increment(code)) {
+    if (names.size() == kMaxSeen) break;
+    names.push_back(at->path().filename().string());
   }
   std::ranges::sort(names);
   return names;
