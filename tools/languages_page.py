@@ -86,9 +86,8 @@ differs:
 - The root shows the language's own trees, the shared libraries and, except to SQLite, `/usr/bin`
   with the shell and its commands, read-only. `/workspace` and `/tmp` are private and bounded.
   Nothing in them can be executed, unless the language compiles. `/dev/shm` is `/tmp`.
-- A command of `/usr/bin` that needs more than that fails. In Bash, Perl works, and `python3` with
-  its standard library; Node.js only with `--jitless`. Ruby, R, Java and Python with Debian's
-  packages are languages of their own.
+- A command of `/usr/bin` that needs more than that fails, gcc among them. In Bash, Perl works, and
+  `python3` with its standard library; Node.js only with `--jitless`.
 - `/proc` shows the run's own processes and nothing of the machine: there is no `/proc/cpuinfo` and
   no `/proc/meminfo`, so `os.cpus()` in Node.js is empty, `detectCores()` in R is `NA`, and `free`
   and `uptime` fail. `nproc` and `os.availableParallelism()` tell the number of processors.
@@ -97,8 +96,7 @@ differs:
 - `localhost` and the host's name, `belljar`, have addresses, but a socket is refused, also for
   loopback, and so is what needs one, such as `os.networkInterfaces()` in Node.js and
   `makeCluster()` in R.
-- There is no System V IPC, no message queue, no pseudo-terminal and no choice of processors
-  (`taskset`).
+- There is no System V IPC, no message queue, no pseudo-terminal and no `taskset`.
 - `flock` grants shared locks only, because an exclusive one would work on files of the machine.
   `fcntl` and `lockf` lock files of the workspace, as SQLite does.
 - Programs have three descriptors, which are pipes, and no terminal, also where `belljar run` has
@@ -210,9 +208,8 @@ COST = """\
 A run costs about half a millisecond more than a start of the interpreter outside. Where a language
 is *started ahead* (see the list below), an interpreter waits in each spare worker, used once. A
 launcher takes 0.6 MiB of memory and a waiting worker 0.3 MiB; a worker with a waiting Node.js takes
-14 MiB, of which 6 MiB are its own, and one with a waiting R 57 MiB. An interpreter of these with
-nothing left to do waits for its end: it is killed, and what the kernel still does to take it down
-is neither waited for nor counted.
+14 MiB, of which 6 MiB are its own, and one with a waiting R 57 MiB. What the kernel does to take
+these down when they have nothing left to do is neither waited for nor counted.
 [performance.md](performance.md#other-languages) has the figures.
 
 Java starts from the class data archive of its JDK. One of the compiler's own classes saves a third

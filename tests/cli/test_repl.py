@@ -5,7 +5,6 @@ import os
 import pty
 import re
 import select
-import shutil
 import signal
 import stat
 import struct
@@ -16,7 +15,8 @@ import time
 import pytest
 
 from tests.clocks import HANG
-from tests.machine import need_layers, need_packages, need_program
+from tests.languages.conftest import need_language
+from tests.machine import need_layers, need_packages
 
 BANNER = "%help lists the commands"
 
@@ -831,18 +831,16 @@ def test_help(belljar):
 def language(terminal):
     """A prompt in a language whose program is there."""
 
-    def start(name: str, program: str, *arguments: str) -> Terminal:
+    def start(name: str, *arguments: str) -> Terminal:
         need_layers("kernel", "namespaces", "landlock", "seccomp", "strict")
-        if name == "r" and not shutil.which(program):
-            pytest.skip("R is not installed: few machines have it")
-        need_program(program, name)
+        need_language(name)
         return terminal("--language", name, *arguments)
 
     return start
 
 
 def test_bash_keeps_its_state_and_goes_on_where_it_must(language, tmp_path):
-    prompt = language("bash", "bash")
+    prompt = language("bash")
     prompt.enter("cd /tmp; x=4")
     assert "/tmp 4\n" in prompt.enter('echo "$PWD $x"')
     prompt.enter("for i in 1 2; do", "...: ")
@@ -866,7 +864,7 @@ def test_bash_keeps_its_state_and_goes_on_where_it_must(language, tmp_path):
 
 
 def test_javascript_has_results_and_is_interrupted(language):
-    prompt = language("javascript", "node")
+    prompt = language("javascript")
     prompt.enter("const sum = (a, b) => {", "...: ")
     prompt.enter("  // an open bracket: (", "...: ")
     prompt.enter("  return /[/(]/.test('(') ? `${a + b", "...: ")
@@ -881,7 +879,7 @@ def test_javascript_has_results_and_is_interrupted(language):
 
 
 def test_r_has_results(language):
-    prompt = language("r", "Rscript")
+    prompt = language("r")
     prompt.enter("f <- function(x)", "...: ")
     prompt.enter("x +", "...: ")
     prompt.enter("1 # (")
@@ -890,7 +888,7 @@ def test_r_has_results(language):
 
 def test_commands_of_other_languages(language, tmp_path):
     (tmp_path / "in.txt").write_text("from here")
-    prompt = language("bash", "bash", "--file", "in.txt")
+    prompt = language("bash", "--file", "in.txt")
     assert "from here" in prompt.enter("cat in.txt")
     assert "in.txt  9 bytes" in prompt.enter("%files")
     prompt.enter("echo made > out.txt")
@@ -912,7 +910,7 @@ def test_commands_of_other_languages(language, tmp_path):
 
 
 def test_a_limit_ends_the_interpreter_and_not_the_session(language):
-    prompt = language("bash", "bash", "--timeout", "1")
+    prompt = language("bash", "--timeout", "1")
     prompt.enter("x=1; echo kept > a")
     shown = prompt.enter("while :; do :; done")
     assert "stopped after 1s of" in shown and "variables are gone" in shown

@@ -20,7 +20,7 @@ SESSION = Path(__file__).with_name("session_languages.py")
 # cpython is no language of these services, whose Python is the embedded one.
 LANGUAGES = sorted(set(ALL) - {"cpython"})
 WAYS = ("fusion", "piston", "judge0")
-COMPILED = ("c", "cpp", "go", "rust", "typescript")
+COMPILED = ("c", "cpp", "go", "java", "rust", "typescript")
 
 ENDLESS = {"bash": "while :; do :; done", "c": "int main() { for (volatile int i = 0;; ++i); }"}
 # Twice as many types for each N.

@@ -18,7 +18,10 @@ RUN = {
     "env": None, "filename": "main.py", "inputs": None, "functions": None, "files": None,
     "allowed_imports": None, "allowed_domains": None, "stream": None, "raise_on_error": False,
 }  # fmt: skip
-CELL = {name: default for name, default in RUN.items() if name != "memory"} | {"filename": None}
+CELL = {name: default for name, default in RUN.items() if name != "memory"} | {
+    "language": None,
+    "filename": None,
+}
 SANDBOX = {
     "timeout": None, "memory": None, "cpu": None, "output": None, "isolation": "strict",
     "policy": "on", "language": "python", "allowed_imports": None, "allow_domains": (),

@@ -24,8 +24,7 @@ def test_a_program(bash: belljar.Sandbox) -> None:
     ("source", "options", "why"),
     [
         ("#" * 2_000_000, {}, "the source is larger than the limit of 1m; give data as files"),
-        ("echo", {"inputs": {"a": 1}}, "inputs and functions are for Python"),
-        ("echo", {"functions": {"f": print}}, "inputs and functions are for Python"),
+        ("echo", {"functions": {"f": print}}, "functions are not for this language; use files"),
         ("echo", {"files": {"main.sh": b"other"}}, '"main.sh" is the name of the program itself'),
         ("echo", {"allowed_imports": ["math"]}, "only imports of Python can be restricted"),
     ],

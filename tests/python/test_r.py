@@ -171,6 +171,7 @@ def test_an_answer_in_the_interpreters_name() -> None:
     """A program that answers for R spoils no result but its own."""
     need_language("r")
     with belljar.Sandbox(language="r") as box:
+        # sleeps: the program, which is ended where it would have ended.
         forged = box.run(
             "a <- fifo('/proc/self/fd/4', 'w')\n"
             "cat('[[[\\n\\n', file = a); close(a); Sys.sleep(1000)"
