@@ -49,7 +49,7 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["repl", "--language", "perl"],
-            "belljar repl: Perl programs run one at a time; sessions are in python, bash, javascript, r",
+            "belljar repl: Perl programs run one at a time; sessions are in python, bash",
         ),
         (
             ["serve", "--language", "perl"],

@@ -73,7 +73,7 @@ Outer Filled() {
           .size = Bytes{1},
           .time = std::chrono::milliseconds(-7),
           .numbers = {1, 0xffffffff},
-          .inner = {{"a\0b", std::nullopt}, {"", -1}}};
+          .inner = {{std::string(2, '\0'), std::nullopt}, {"", -1}}};
 }
 
 TEST(Flat, WhatIsReadIsWhatWasWritten) {
