@@ -214,7 +214,7 @@ std::string AddKernel(LiveSession& live, const std::shared_ptr<Engine>& engine,
         engine->OpenKernel(asked.options, callbacks.Options(nullptr), other);
     if (!kernel) return kernel.error();
     live.Add(language, {engine, asked.limits});
-    return live.session().AddKernel(std::move(*kernel));
+    return live.session().AddKernel(*kernel);
   });
   callbacks.Finish();
   if (!added) ThrowSessionError(live, added.error());

@@ -41,7 +41,7 @@ std::vector<std::string> MixedSession::languages() const {
   return names;
 }
 
-core::Result<void> MixedSession::AddKernel(Kernel kernel) {
+core::Result<void> MixedSession::AddKernel(const Kernel& kernel) {
   Kernel dropped;
   const std::lock_guard lock(mutex_);
   if (!closed_.empty()) {
@@ -53,9 +53,9 @@ core::Result<void> MixedSession::AddKernel(Kernel kernel) {
       (known != others_.end() && known->session->closed().empty())) {
     kernel.session->Close("another call has opened one for " + kernel.language);
   } else if (known != others_.end()) {
-    dropped = std::exchange(*known, std::move(kernel));
+    dropped = std::exchange(*known, kernel);
   } else {
-    others_.push_back(std::move(kernel));
+    others_.push_back(kernel);
   }
   return {};
 }
@@ -264,10 +264,11 @@ core::Result<std::string> MixedSession::ReadVariable(const std::string& language
 }
 
 core::Result<void> MixedSession::SetVariable(const std::string& language,
-                                             host::InputVariable variable, Patience patience) {
+                                             const host::InputVariable& variable,
+                                             Patience patience) {
   const std::string what = core::Quoted(variable.name) + " of " + language + " cannot be set: ";
   host::Request request;
-  request.inputs.push_back(std::move(variable));
+  request.inputs.push_back(variable);
   core::Result<host::Outcome> outcome = RunOwn(language, std::move(request), patience);
   if (!outcome) return outcome.error();
   if (!outcome->success()) return core::MakeError(kExchange, what + WhyNot(*outcome));

@@ -61,10 +61,10 @@ class MixedSession final : public Session {
     return own_.session->Replace(files, patience);
   }
   std::vector<std::string> languages() const override;
-  core::Result<void> AddKernel(Kernel kernel) override;
+  core::Result<void> AddKernel(const Kernel& kernel) override;
   core::Result<std::string> ReadVariable(const std::string& language, const std::string& name,
                                          Patience patience) override;
-  core::Result<void> SetVariable(const std::string& language, host::InputVariable variable,
+  core::Result<void> SetVariable(const std::string& language, const host::InputVariable& variable,
                                  Patience patience) override;
   void Close(std::string why) override;
   std::string closed() const override;

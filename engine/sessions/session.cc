@@ -31,13 +31,13 @@ core::Result<void> Session::Replace(const workspace::WorkspaceSnapshot&, Patienc
   return OneLanguage();
 }
 
-core::Result<void> Session::AddKernel(Kernel) { return OneLanguage(); }
+core::Result<void> Session::AddKernel(const Kernel&) { return OneLanguage(); }
 
 core::Result<std::string> Session::ReadVariable(const std::string&, const std::string&, Patience) {
   return OneLanguage();
 }
 
-core::Result<void> Session::SetVariable(const std::string&, host::InputVariable, Patience) {
+core::Result<void> Session::SetVariable(const std::string&, const host::InputVariable&, Patience) {
   return OneLanguage();
 }
 

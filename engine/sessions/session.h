@@ -183,11 +183,12 @@ class Session : public std::enable_shared_from_this<Session> {
   // The languages that its cells may have, the session's own first. Each one but that is added.
   virtual std::vector<std::string> languages() const { return {}; }
   // If there is such a language already, nothing changes: another thread was faster.
-  virtual core::Result<void> AddKernel(Kernel kernel);
+  virtual core::Result<void> AddKernel(const Kernel& kernel);
   // Variables of a language: plain data, as JSON. Both run a cell. `language` is one of the above.
   virtual core::Result<std::string> ReadVariable(const std::string& language,
                                                  const std::string& name, Patience patience = {});
-  virtual core::Result<void> SetVariable(const std::string& language, host::InputVariable variable,
+  virtual core::Result<void> SetVariable(const std::string& language,
+                                         const host::InputVariable& variable,
                                          Patience patience = {});
 
   // Ends it. The running cell is cancelled. Later calls fail with `why`.

@@ -125,7 +125,7 @@ core::Result<void> SessionUse::AddKernel(Sandboxes& sandboxes, const SessionRegi
                    sessions::Session& of, const host::Request& request,
                    const run::RunOptions& options,
                    sessions::Patience patience) { return run(of, request, options, patience); };
-  return session.AddKernel(std::move(kernel));
+  return session.AddKernel(kernel);
 }
 
 std::vector<SessionUse> SessionUse::Adopt(

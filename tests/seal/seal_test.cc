@@ -856,6 +856,7 @@ TEST_F(PrivateRoot, ASingleFileMayBeShown) {
 
 TEST_F(PrivateRoot, AFileOfATreeThatIsShownMayBeNamedToo) {
   const tests::TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
   const std::string file = folder.Write("file", "content");
   EXPECT_EQ(InNamespaces([&] {
               if (!EnterPrivateRoot({{folder.path()}, {file}}, {})) return kNoSetup;
@@ -880,6 +881,7 @@ TEST_F(PrivateRoot, HasTheNamesOfItsOwnHost) {
 
 TEST_F(PrivateRoot, AShownTreeKeepsItsOwnFiles) {
   const tests::TemporaryFolder folder;
+  std::filesystem::permissions(folder.path(), std::filesystem::perms{0755});
   const std::string file = folder.Write("file", "content");
   EXPECT_EQ(InNamespaces([&] {
               const std::string other = folder.path() + "/other";
