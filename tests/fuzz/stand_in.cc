@@ -89,6 +89,10 @@ core::Result<host::Outcome> Sandbox::RunCell(sessions::Session&, const host::Req
   abort();  // without a session
 }
 
+sessions::Kernel Sandbox::AsKernel(std::shared_ptr<sessions::Session>) {
+  abort();  // likewise
+}
+
 core::Result<host::Outcome> RunOnce(SandboxOptions, const host::Request& request,
                                     const run::RunOptions& options, bool) {
   return StandIn().Run(request, options);
