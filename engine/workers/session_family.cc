@@ -358,7 +358,11 @@ bool SessionFamily::IsAlive() const { return !init_.HasEnded(); }
 void SessionFamily::Finish() {
   const std::lock_guard lock(mutex_);
   const std::lock_guard asking(asking_);
-  init_.Destroy();
+  {
+    // processes() may be asked meanwhile.
+    const std::lock_guard known(known_mutex_);
+    init_.Destroy();
+  }
   control_.Reset();
 }
 

@@ -105,7 +105,7 @@ class SessionFamily : public core::Reaper, public std::enable_shared_from_this<S
   std::set<pid_t> running_;  // not stopped
   bool unexpected_may_live_ = false;
   std::mutex asking_;               // serialises orders to the init; taken after mutex_
-  mutable std::mutex known_mutex_;  // for those who only read known_; taken last
+  mutable std::mutex known_mutex_;  // for those who only read known_, and init_'s end; taken last
 };
 
 }  // namespace belljar::workers
