@@ -1,7 +1,6 @@
 #include "python/live_session.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 #include <vector>
 
@@ -26,14 +25,14 @@ LiveSession::~LiveSession() {
 
 LiveSession::Language LiveSession::LanguageOf(const std::string& name) const {
   const std::lock_guard lock(mutex_);
-  const auto after = others_.upper_bound(name);
-  const bool is_other = after != others_.begin() && std::prev(after)->first == name;
-  return is_other ? std::prev(after)->second : Language{engine_, limits_};
+  const auto found = std::find_if(others_.rbegin(), others_.rend(),
+                                  [&](const auto& each) { return each.first == name; });
+  return found != others_.rend() ? found->second : Language{engine_, limits_};
 }
 
 void LiveSession::Add(const std::string& name, Language language) {
   const std::lock_guard lock(mutex_);
-  others_.emplace(name, std::move(language));
+  others_.emplace_back(name, std::move(language));
 }
 
 std::string LiveSession::closed() const {

@@ -7,10 +7,11 @@
 #ifndef BELLJAR_PYTHON_LIVE_SESSION_H_
 #define BELLJAR_PYTHON_LIVE_SESSION_H_
 
-#include <map>
 #include <memory>
 #include <mutex>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "engine/core/limits.h"
 #include "engine/sessions/session.h"
@@ -58,8 +59,8 @@ class LiveSession {
  private:
   const std::shared_ptr<Engine> engine_;
   mutable std::mutex mutex_;
-  std::multimap<std::string, Language> others_;  // the latest of a name counts
-  std::shared_ptr<sessions::Session> session_;   // uses their sandboxes
+  std::vector<std::pair<std::string, Language>> others_;  // the latest of a name counts
+  std::shared_ptr<sessions::Session> session_;            // uses their sandboxes
   const core::RequestedLimits limits_;
 };
 

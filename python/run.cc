@@ -204,8 +204,7 @@ std::string AddKernel(LiveSession& live, const std::shared_ptr<Engine>& engine,
   const Engine::PendingCall call(*live.engine(), nullptr);
   const Engine::PendingCall other(*engine, nullptr);
   if (!call || !other) ThrowSandboxClosed();
-  const core::Profile& profile = engine->profile();
-  std::string language = profile.program ? profile.name : profiles::kPython;
+  std::string language = profiles::LanguageOf(engine->profile());
   if (core::Contains(live.session().languages(), language)) return language;
   const SessionRequest asked = SessionRequestFrom(requested, *engine);
   Callbacks callbacks({}, call.cancellation(), watches_signals);

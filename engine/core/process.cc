@@ -14,6 +14,7 @@
 #include <cerrno>
 
 #include "engine/core/reaper.h"
+#include "engine/core/text.h"
 
 namespace belljar::core {
 namespace {
@@ -42,6 +43,11 @@ bool IsReadable(int ended_fd) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> StatFields(std::string_view stat) {
+  const size_t name_end = stat.rfind(')');
+  return name_end == stat.npos ? std::vector<std::string_view>() : Words(stat.substr(name_end + 1));
+}
 
 pid_t CloneProcess(const clone_args& arguments) {
   const long pid = syscall(SYS_clone3, &arguments, sizeof arguments);

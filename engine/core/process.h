@@ -14,7 +14,9 @@
 #include <chrono>
 #include <cstdint>
 #include <memory>
+#include <string_view>
 #include <utility>
+#include <vector>
 
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
@@ -46,6 +48,11 @@ struct ExitReport {
   std::chrono::microseconds cpu_time{0};
   uint64_t max_rss_bytes = 0;
 };
+
+// The fields of proc_pid_stat(5) from the third, the state, on. The name before them may contain
+// anything, but ends with the last parenthesis. Empty: the text is none.
+std::vector<std::string_view> StatFields(std::string_view stat);
+inline constexpr uint64_t kExitingFlag = 4;  // PF_EXITING, of the seventh of them
 
 class Process {
  public:

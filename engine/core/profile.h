@@ -87,9 +87,8 @@ struct ErrorPattern {
 };
 
 // How plain data is written in a language, for variables that a caller sets, and how it is read
-// back. "{name}" stands for the variable, "{value}" for what it gets, "{key}" for the text of a
-// key,
-// "{items}" for what a list or map holds.
+// back. "{name}" stands for the variable, "{value}" for what it gets, "{key}" for the text of a key
+// and "{items}" for what a list or map holds.
 struct ValueForms {
   enum class Strings { kJson, kShell };
   Strings strings = Strings::kJson;  // "…" as in JSON, or $'…' as in bash(1)

@@ -198,6 +198,11 @@ std::vector<std::string_view> Words(std::string_view text) {
   return words;
 }
 
+void FillIn(std::string& text, std::string_view placeholder, std::string_view content) {
+  const size_t at = text.find(placeholder);
+  if (at != text.npos) text.replace(at, placeholder.size(), content);
+}
+
 bool Contains(const std::vector<std::string>& names, std::string_view name) {
   return std::find(names.begin(), names.end(), name) != names.end();
 }

@@ -52,6 +52,9 @@ std::vector<std::string_view> Words(std::string_view text);
 
 bool Contains(const std::vector<std::string>& names, std::string_view name);
 
+// Replaces the first occurrence of `placeholder`, if there is one.
+void FillIn(std::string& text, std::string_view placeholder, std::string_view content);
+
 // The first part of a module's dotted name: "numpy" for "numpy.linalg". A view of `module`.
 inline std::string_view TopLevelName(std::string_view module) {
   return module.substr(0, module.find('.'));

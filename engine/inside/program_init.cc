@@ -17,6 +17,7 @@
 #include <system_error>
 #include <utility>
 
+#include "engine/core/process.h"
 #include "engine/core/text.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/host_channel.h"
@@ -100,9 +101,9 @@ bool KillChildren() {
 }
 
 std::string ReadProc(pid_t process, const char* file) {
-  constexpr size_t kMost = size_t{16} << 10;
+  constexpr size_t kMaxFile = size_t{16} << 10;
   const core::Result<std::string> text =
-      core::ReadFile("/proc/" + std::to_string(process) + "/" + file, kMost);
+      core::ReadFile("/proc/" + std::to_string(process) + "/" + file, kMaxFile);
   return text ? *text : std::string();
 }
 
@@ -150,19 +151,16 @@ uint64_t PeakMemory(pid_t process) {
   return kibibytes * 1024;
 }
 
-// PF_EXITING among its flags in proc(5). One that is no longer there has ended.
+// One that is no longer there has ended.
 bool IsExiting(pid_t process, pid_t thread) {
-  constexpr size_t kFlags = 6;  // after its name
-  constexpr uint64_t kExiting = 4;
+  constexpr size_t kFlags = 6;
   const std::string stat = ReadProc(process, ("task/" + std::to_string(thread) + "/stat").c_str());
-  const size_t name_end = stat.rfind(')');
-  if (name_end == stat.npos) return true;
-  const std::vector<std::string_view> words =
-      core::Words(std::string_view(stat).substr(name_end + 1));
+  const std::vector<std::string_view> fields = core::StatFields(stat);
+  if (fields.empty()) return true;
   uint64_t flags = 0;
-  if (words.size() > kFlags)
-    std::from_chars(words[kFlags].data(), words[kFlags].data() + words[kFlags].size(), flags);
-  return (flags & kExiting) != 0;
+  if (fields.size() > kFlags)
+    std::from_chars(fields[kFlags].data(), fields[kFlags].data() + fields[kFlags].size(), flags);
+  return (flags & core::kExitingFlag) != 0;
 }
 
 // Until no thread of a process that is being killed can execute anything more. False: not yet, or

@@ -16,6 +16,7 @@
 
 #include "engine/core/flat.h"
 #include "engine/core/program_messages.h"
+#include "engine/core/text.h"
 #include "engine/inside/capture.h"
 #include "engine/inside/host_channel.h"
 #include "engine/inside/program_init.h"
@@ -31,10 +32,8 @@ constexpr char kBinary[] = "/tmp/program";
 std::vector<std::string> Filled(const std::vector<std::string>& command, const std::string& file) {
   std::vector<std::string> filled;
   for (std::string word : command) {
-    for (const auto& [name, value] :
-         {std::pair<std::string_view, std::string_view>{"{file}", file}, {"{binary}", kBinary}}) {
-      if (const size_t at = word.find(name); at != word.npos) word.replace(at, name.size(), value);
-    }
+    core::FillIn(word, "{file}", file);
+    core::FillIn(word, "{binary}", kBinary);
     filled.push_back(std::move(word));
   }
   return filled;

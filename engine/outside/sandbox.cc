@@ -114,23 +114,19 @@ core::Result<void> Check(const core::Profile& profile, const host::Request& requ
   return core::MakeError("take functions", "there is no handler for their calls");
 }
 
-// With its inputs in the source, if it is a program of another language.
-core::Result<host::Request> WithInputs(const core::Profile& profile, const host::Request& request) {
-  host::Request whole = request;
-  core::Result<std::string> source = host::Assignments(request.inputs, *profile.program->values);
+// The request that is run: as given or, if it is a program of another language with inputs,
+// `written`, which has them in its source. Checked.
+core::Result<const host::Request*> Prepare(const core::Profile& profile, const host::Request& given,
+                                           const run::RunOptions& run, host::Request& written) {
+  if (core::Result<void> checked = Check(profile, given, run); !checked) return checked.error();
+  if (!profile.program || given.inputs.empty()) return &given;
+  core::Result<std::string> source = host::Assignments(given.inputs, *profile.program->values);
   if (!source) return source.error();
-  whole.inputs.clear();
-  whole.source = std::move(*source) + request.source;
-  if (core::Result<void> checked = CheckProgram(profile, whole); !checked) return checked.error();
-  return whole;
-}
-
-bool WritesInputs(const core::Profile& profile, const host::Request& request) {
-  return profile.program && !request.inputs.empty();
-}
-
-std::string LanguageOf(const core::Profile& profile) {
-  return profile.program ? profile.name : profiles::kPython;
+  written = given;
+  written.inputs.clear();
+  written.source.insert(0, *source);
+  core::Result<void> checked = CheckProgram(profile, written);
+  return checked ? core::Result<const host::Request*>(&written) : checked.error();
 }
 
 void Finish(const SandboxOptions& options, host::Outcome& outcome) {
@@ -188,14 +184,12 @@ Sandbox::Sandbox(std::shared_ptr<const SandboxOptions> options, std::unique_ptr<
 
 Sandbox::~Sandbox() = default;
 
-core::Result<host::Outcome> Sandbox::Run(const host::Request& request,
+core::Result<host::Outcome> Sandbox::Run(const host::Request& given,
                                          const run::RunOptions& options) {
-  core::Result<void> checked = Check(profile(), request, options);
-  if (!checked) return checked.error();
-  if (WritesInputs(profile(), request)) {
-    core::Result<host::Request> whole = WithInputs(profile(), request);
-    return whole ? Run(*whole, options) : whole.error();
-  }
+  host::Request written;
+  const core::Result<const host::Request*> prepared = Prepare(profile(), given, options, written);
+  if (!prepared) return prepared.error();
+  const host::Request& request = **prepared;
   const RunProgram run = [this](const host::Request& each, const run::RunOptions& through) {
     return backend_->Run(each, through);
   };
@@ -215,7 +209,7 @@ core::Result<std::shared_ptr<sessions::Session>> Sandbox::OpenSession(
 }
 
 sessions::Kernel Sandbox::AsKernel(std::shared_ptr<sessions::Session> session) {
-  sessions::Kernel kernel{.language = LanguageOf(profile()),
+  sessions::Kernel kernel{.language = profiles::LanguageOf(profile()),
                           .session = std::move(session),
                           .run =
                               [this](sessions::Session& of, const host::Request& request,
@@ -233,20 +227,17 @@ sessions::Kernel Sandbox::AsKernel(std::shared_ptr<sessions::Session> session) {
   return kernel;
 }
 
-core::Result<host::Outcome> Sandbox::RunCell(sessions::Session& session,
-                                             const host::Request& request,
+core::Result<host::Outcome> Sandbox::RunCell(sessions::Session& session, const host::Request& given,
                                              const run::RunOptions& options,
                                              sessions::Patience patience) {
   // Another kernel of the session has a sandbox of its own.
-  if (!request.language.empty() && request.language != LanguageOf(profile())) {
-    return session.Run(request, options, patience);
+  if (!given.language.empty() && given.language != profiles::LanguageOf(profile())) {
+    return session.Run(given, options, patience);
   }
-  core::Result<void> checked = Check(profile(), request, options);
-  if (!checked) return checked.error();
-  if (WritesInputs(profile(), request)) {
-    core::Result<host::Request> whole = WithInputs(profile(), request);
-    return whole ? RunCell(session, *whole, options, patience) : whole.error();
-  }
+  host::Request written;
+  const core::Result<const host::Request*> prepared = Prepare(profile(), given, options, written);
+  if (!prepared) return prepared.error();
+  const host::Request& request = **prepared;
   const RunProgram run_cell = [&](const host::Request& cell, const run::RunOptions& through) {
     return session.Run(cell, through, patience);
   };
@@ -260,16 +251,15 @@ core::Result<host::Outcome> Sandbox::RunCell(sessions::Session& session,
   return outcome;
 }
 
-core::Result<host::Outcome> RunOnce(SandboxOptions given, const host::Request& request,
+core::Result<host::Outcome> RunOnce(SandboxOptions sandbox, const host::Request& given,
                                     const run::RunOptions& run, bool exactly_once) {
-  auto options = WithInstallation(std::move(given));
+  auto options = WithInstallation(std::move(sandbox));
   if (!options) return options.error();
   const core::Profile& profile = (*options)->profile;
-  if (core::Result<void> checked = Check(profile, request, run); !checked) return checked.error();
-  if (WritesInputs(profile, request)) {
-    core::Result<host::Request> whole = WithInputs(profile, request);
-    return whole ? RunOnce(**options, *whole, run, exactly_once) : whole.error();
-  }
+  host::Request written;
+  const core::Result<const host::Request*> prepared = Prepare(profile, given, run, written);
+  if (!prepared) return prepared.error();
+  const host::Request& request = **prepared;
   const PlannedBackend::Start start = StartWith(*options);
   const RunProgram run_one = [&](const host::Request& each, const run::RunOptions& whole) {
     const StartPlan plan = PlanStart(each, {.whole = WorkerSource::kOwn,

@@ -91,14 +91,9 @@ std::string_view InterpreterOf(std::string_view source) {
 
 // For a shell that starts a compiler: only the first word of a command is looked for.
 void FillHome(core::ProgramRule& program) {
-  constexpr std::string_view kHome = "{home}";
   const std::string home = fs::path(program.command.front()).parent_path().parent_path().string();
   for (const auto part : kCommands) {
-    for (std::string& word : program.*part) {
-      if (const size_t at = word.find(kHome); at != word.npos) {
-        word.replace(at, kHome.size(), home);
-      }
-    }
+    for (std::string& word : program.*part) core::FillIn(word, "{home}", home);
   }
 }
 

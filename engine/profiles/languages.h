@@ -19,6 +19,10 @@
 namespace belljar::profiles {
 
 inline constexpr char kPython[] = "python";
+// The language of programs with this profile: "python", or its own name.
+inline std::string LanguageOf(const core::Profile& profile) {
+  return profile.program ? profile.name : kPython;
+}
 
 class LanguageCatalogue {
  public:

@@ -582,16 +582,11 @@ core::ValueForms ReadValueForms(const toml::table& table) {
 
 // What "{shared}" in a command stands for: code that a language's commands have in common.
 void FillShared(const toml::table& table, core::ProgramRule& program) {
-  constexpr std::string_view kShared = "{shared}";
   if (!table.contains("shared")) return;
   const auto text = Get<std::string>(table, "shared");
   for (auto* const command :
        {&program.compile, &program.warm, &program.session, &program.command}) {
-    for (std::string& word : *command) {
-      if (const size_t at = word.find(kShared); at != word.npos) {
-        word.replace(at, kShared.size(), text);
-      }
-    }
+    for (std::string& word : *command) core::FillIn(word, "{shared}", text);
   }
 }
 

@@ -464,10 +464,10 @@ void Execution::CollectOutput(host::Outcome& outcome) {
 // Stopping what a program has left is faster than ending it: the kernel takes longer to take back
 // the memory of an interpreter than a short program runs.
 bool Execution::Rests() {
-  constexpr std::chrono::milliseconds kMost{2};
+  constexpr std::chrono::milliseconds kMaxWait{2};
   if (!worker_.runs_programs) return false;
   worker_.process.Pause();
-  return workers::AwaitRest(worker_.process.pid(), core::Clock::now() + kMost);
+  return workers::AwaitRest(worker_.process.pid(), core::Clock::now() + kMaxWait);
 }
 
 void Execution::CollectFiles(host::Outcome& outcome) {

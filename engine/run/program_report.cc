@@ -5,9 +5,11 @@
 
 #include <algorithm>
 #include <chrono>
+#include <climits>
 #include <exception>
 #include <nlohmann/json.hpp>
 #include <optional>
+#include <stdexcept>
 #include <utility>
 #include <variant>
 
@@ -59,7 +61,7 @@ CellValue ReadAnswer(const json& answer, core::ProgramReport& report) {
   CellValue value;
   if (answer.contains("result")) value.result = answer.at("result").get<std::string>();
   if (answer.contains("repr")) value.repr = answer.at("repr").get<std::string>();
-  if (answer.contains("notes")) value.notes = answer.at("notes");
+  if (answer.contains("notes") && answer.at("notes").is_object()) value.notes = answer.at("notes");
   return value;
 }
 
@@ -104,20 +106,23 @@ void SetValue(const CellValue& value, uint64_t max_size, host::Outcome& outcome)
   }
 }
 
-json ShownJson(const core::ProgramReport& report, const json& notes) {
-  json list = json::array();
+// Throws.
+void AddShown(const core::ProgramReport& report, const json& notes, std::string_view bytes,
+              host::Outcome& outcome) {
+  if (report.shown_left_out > INT_MAX) throw std::runtime_error("not a count");
   for (const core::ShownFile& file : report.shown) {
-    const auto note = notes.is_object() ? notes.find(file.name) : notes.end();
-    const bool has_note = note != notes.end() && note->is_string();
-    list.push_back({{"name", file.name},
-                    {"media_type", file.media_type},
-                    {"offset", file.offset},
-                    {"size", file.size},
-                    {"note", has_note ? json(core::ValidUtf8(note->get<std::string>().substr(
-                                            0, kMaxArtifactNote / 2)))
-                                      : json()}});
+    ClaimedArtifact claimed{.name = file.name,
+                            .media_type = file.media_type,
+                            .note = {},
+                            .offset = file.offset,
+                            .size = file.size};
+    const auto note = notes.find(file.name);
+    if (note != notes.end() && note->is_string()) {
+      claimed.note = core::ValidUtf8(note->get<std::string>().substr(0, kMaxArtifactNote / 2));
+    }
+    AddArtifact(claimed, bytes, outcome);
   }
-  return {{"artifacts", std::move(list)}, {"artifacts_left_out", report.shown_left_out}};
+  outcome.artifacts_left_out = report.shown_left_out;
 }
 
 host::GuestError ErrorOf(const core::ProgramReport& report) {
@@ -167,7 +172,7 @@ bool ReadProgramReport(std::string_view bytes, uint64_t max_size, host::Outcome&
   const CellValue value = TakeAnswer(*read);
   host::Outcome shown;
   try {
-    ReadArtifacts(ShownJson(*read, value.notes), artifacts, shown);
+    AddShown(*read, value.notes, artifacts, shown);
   } catch (const std::exception&) {
     return false;
   }

@@ -100,49 +100,56 @@ bool IsPlain(std::string_view text, std::string_view others, size_t max) {
   });
 }
 
-// A name becomes a file name and a media type a header, so only what the runner writes is accepted.
-host::Artifact ReadArtifact(const json& object, std::string_view bytes) {
-  host::Artifact artifact;
-  artifact.origin = host::Artifact::Origin::kDisplay;
-  artifact.name = Text(object.at("name"));
-  artifact.media_type = Text(object.at("media_type"));
-  artifact.note = Text(object.at("note"));
-  if (!IsDisplayName(artifact.name) || !IsMediaType(artifact.media_type) ||
-      artifact.note.size() > kMaxArtifactNote) {
-    throw std::runtime_error("not an artifact's name");
-  }
+ClaimedArtifact ReadArtifact(const json& object) {
   const json& offset = object.at("offset");
   const json& size = object.at("size");
   if (!offset.is_number_unsigned() || !size.is_number_unsigned()) {
     throw std::runtime_error("not an offset");
   }
-  const auto from = offset.get<uint64_t>();
-  artifact.size = size.get<uint64_t>();
-  if (from > bytes.size() || artifact.size > bytes.size() - from) {
-    throw std::runtime_error("outside the artifacts");
-  }
-  artifact.content = std::string(bytes.substr(from, artifact.size));
-  artifact.sha256 = host::Sha256(*artifact.content);
-  return artifact;
+  return {.name = Text(object.at("name")),
+          .media_type = Text(object.at("media_type")),
+          .note = Text(object.at("note")),
+          .offset = offset.get<uint64_t>(),
+          .size = size.get<uint64_t>()};
 }
-
-}  // namespace
 
 // A run without artifacts, or a profile that does not keep them, has no list.
 void ReadArtifacts(const json& object, std::string_view bytes, host::Outcome& outcome) {
   if (!object.contains("artifacts")) return;
-  uint64_t total = 0;
   for (const json& item : List(object.at("artifacts"), kMaxArtifacts)) {
-    host::Artifact artifact = ReadArtifact(item, bytes);
-    total += artifact.size;
-    // Overlapping parts would multiply the amount of data.
-    if (total > bytes.size()) throw std::runtime_error("larger than all of them");
-    for (const host::Artifact& other : outcome.artifacts) {
-      if (other.name == artifact.name) throw std::runtime_error("two with the same name");
-    }
-    outcome.artifacts.push_back(std::move(artifact));
+    AddArtifact(ReadArtifact(item), bytes, outcome);
   }
   outcome.artifacts_left_out += static_cast<uint64_t>(Count(object.at("artifacts_left_out")));
+}
+
+}  // namespace
+
+// A name becomes a file name and a media type a header, so only what the runner writes is accepted.
+void AddArtifact(const ClaimedArtifact& claimed, std::string_view bytes, host::Outcome& outcome) {
+  if (!IsDisplayName(claimed.name) || !IsMediaType(claimed.media_type) ||
+      claimed.note.size() > kMaxArtifactNote) {
+    throw std::runtime_error("not an artifact's name");
+  }
+  if (claimed.offset > bytes.size() || claimed.size > bytes.size() - claimed.offset) {
+    throw std::runtime_error("outside the artifacts");
+  }
+  // Overlapping parts would multiply the amount of data.
+  uint64_t total = claimed.size;
+  for (const host::Artifact& other : outcome.artifacts) {
+    if (other.name == claimed.name) throw std::runtime_error("two with the same name");
+    total += other.size;
+  }
+  if (total > bytes.size()) throw std::runtime_error("larger than all of them");
+  if (outcome.artifacts.size() == kMaxArtifacts) throw std::runtime_error("too many artifacts");
+  host::Artifact artifact;
+  artifact.origin = host::Artifact::Origin::kDisplay;
+  artifact.name = claimed.name;
+  artifact.media_type = claimed.media_type;
+  artifact.note = claimed.note;
+  artifact.size = claimed.size;
+  artifact.content = std::string(bytes.substr(claimed.offset, claimed.size));
+  artifact.sha256 = host::Sha256(*artifact.content);
+  outcome.artifacts.push_back(std::move(artifact));
 }
 
 // json's own conversion would also accept true, 2.5 and 1e300.

@@ -37,9 +37,14 @@ bool ReadAnswer(std::string_view report, host::Outcome& outcome);
 bool ReadReportObject(const nlohmann::json& object, ReportBy by, host::Outcome& outcome,
                       std::string_view artifacts = {});
 
-// The artifacts that `object` lists, of which `bytes` has the contents; it may have none. Throws if
-// the list is malformed.
-void ReadArtifacts(const nlohmann::json& object, std::string_view bytes, host::Outcome& outcome);
+// Adds an artifact that a worker claims to have left among `bytes`, after those before it. Throws
+// unless its name, its place and the number of artifacts are possible.
+struct ClaimedArtifact {
+  std::string name, media_type, note;
+  uint64_t offset = 0;
+  uint64_t size = 0;
+};
+void AddArtifact(const ClaimedArtifact& claimed, std::string_view bytes, host::Outcome& outcome);
 
 // Throws unless it is a whole number that an int can hold.
 int Integer(const nlohmann::json& value);

@@ -41,6 +41,12 @@ std::vector<std::string> MixedSession::languages() const {
   return names;
 }
 
+bool MixedSession::IsAlone() const {
+  const std::lock_guard lock(mutex_);
+  return std::ranges::none_of(others_,
+                              [](const Kernel& each) { return each.session->closed().empty(); });
+}
+
 core::Result<void> MixedSession::AddKernel(const Kernel& kernel) {
   Kernel dropped;
   const std::lock_guard lock(mutex_);
@@ -159,7 +165,7 @@ core::Result<void> MixedSession::BringFiles(const std::shared_ptr<Session>& into
 template <typename Use>
 auto MixedSession::WithFiles(Patience patience, Use use)
     -> decltype(use(std::declval<Session&>())) {
-  if (languages().size() == 1) return use(*own_.session);
+  if (IsAlone()) return use(*own_.session);
   const core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
   const std::shared_ptr<Session> of =
@@ -189,14 +195,12 @@ core::Result<void> MixedSession::RemoveFile(std::string_view path, Patience pati
 
 core::Result<host::Outcome> MixedSession::Run(const host::Request& request,
                                               const run::RunOptions& options, Patience patience) {
+  const bool is_own = request.language.empty() || request.language == own_.language;
+  if (is_own && IsAlone()) return own_.session->Run(request, options, patience);
   core::Result<Kernel> kernel = Find(request.language);
   if (!kernel) return kernel.error();
-  if (kernel->session == own_.session) {
-    if (languages().size() == 1) return own_.session->Run(request, options, patience);
-    // The sandbox that calls this has checked the request.
-    kernel->run = [](Session& own, const host::Request& cell, const run::RunOptions& through,
-                     Patience waits) { return own.Run(cell, through, waits); };
-  }
+  // The sandbox that calls this has checked the request.
+  if (is_own) kernel->run = &Session::Run;
   const core::Result<Turn> turn = TakeTurn(patience, options);
   if (!turn) return turn.error();
   return RunIn(*kernel, request, options, patience);
@@ -221,39 +225,38 @@ core::Result<host::Outcome> MixedSession::RunIn(const Kernel& kernel, const host
 
 // --- values --------------------------------------------------------------------------------------
 
-core::Result<host::Outcome> MixedSession::RunOwn(const std::string& language, host::Request request,
-                                                 Patience patience) {
+core::Result<Kernel> MixedSession::FindForVariable(const std::string& language,
+                                                   const std::string& name) const {
   core::Result<Kernel> kernel = Find(language);
-  if (!kernel) return kernel.error();
-  const std::string& name = request.inputs.front().name;
-  if (!host::IsVariableName(name)) {
-    return core::MakeError(
-        kExchange, core::Quoted(name) +
-                       " is no name: it is an ASCII letter followed by ASCII letters, digits and "
-                       "underscores");
-  }
+  if (!kernel) return kernel;
   if (!kernel->reading) {
     return core::MakeError(kExchange,
                            "variables of " + core::Quoted(language) + " cannot be read or set");
   }
-  if (request.inputs.front().json.empty()) {
-    request.source = kernel->reading(name);
-    request.inputs.clear();
-  }
-  request.limits = kernel->session->options().limits;
+  if (host::IsVariableName(name)) return kernel;
+  return core::MakeError(kExchange, core::Quoted(name) +
+                                        " is no name: it is an ASCII letter followed by ASCII "
+                                        "letters, digits and underscores");
+}
+
+core::Result<host::Outcome> MixedSession::Exchange(const Kernel& kernel, host::Request request,
+                                                   Patience patience) {
+  request.limits = kernel.session->options().limits;
   request.filename = "exchange";
   run::RunOptions options;
   options.cancel_fd = patience.cancel_fd;
   const core::Result<Turn> turn = TakeTurn(patience);
   if (!turn) return turn.error();
-  return RunIn(*kernel, request, options, patience);
+  return RunIn(kernel, request, options, patience);
 }
 
 core::Result<std::string> MixedSession::ReadVariable(const std::string& language,
                                                      const std::string& name, Patience patience) {
+  const core::Result<Kernel> kernel = FindForVariable(language, name);
+  if (!kernel) return kernel.error();
   host::Request request;
-  request.inputs.push_back({name, ""});
-  core::Result<host::Outcome> outcome = RunOwn(language, std::move(request), patience);
+  request.source = kernel->reading(name);
+  core::Result<host::Outcome> outcome = Exchange(*kernel, std::move(request), patience);
   if (!outcome) return outcome.error();
   const std::string what = core::Quoted(name) + " of " + language + " cannot be read: ";
   if (!outcome->success()) return core::MakeError(kExchange, what + WhyNot(*outcome));
@@ -266,13 +269,15 @@ core::Result<std::string> MixedSession::ReadVariable(const std::string& language
 core::Result<void> MixedSession::SetVariable(const std::string& language,
                                              const host::InputVariable& variable,
                                              Patience patience) {
-  const std::string what = core::Quoted(variable.name) + " of " + language + " cannot be set: ";
+  const core::Result<Kernel> kernel = FindForVariable(language, variable.name);
+  if (!kernel) return kernel.error();
   host::Request request;
   request.inputs.push_back(variable);
-  core::Result<host::Outcome> outcome = RunOwn(language, std::move(request), patience);
+  core::Result<host::Outcome> outcome = Exchange(*kernel, std::move(request), patience);
   if (!outcome) return outcome.error();
-  if (!outcome->success()) return core::MakeError(kExchange, what + WhyNot(*outcome));
-  return {};
+  if (outcome->success()) return {};
+  return core::MakeError(kExchange, core::Quoted(variable.name) + " of " + language +
+                                        " cannot be set: " + WhyNot(*outcome));
 }
 
 // --- states --------------------------------------------------------------------------------------

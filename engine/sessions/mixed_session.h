@@ -76,12 +76,14 @@ class MixedSession final : public Session {
 
   void EndTurn() override;
   std::vector<std::shared_ptr<Session>> Sessions() const;
+  bool IsAlone() const;  // no kernel besides its own is open
   core::Result<Kernel> Find(const std::string& language) const;
+  core::Result<Kernel> FindForVariable(const std::string& language, const std::string& name) const;
   core::Result<void> BringFiles(const std::shared_ptr<Session>& into, Patience patience);
   core::Result<host::Outcome> RunIn(const Kernel& kernel, const host::Request& request,
                                     const run::RunOptions& options, Patience patience);
-  core::Result<host::Outcome> RunOwn(const std::string& language, host::Request request,
-                                     Patience patience);
+  core::Result<host::Outcome> Exchange(const Kernel& kernel, host::Request request,
+                                       Patience patience);
   // Calls `use` with the own session, which has the files of the last cell. With the turn, if there
   // are other kernels.
   template <typename Use>

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "engine/core/fd.h"
+#include "engine/core/process.h"
 #include "engine/core/text.h"
 
 namespace belljar::workers {
@@ -42,13 +43,10 @@ std::chrono::microseconds Ticks(uint64_t count) {
   return std::chrono::microseconds(count * 1'000'000 / per_second);
 }
 
-// utime, stime, cutime and cstime of /proc/<pid>/stat: fields 14 to 17, of which the name, field 2,
-// may contain anything but ends with the last parenthesis (proc_pid_stat(5)).
+// utime, stime, cutime and cstime: fields 14 to 17 of /proc/<pid>/stat.
 std::chrono::microseconds CpuTime(std::string_view stat) {
-  const size_t name_end = stat.rfind(')');
-  if (name_end == stat.npos) return {};
-  const std::vector<std::string_view> fields = core::SplitAt(stat.substr(name_end + 1), ' ');
-  constexpr size_t kUserTime = 12;  // after an empty piece and field 3
+  const std::vector<std::string_view> fields = core::StatFields(stat);
+  constexpr size_t kUserTime = 11;
   if (fields.size() < kUserTime + 4) return {};
   uint64_t ticks = 0;
   for (size_t i = 0; i < 4; ++i) ticks += Number(fields[kUserTime + i]);
@@ -123,27 +121,23 @@ std::vector<pid_t> ProcessesOfTree(pid_t root) {
   return pids;
 }
 
-// Whether it is stopped, or has ended: field 3 of /proc/<pid>/stat.
+// Whether it is stopped, or has ended.
 bool IsStopped(pid_t pid) {
   const std::string stat = ReadIfAny(Directory(pid) + "/stat");
-  const size_t name_end = stat.rfind(')');
+  const std::vector<std::string_view> fields = core::StatFields(stat);
   constexpr std::string_view kStopped = "TtZX";
-  return name_end == stat.npos || name_end + 2 >= stat.size() ||
-         kStopped.find(stat[name_end + 2]) != kStopped.npos;
+  return fields.empty() || kStopped.find(fields[0].front()) != kStopped.npos;
 }
 
-// Whether its only thread gives back what it had: PF_EXITING of field 9, the flags.
+// Whether its only thread gives back what it had.
 bool IsExiting(pid_t pid) {
-  constexpr size_t kFlags = 7;     // after an empty piece and field 3
-  constexpr size_t kThreads = 18;  // field 20
-  constexpr uint64_t kExiting = 4;
+  constexpr size_t kFlags = 6;
+  constexpr size_t kThreads = 17;
   const std::string stat = ReadIfAny(Directory(pid) + "/stat");
-  const size_t name_end = stat.rfind(')');
-  if (name_end == stat.npos) return true;
-  const std::vector<std::string_view> fields =
-      core::SplitAt(std::string_view(stat).substr(name_end + 1), ' ');
+  const std::vector<std::string_view> fields = core::StatFields(stat);
+  if (fields.empty()) return true;
   return fields.size() > kThreads && fields[kThreads] == "1" &&
-         (Number(fields[kFlags]) & kExiting) != 0;
+         (Number(fields[kFlags]) & core::kExitingFlag) != 0;
 }
 
 }  // namespace

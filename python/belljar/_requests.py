@@ -302,6 +302,7 @@ def sandbox_requests(
 
 
 def language(name: str) -> str:
+    """As the extension knows it, for which Python is empty."""
     return "" if name == "python" or name in _FORMER_POLICIES else name
 
 

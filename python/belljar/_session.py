@@ -187,7 +187,7 @@ class Session:
 
         Args:
             value: Plain data, as `inputs` of `run`. A language without such a type gets what is
-                closest (docs/languages.md, "Sessions").
+                closest (docs/sessions.md, "Several languages").
             to: A language, or several. None: those that cells have used so far.
 
         Raises:

@@ -4,6 +4,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/request.h"
+#include "engine/profiles/languages.h"
 #include "server/tools/code_parameters.h"
 #include "server/tools/output_schemas.h"
 
@@ -71,7 +72,8 @@ core::Result<std::string> Exchange::Prepared(const SessionUse& session, const st
       ChooseKernel(sandboxes_, language, session->terms(), call.caller);
   if (!profile) return profile.error();
   core::Result<void> added = session.AddKernel(sandboxes_, registry_, **profile, call);
-  return added ? core::Result<std::string>(LanguageOf(**profile)) : added.error();
+  return added ? core::Result<std::string>(profiles::LanguageOf((*profile)->profile))
+               : added.error();
 }
 
 core::Result<std::vector<std::string>> Exchange::Pass(const SessionUse& session,

@@ -379,7 +379,7 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
     profile = *named;
   }
   const bool is_own = profile == terms.profile;
-  if (!is_own) plan.request.language = LanguageOf(*profile);
+  if (!is_own) plan.request.language = profiles::LanguageOf(profile->profile);
   const core::Limits& limits = is_own ? terms.limits : profile->limits;
   const std::optional<core::Bytes> memory = arguments.Size("memory_limit");
   if (memory && *memory != limits.memory) {

@@ -113,7 +113,7 @@ core::Result<void> SessionUse::AddKernel(Sandboxes& sandboxes, const SessionRegi
                                          const EnabledProfile& profile,
                                          const ToolCall& call) const {
   sessions::Session& session = (**this).session();
-  if (core::Contains(session.languages(), LanguageOf(profile))) return {};
+  if (core::Contains(session.languages(), profiles::LanguageOf(profile.profile))) return {};
   core::Result<std::shared_ptr<outside::Sandbox>> sandbox = sandboxes.Get(profile);
   if (!sandbox) return sandbox.error();
   core::Result<std::shared_ptr<sessions::Session>> opened =
@@ -138,10 +138,6 @@ std::vector<SessionUse> SessionUse::Adopt(
     uses.push_back(SessionUse(registry.Add(places, std::move(opened)), nullptr));
   }
   return uses;
-}
-
-std::string LanguageOf(const EnabledProfile& profile) {
-  return profile.profile.program ? profile.profile.name : profiles::kPython;
 }
 
 core::Result<const EnabledProfile*> ChooseKernel(Sandboxes& sandboxes, const std::string& language,

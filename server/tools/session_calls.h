@@ -58,8 +58,6 @@ class SessionUse {
   std::shared_ptr<const SessionRegistry::Use> use_;
 };
 
-// "python", or the name of the profile's language.
-std::string LanguageOf(const EnabledProfile& profile);
 // The profile for cells of a session in another language than its own. An error is a sentence for
 // the caller.
 core::Result<const EnabledProfile*> ChooseKernel(Sandboxes& sandboxes, const std::string& language,
