@@ -77,8 +77,11 @@ def test_nothing_of_the_machines_names_is_there(run: Run) -> None:
 
 
 def test_the_names_cannot_be_changed(run: Run) -> None:
-    ran = run("bash", "echo x >> /etc/hosts || rm /etc/hosts || : > /etc/own || echo held")
+    change = "echo x >> {0}/hosts || rm {0}/hosts || : > {0}/own || echo held"
+    ran = run("bash", change.format("/etc"))
     assert ran.stdout == "held\n", ran.outcome
+    control = run("bash", change.format(".") + "; cat hosts")
+    assert control.stdout == "x\n", control.outcome
 
 
 def test_bash_has_python_with_its_standard_library(run: Run) -> None:
