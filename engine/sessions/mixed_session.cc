@@ -146,14 +146,14 @@ bool MixedSession::has_workspace() const {
 }
 
 // Requires the turn. What has no workspace neither gets nor leaves files.
-core::Result<void> MixedSession::BringFiles(const std::shared_ptr<Session>& into,
-                                            Patience patience) {
+core::Result<void> MixedSession::SyncFiles(const std::shared_ptr<Session>& into,
+                                           Patience patience) {
   const std::shared_ptr<Session> from = files_of_ ? files_of_ : own_.session;
   if (from == into || !into->has_workspace() || !from->has_workspace()) return {};
   core::Result<workspace::WorkspaceSnapshot> files = from->Snapshot(patience);
   if (!files && !from->closed().empty()) {
     files_of_ = nullptr;
-    return core::MakeError("bring the files of a session",
+    return core::MakeError("sync the files of a session",
                            "the kernel that had them has ended: " + from->closed());
   }
   if (!files) return files.error();
@@ -170,7 +170,7 @@ auto MixedSession::WithFiles(Patience patience, Use use)
   if (!turn) return turn.error();
   const std::shared_ptr<Session> of =
       own_.session->has_workspace() || !files_of_ ? own_.session : files_of_;
-  if (core::Result<void> brought = BringFiles(of, patience); !brought) return brought.error();
+  if (core::Result<void> synced = SyncFiles(of, patience); !synced) return synced.error();
   return use(*of);
 }
 
@@ -212,8 +212,8 @@ core::Result<host::Outcome> MixedSession::RunIn(const Kernel& kernel, const host
   if (const std::string why = own_.session->closed(); !why.empty()) {
     return core::SystemErrorOf(ENOENT, kUseSession, "it is closed: " + why);
   }
-  if (core::Result<void> brought = BringFiles(kernel.session, patience); !brought) {
-    return brought.error();
+  if (core::Result<void> synced = SyncFiles(kernel.session, patience); !synced) {
+    return synced.error();
   }
   host::Request own = request;
   own.language.clear();

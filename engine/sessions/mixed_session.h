@@ -79,7 +79,7 @@ class MixedSession final : public Session {
   bool IsAlone() const;  // no kernel besides its own is open
   core::Result<Kernel> Find(const std::string& language) const;
   core::Result<Kernel> FindForVariable(const std::string& language, const std::string& name) const;
-  core::Result<void> BringFiles(const std::shared_ptr<Session>& into, Patience patience);
+  core::Result<void> SyncFiles(const std::shared_ptr<Session>& into, Patience patience);
   core::Result<host::Outcome> RunIn(const Kernel& kernel, const host::Request& request,
                                     const run::RunOptions& options, Patience patience);
   core::Result<host::Outcome> Exchange(const Kernel& kernel, host::Request request,
