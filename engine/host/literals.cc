@@ -1,12 +1,16 @@
 #include "engine/host/literals.h"
 
 #include <algorithm>
-#include <boost/multiprecision/cpp_int.hpp>
+#include <charconv>
+#include <cstdint>
 #include <exception>
 #include <initializer_list>
+#include <iterator>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <utility>
 #include <variant>
+#include <vector>
 
 #include "engine/core/text.h"
 #include "engine/core/wire.h"
@@ -17,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr size_t kMaxHexDigits = 10'000;  // whose conversion takes a millisecond
+constexpr size_t kMaxHexDigits = 10'000;  // whose conversion takes milliseconds
 constexpr char kType[] = "$type";  // of values that JSON has no form for (runner/plain_data.py)
 
 struct Filling {
@@ -56,11 +60,51 @@ std::string ShellString(std::string_view text) {
   return quoted + "'";
 }
 
-// Of "-0x1f". Throws std::runtime_error.
+// Digits in steps: 16**7 and 10**9 are the largest of 32 bits.
+constexpr size_t kHexStep = 7;
+constexpr uint32_t kDecimalStep = 1'000'000'000;
+constexpr size_t kDecimalDigits = 9;
+
+// The steps of the number, the least first; nullopt: not hexadecimal digits.
+std::optional<std::vector<uint32_t>> DecimalSteps(std::string_view hex) {
+  std::vector<uint32_t> steps;
+  while (!hex.empty()) {
+    const std::string_view digits = hex.substr(0, kHexStep);
+    hex.remove_prefix(digits.size());
+    uint64_t carry = 0;
+    const auto [end, error] =
+        std::from_chars(digits.data(), digits.data() + digits.size(), carry, 16);
+    if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
+    for (uint32_t& step : steps) {
+      carry += uint64_t{step} << (4 * digits.size());
+      step = static_cast<uint32_t>(carry % kDecimalStep);
+      carry /= kDecimalStep;
+    }
+    if (carry > 0) steps.push_back(static_cast<uint32_t>(carry));
+  }
+  return steps;
+}
+
+// Of "-0x1f"; empty: it is no such number. Not Boost's cpp_int, which brings the locales of the
+// standard library along: a fifth of belljar-guest.
 std::string Decimal(std::string_view hex) {
   const bool is_negative = hex.starts_with('-');
   if (is_negative) hex.remove_prefix(1);
-  return (is_negative ? "-" : "") + boost::multiprecision::cpp_int(hex).str();
+  if (!hex.starts_with("0x") || hex.size() == 2) return {};
+  const auto steps = DecimalSteps(hex.substr(2));
+  if (!steps) return {};
+  if (steps->empty()) return "0";
+  std::string text = (is_negative ? "-" : "") + std::to_string(steps->back());
+  for (auto step = std::next(steps->rbegin()); step != steps->rend(); ++step) {
+    const std::string digits = std::to_string(*step);
+    text.append(kDecimalDigits - digits.size(), '0') += digits;
+  }
+  return text;
+}
+
+bool IsDecimal(std::string_view text) {
+  if (text.starts_with('-')) text.remove_prefix(1);
+  return !text.empty() && std::ranges::all_of(text, [](char c) { return c >= '0' && c <= '9'; });
 }
 
 class Writer {
@@ -101,12 +145,11 @@ class Writer {
       if (kind == "nan") return forms_.nan;
       return kind == "inf" ? forms_.infinity : "-" + forms_.infinity;
     }
-    if (type == "int" && value.contains("value")) {
-      return Filled(forms_.big, {{"{value}", value.at("value").get<std::string>()}});
-    }
-    const std::string hex = type == "int" ? value.value("hex", "") : "";
-    if (!hex.empty() && hex.size() <= kMaxHexDigits) {
-      return Filled(forms_.big, {{"{value}", Decimal(hex)}});
+    if (type == "int") {
+      std::string digits = value.value("value", "");
+      const std::string hex = value.value("hex", "");
+      if (digits.empty() && hex.size() <= kMaxHexDigits) digits = Decimal(hex);
+      if (IsDecimal(digits)) return Filled(forms_.big, {{"{value}", digits}});
     }
     return core::MakeError("write a value", "there is no form for " + core::Quoted(type));
   }

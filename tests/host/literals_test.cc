@@ -70,6 +70,10 @@ TEST(Literals, ValuesWithoutAFormInJson) {
   EXPECT_EQ(Set(R"({"$type": "int", "value": "123456789012345678901"})"),
             "x = 123456789012345678901n; ");
   EXPECT_EQ(Set(R"([{"$type": "int", "hex": "-0x20000000000000"}])"), "x = [-9007199254740992n]; ");
+  EXPECT_EQ(Set(R"({"$type": "int", "hex": "0x0"})"), "x = 0n; ");
+  EXPECT_EQ(Set(R"({"$type": "int", "hex": "0xde0b6b3a7640000"})"), "x = 1000000000000000000n; ");
+  EXPECT_EQ(Set(R"({"$type": "int", "hex": "-0x123456789ABCDEFfedcba9876543210"})"),
+            "x = -1512366075204170947332355369683137040n; ");
   EXPECT_EQ(Set(R"([{"$type": "float", "value": "-inf"}, {"$type": "float", "value": "nan"}])"),
             "x = [-Infinity, NaN]; ");
   EXPECT_EQ(Set(R"({"$type": "set", "items": [1]})"), "x = [1]; ");
@@ -80,15 +84,26 @@ TEST(Literals, WhatHasNoFormIsAnError) {
   for (const char* json :
        {R"({"$type": "bytes", "base64": "eA=="})", R"({"$type": 1})", R"({"$type": "set"})",
         R"({"$type": "int"})", R"({"$type": "int", "hex": "zz"})",
-        R"({"$type": "int", "value": 1})", "nonsense", "", "[1,", "\"\xff\""}) {
+        R"({"$type": "int", "hex": "0x"})", R"({"$type": "int", "hex": "0x-1"})",
+        R"({"$type": "int", "hex": "0x1; f()"})
+    ", R"({
+      "$type" : "int",
+      "hex" : "0x1234567; f()"
+    }) ",
+       R"({"$type": "int", "value": "-"})",
+        R"({"$type": "int", "value": "1; f()"
+})",
+        R"({"$type": "int", "value": "1\n"})",
+        R"({"$type": "int", "value": 1})", "nonsense", "", "[1,", "\"\xff\""
+}) {
     EXPECT_TRUE(Set(json).starts_with("error: ")) << json;
   }
-  EXPECT_EQ(Set(R"("a\u0000b")", Bash()), "error: it has a NUL, which is impossible there");
-  EXPECT_EQ(Set(R"("a\u0000b")"), R"(x = "a\u0000b"; )");
-  const std::string hex(20'000, 'f');
-  EXPECT_TRUE(Set(R"({"$type": "int", "hex": "0x)" + hex + "\"}").starts_with("error: "));
-  const std::string deep = std::string(200, '[') + std::string(200, ']');
-  EXPECT_TRUE(Set(deep).starts_with("error: "));
+EXPECT_EQ(Set(R"("a\u0000b")", Bash()), "error: it has a NUL, which is impossible there");
+EXPECT_EQ(Set(R"("a\u0000b")"), R"(x = "a\u0000b"; )");
+const std::string hex(20'000, 'f');
+EXPECT_TRUE(Set(R"({"$type": "int", "hex": "0x)" + hex + "\"}").starts_with("error: "));
+const std::string deep = std::string(200, '[') + std::string(200, ']');
+EXPECT_TRUE(Set(deep).starts_with("error: "));
 }
 
 }  // namespace

@@ -80,20 +80,29 @@ def test_where_it_is_not_known_everything_is_needed():
         (["cli/validate/check.cc"], ["tests", "server", "tsan", "packaging"]),
         (
             ["engine/sessions/session.cc"],
-            ["tests", "engine", "containers", "server", "packages", "tsan"],
+            ["tests", "engine", "containers", "server", "packages", "sandbox", "tsan"],
         ),
         (["server/http/http_server.cc"], ["tests", "server", "tsan", "fuzz"]),
         (["server/tools/containers.cc"], ["tests", "containers", "server", "tsan", "fuzz"]),
         (
             ["policy/belljar_policy/guards.py"],
-            ["tests", "engine", "language", "packages", "other", "search", "fuzz"],
+            ["tests", "engine", "language", "packages", "sandbox", "other", "search", "fuzz"],
         ),
         (
             ["engine/inside/zygote.cc"],
-            ["tests", "engine", "containers", "server", "language", "packages", "other"],
+            [
+                "tests",
+                "engine",
+                "containers",
+                "server",
+                "language",
+                "packages",
+                "sandbox",
+                "other",
+            ],
         ),
         (["pyproject.toml"], ["tests", "packaging"]),
-        (["python/belljar/ray.py"], ["tests", "packaging", "integrations", "ray"]),
+        (["python/belljar/ray.py"], ["tests", "sandbox", "packaging", "integrations", "ray"]),
         (
             ["engine/profiles/model_text.cc", "docs/integrations.md"],
             [
@@ -102,6 +111,7 @@ def test_where_it_is_not_known_everything_is_needed():
                 "containers",
                 "server",
                 "packages",
+                "sandbox",
                 "tsan",
                 "fuzz",
                 "integrations",

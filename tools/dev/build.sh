@@ -57,7 +57,7 @@ build_targets() {
   prepare_build_dir
   lock
   need_packages build
-  [[ " $features " != *" tests "* ]] || need_packages test
+  [[ ! " $features " =~ \ (tests|bench)\  ]] || need_packages test
   [[ "$preset" != tidy ]] || need_packages tidy
   make_venv "$VENV" runtime
   update_package_sets
