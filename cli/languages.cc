@@ -21,6 +21,7 @@ using Json = nlohmann::ordered_json;
 constexpr int kTries = 3;
 
 struct LanguagesArguments {
+  std::vector<std::string> chosen;  // names, and paths of own files and folders; empty: all
   bool json = false;
 };
 
@@ -134,16 +135,33 @@ Json JsonOf(const std::vector<Found>& all) {
   return {{"languages", std::move(list)}};
 }
 
+core::Result<std::vector<core::Profile>> Choose(const profiles::LanguageCatalogue& catalogue,
+                                                const std::vector<std::string>& named) {
+  if (named.empty()) return catalogue.languages();
+  std::vector<core::Profile> chosen;
+  for (const std::string& name : named) {
+    const core::Result<std::vector<std::string>> files = profiles::LanguageFiles(name);
+    if (!files) return files.error();
+    for (const std::string& file : *files) {
+      core::Result<std::optional<core::Profile>> found = catalogue.Find(file);
+      if (!found) return found.error();
+      if (*found) chosen.push_back(std::move(**found));  // else Python, which is always listed
+    }
+  }
+  return chosen;
+}
+
 int ExecuteLanguages(const LanguagesArguments& arguments) {
   const core::Result<installation::Installation> installation = installation::Installation::Find();
   if (!installation) return OwnFailure(installation.error());
   const core::Result<profiles::LanguageCatalogue> catalogue =
       profiles::LanguageCatalogue::Open(*installation);
   if (!catalogue) return OwnFailure(catalogue.error());
+  const core::Result<std::vector<core::Profile>> chosen = Choose(*catalogue, arguments.chosen);
+  if (!chosen) return UsageError("languages", chosen.error().ToString());
   std::vector<Found> all;
-  for (const core::Profile& language : catalogue->languages()) {
-    all.push_back(LookFor(language, *installation));
-  }
+  all.reserve(chosen->size());
+  for (const core::Profile& language : *chosen) all.push_back(LookFor(language, *installation));
   if (arguments.json) return Answer(JsonText(JsonOf(all)), kExitOk);
   return Answer(TextOf(all), kExitOk);
 }
@@ -154,8 +172,13 @@ Command MakeLanguagesCommand(CLI::App& app) {
   auto arguments = std::make_shared<LanguagesArguments>();
   CLI::App* parser =
       app.add_subcommand("languages", "List the languages of programs, and which this machine has");
+  parser
+      ->add_option("languages", arguments->chosen,
+                   "only these: names, and paths of your own files or folders of them")
+      ->type_name("LANGUAGE");
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar languages  # each with its version, and the time of a run",
+                       "belljar languages /etc/belljar/languages/  # those of a folder of your own",
                        "belljar run script.sh  # the language is that of the file's name",
                        "belljar run --language javascript -c 'console.log(1)'  # or named"});
   return {parser, [arguments] { return ExecuteLanguages(*arguments); }};

@@ -45,7 +45,7 @@ std::string StoppedText(const host::Outcome& outcome) {
   if (outcome.status == host::Status::kMemoryLimit) {
     message = "stopped at " + outcome.limits.memory.ToString() + " of memory";
   }
-  // Of one that was stopped from outside, the last line says what ours does.
+  // For a program that was stopped from outside, the last line repeats ours.
   std::string traceback = WholeLines(error.traceback);
   const std::string last = error.type + ": " + error.message + "\n";
   if (outcome.status != host::Status::kMemoryLimit && traceback.ends_with(last)) {

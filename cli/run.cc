@@ -307,7 +307,7 @@ core::Result<void> TakeLanguage(const RunArguments& arguments,
         {arguments.show_result, "--show-result"}}) {
     if (is_given) return UsersError(std::string(option) + " is for Python, not for " + title);
   }
-  // Of a profile, a program of another language gets the network.
+  // A program of another language takes only the network from a profile.
   const bool has_network = job.sandbox.profile.egress.has_value();
   if (arguments.sandbox.profile && !has_network) {
     return UsersError("--profile " + *arguments.sandbox.profile + " is for Python; " + title +

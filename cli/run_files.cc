@@ -30,7 +30,7 @@ std::string NeedsWorkspace(const std::string& what, const core::Profile& profile
          " has none: use --profile filesystem, or combine profiles, as in data-science+filesystem";
 }
 
-// Of one folder.
+// Limit of one folder.
 constexpr size_t kMaxFolderFiles = 10'000;
 
 struct Given {

@@ -22,7 +22,7 @@ OpenRequest OpenRequestFrom(const pybind11::dict& options);
 Defaults DefaultsFrom(const pybind11::dict& requested, const core::Profile& profile,
                       outside::Policy policy);
 
-// Of the same dict what says which profile a program needs: source, files and allowed imports.
+// Reads from the same dict only what decides which profile a program needs: source, files, imports.
 host::Request ProgramFrom(const pybind11::dict& requested);
 
 struct RunRequest {

@@ -157,7 +157,7 @@ py::object RunFor(MakeObject make, Engine& engine, const py::dict& options,
   return result;
 }
 
-// Of a cell; empty: the session's.
+// The language of a cell; empty: the session's own.
 std::string LanguageIn(const py::dict& requested) {
   return requested.contains("language") ? py::cast<std::string>(requested["language"])
                                         : std::string();

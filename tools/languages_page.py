@@ -228,8 +228,8 @@ one that the file is named for runs, or else the public one, or else the first.
 OWN = """\
 ## A language of your own
 
-A language is a file. Give its path as `--language ./own.toml`, in `execution.languages`, or as
-`Sandbox(language="./own.toml")`:
+A language is a file: `--language ./own.toml`, `Sandbox(language="./own.toml")`, or in
+`execution.languages`, which also takes a folder of such files:
 
 ```toml
 schema = 1
@@ -256,9 +256,8 @@ why = "the interpreter"
 `groups` says what its groups are (`file`, `line`, `column`, `type`, `message`). Of several lines
 the first counts, or with `last = true` the last. An interpreter may also be started ahead of its
 program (`warm`), report a value (`value`), leave files that are shown (`shows`) or stay for a
-session (`session`): `languages/r.toml` has all of them, and `engine/core/profile.h` says how they
-talk. Unknown keys and missing reasons are refused with file and line. `languages/base.toml` has
-what all have in common.
+session (`session`): `languages/r.toml` has all; `engine/core/profile.h` says how they talk. Unknown
+keys and missing reasons are refused with file and line. `languages/base.toml` has what all share.
 
 ## The languages
 

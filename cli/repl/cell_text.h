@@ -32,7 +32,7 @@ class CellText {
   void Add(std::string_view line);
   // The line before the first of a block that only an empty line ends, whatever its indentation.
   void AddHead();
-  // Of "%%timeit": what follows is run many times.
+  // For "%%timeit": what follows is run many times.
   void AddRepeatingHead() {
     AddHead();
     is_repeated_ = true;

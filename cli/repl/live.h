@@ -26,7 +26,7 @@ struct Live {
   std::chrono::milliseconds input_timeout{};
   run::AskForInput ask = {};  // asks the person at the terminal, if there is one
 
-  // Of another language than Python; null, and empty, of Python.
+  // The language, if not Python; for Python null and, below, empty.
   const core::ProgramRule* program() const {
     const std::optional<core::ProgramRule>& rule = sandbox.profile().program;
     return rule ? &*rule : nullptr;

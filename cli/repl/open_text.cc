@@ -222,7 +222,7 @@ void OpenText::TakeWordOfBash(std::string_view word) {
   is_command_ = IsOneOf(word, kBeforeCommand);
 }
 
-// Of JavaScript: from a "/", which may also divide.
+// The end of a JavaScript regular expression that begins at a "/", which may also divide.
 size_t OpenText::ScanRegex(std::string_view line, size_t at) const {
   const bool is_regex =
       code_.empty() || Has("(,=:[!&|?{};+-*%~^<>", code_.back()) || IsOneOf(word_, kBeforeRegex);

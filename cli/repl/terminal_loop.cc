@@ -190,7 +190,7 @@ std::optional<int> TerminalLoop::CarryOutLines(const std::string& text) {
     if (!BeginCell(line, end) && end.quits) return kExitOk;
   }
   for (; next < lines.size(); ++next) AddToCell(lines[next]);
-  // Of a block that it has begun, all is there.
+  // A block that it began is complete.
   const bool is_over =
       cell_.state() == CellText::State::kComplete ||
       (is_whole && cell_.state() == CellText::State::kBlock && !cell_.needs_body());

@@ -47,7 +47,7 @@ class TypedLine {
   }
 
  private:
-  // Of the last character, which begins at `start`.
+  // The width of the last character, which begins at `start`.
   int ColumnsFrom(size_t start) const {
     wchar_t character = 0;
     std::mbstate_t state{};

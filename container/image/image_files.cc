@@ -406,7 +406,7 @@ class Collection {
   }
 
   ImageFile& Add(const std::string& target, const std::string& source) {
-    // Of Python's own files none is started; whatever of a language can be on this machine, can.
+    // None of Python's own files is executed. A language's files are executable if they are here.
     const bool is_program = language_ && access(source.c_str(), X_OK) == 0;
     return files_.files[target] = ImageFile{ImageFile::Form::kCopy, source, "", is_program};
   }

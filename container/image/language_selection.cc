@@ -20,17 +20,17 @@ constexpr std::string_view kHeaders = "/usr/include";
 constexpr std::string_view kData = "/usr/share";
 constexpr std::string_view kZones = "/usr/share/zoneinfo";
 
-// Of these an image has what its programs are linked with, beside the C library.
+// An image has only those libraries of these folders that its programs are linked with.
 constexpr std::string_view kLibraryFolders[] = {"/usr/lib/x86_64-linux-gnu",
                                                 "/usr/lib/aarch64-linux-gnu", "/usr/lib64"};
 // They only point to other files, which an image has in their place.
 constexpr std::string_view kNotCopied[] = {"/etc/ld.so.cache", "/etc/alternatives"};
 
-// Of a command with all its libraries. Larger ones are no commands of a shell's scripts, but
-// interpreters and tools of a whole desktop.
+// Maximum size of a command with all its libraries. Larger ones are not commands of shell scripts
+// but interpreters and tools of a whole desktop.
 constexpr uint64_t kMaxCommand = 8'000'000;
-// Of a command alone, where a language can do without /usr/bin: so much are the shell and the tools
-// that programs call.
+// Maximum size of a command alone, for languages that do not need all of /usr/bin: enough for the
+// shell and the tools that programs call.
 constexpr uint64_t kMaxCalled = 300'000;
 
 // What a compiler calls, without the target triplet before it.
@@ -63,7 +63,7 @@ constexpr std::string_view kHeaderFolders[] = {"arpa",
                                                "x86_64-linux-gnu"};
 // Data of commands.
 constexpr std::string_view kDataFolders[] = {"awk", "bc", "file", "misc", "perl5", "terminfo"};
-// Of Perl, for commands that are written in it.
+// Debian's package of Perl, for commands that are written in it.
 constexpr std::string_view kPerl = "perl-base";
 
 std::string_view FirstPart(std::string_view path) { return path.substr(0, path.find('/')); }

@@ -109,7 +109,7 @@ class FlatReader {
     memcpy(to, rest_.data(), size);
     rest_.remove_prefix(size);
   }
-  // Of items that take at least `item` bytes each.
+  // Reads the number of items that take at least `item` bytes each.
   size_t GetSize(size_t item) {
     uint64_t size = 0;
     Get(size);

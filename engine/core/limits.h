@@ -30,8 +30,8 @@ struct Limits {
   bool operator==(const Limits&) const = default;
 };
 
-// Of the compile step of a language that has one: wall-clock and CPU time, each, and memory. A
-// compiler needs the same for a program that may use little.
+// Limits of a language's compile step: wall-clock and CPU time, each, and memory. They do not
+// depend on those of the program: a compiler needs as much for one that may use little.
 struct CompileLimits {
   std::chrono::milliseconds time{10'000};
   Bytes memory = Bytes::Mebi(512);

@@ -10,7 +10,7 @@
 
 namespace belljar::core {
 
-// Of a program, or of a cell of a session.
+// Runs a program, or a cell of a session.
 struct ProgramRequest {
   std::string file;
   std::vector<std::string> arguments;

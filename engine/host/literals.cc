@@ -85,8 +85,8 @@ std::optional<std::vector<uint32_t>> DecimalSteps(std::string_view hex) {
   return steps;
 }
 
-// Of "-0x1f"; empty: it is no such number. Not Boost's cpp_int, which brings the locales of the
-// standard library along: a fifth of belljar-guest.
+// "-31" for "-0x1f"; empty: not such a number. Not Boost's cpp_int, which links the locales of the
+// standard library: a fifth of belljar-guest.
 std::string Decimal(std::string_view hex) {
   const bool is_negative = hex.starts_with('-');
   if (is_negative) hex.remove_prefix(1);

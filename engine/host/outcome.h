@@ -185,8 +185,8 @@ struct SessionReport {
   std::string checkpoint;  // from which a rollback undoes the cell; empty: none
   // The cell was stopped, and the session has continued from that checkpoint, as if it had not run.
   bool restored = false;
-  // Of another language than Python: its interpreter has ended in the cell, and the session goes on
-  // with a new one, without the variables of the old one.
+  // The interpreter of another language than Python has ended in the cell, and the session goes on
+  // with a new one, without its variables.
   bool restarted = false;
   std::string note;  // further information for its caller
 };

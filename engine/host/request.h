@@ -60,7 +60,8 @@ struct Request {
   Mode mode = Mode::kRun;
   std::string source;                // bytes as given; the worker decodes them
   std::string filename = "main.py";  // as named in tracebacks and findings
-  // Of a cell, in a session of several languages (sessions/mixed_session.h); empty: the session's.
+  // Language of a cell in a session of several (sessions/mixed_session.h); empty: the session's
+  // own.
   std::string language;
   std::optional<std::string> standard_input;
   std::vector<std::string> arguments;    // sys.argv after the program's name

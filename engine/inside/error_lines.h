@@ -21,7 +21,7 @@ class ErrorLine {
   // An error names the pattern and what is wrong with it.
   static core::Result<ErrorLine> Compile(const core::ErrorPattern& pattern);
 
-  // Of several lines that match the last one counts, and else the first.
+  // Whether the last of several matching lines counts, instead of the first.
   bool last() const { return last_; }
 
   // Fills in what `error` lacks. A line of another file than `file`, the program's, counts only if

@@ -103,7 +103,7 @@ void RecordFrames(const PyThreadState* thread_state) {
 }
 
 void HandleStop(int) {
-  // Of this kernel thread, which may be waiting without the interpreter lock.
+  // The state of this kernel thread, which may be waiting without the interpreter lock.
   if (const PyThreadState* state = PyGILState_GetThisThreadState()) RecordFrames(state);
   _exit(kStopped);
 }

@@ -25,7 +25,7 @@
 namespace belljar::inside {
 namespace {
 
-// Of the end of what a program wrote to standard error, where its error is looked for.
+// How much of the end of standard error is searched for the program's error.
 constexpr size_t kErrorTail = size_t{16} << 10;
 constexpr size_t kMaxChildren = size_t{1} << 20;
 

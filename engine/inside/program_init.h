@@ -25,7 +25,7 @@ struct Dialogue {
   core::UniqueFd answers;
 };
 
-// Of a PID namespace; in a container this is another process.
+// The first process of a PID namespace; in a container this is another process.
 inline constexpr pid_t kFirst = 1;
 
 class ProgramInit {
@@ -55,7 +55,7 @@ class ProgramInit {
   // Instead of Finish: ends what has been started, as if it had not been.
   void Abandon();
 
-  // Of all that has been started.
+  // Both signal everything that has been started.
   void StopAll() const;
   void ContinueAll() const;
 

@@ -108,7 +108,7 @@ class WarmStart {
   std::string end_;  // of all that has been written
 };
 
-// Of all processes that have ended, which is more exact than what the host sees from outside.
+// Usage of all processes that have ended: more exact than what the host sees from outside.
 struct ChildUsage {
   uint64_t cpu_microseconds = 0;
   uint64_t max_rss_bytes = 0;  // the most that one of them had
@@ -232,8 +232,8 @@ core::ProgramRequest ProgramRequestIn(const ReceivedRequest& received) {
 
 void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
                       core::UniqueFd capture_memory) {
-  // Of what it starts; the first process of a namespace is it anyway. gVisor of 2022 has no such
-  // thing (EINVAL): there the first process of the container is it.
+  // Adopts orphans among its descendants, as the first process of a namespace does anyway. gVisor
+  // of 2022 lacks this (EINVAL): there the first process of the container adopts them.
   if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 && errno != EINVAL)
     FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
   SealedWorker sealed = SealThisWorker(start, socket.get(), std::move(capture_memory));

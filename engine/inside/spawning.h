@@ -41,7 +41,7 @@ struct Spawning {
 // Serves spawn messages until the host closes `control`: ok, or the error that ended it.
 core::Result<void> ServeSpawns(int control, const seal::SealPlan& plan, const Spawning& spawning);
 
-// Of a worker, before it knows its request. All borrowed.
+// What a worker has before it knows its request. All borrowed.
 struct UnsealedWorker {
   const seal::SealPlan& plan;
   const seal::PreparedSeal& prepared;

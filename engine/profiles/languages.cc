@@ -168,6 +168,21 @@ const core::Profile* LanguageCatalogue::OfFile(std::string_view path,
   return nullptr;
 }
 
+core::Result<std::vector<std::string>> LanguageFiles(const std::string& name) {
+  std::error_code code;
+  if (!IsProfileFile(name) || !fs::is_directory(name, code)) return std::vector<std::string>{name};
+  std::vector<std::string> files;
+  for (fs::directory_iterator entry(name, code); !code && entry != fs::directory_iterator();
+       entry.increment(code)) {
+    if (entry->path().extension() == ".toml") files.push_back(entry->path().string());
+  }
+  const std::string operation = "read the languages of " + core::Quoted(name);
+  if (code) return core::MakeError(operation, code.message());
+  if (files.empty()) return core::MakeError(operation, "it has no .toml file");
+  std::ranges::sort(files);
+  return files;
+}
+
 std::string ProgramPathsText(const core::Profile& language, const core::Profile& installed) {
   nlohmann::json paths = nlohmann::json::object();
   for (const auto part : kCommands) {

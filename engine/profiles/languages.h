@@ -2,8 +2,8 @@
 //
 //   Result<LanguageCatalogue> languages = LanguageCatalogue::Open(installation);
 //   Result<optional<core::Profile>> bash = languages->Find("sh");
-//   Result<core::Profile> installed = Installed(**bash);    an error names the package that is
-//   missing options.profile = std::move(*installed);                runs programs of the language
+//   Result<core::Profile> installed = Installed(**bash);  an error names the missing package
+//   options.profile = std::move(*installed);              runs programs of the language
 #ifndef BELLJAR_ENGINE_PROFILES_LANGUAGES_H_
 #define BELLJAR_ENGINE_PROFILES_LANGUAGES_H_
 
@@ -33,8 +33,8 @@ class LanguageCatalogue {
   std::vector<std::string> Names() const;
 
   // By a name or an alias, or from a file of the operator's own, whose path contains a slash or
-  // ends in
-  // ".toml". nullopt: Python, by any of its names. An error is the user's, and names the nearest.
+  // ends in ".toml". nullopt: Python, by any of its names. An error is the user's, and names the
+  // nearest.
   core::Result<std::optional<core::Profile>> Find(const std::string& name) const;
 
   // Likewise, as Installed: an error is also that it is not installed.
@@ -58,6 +58,10 @@ class LanguageCatalogue {
   std::string profiles_;
   std::vector<core::Profile> languages_;
 };
+
+// What a name stands for: the path of a folder, which contains a slash, for the files of languages
+// in it, sorted; others for themselves. An error: the folder cannot be read, or has no such file.
+core::Result<std::vector<std::string>> LanguageFiles(const std::string& name);
 
 // In an image, beside a language's own file and named after it: a JSON object with the path of each
 // of its programs, by name. On a machine, links lead to them; an image has none.

@@ -75,7 +75,7 @@ std::optional<CellValue> ReadAnswer(const std::string& text, core::ProgramReport
   }
 }
 
-// Of a program only the value counts, and how it ended is known.
+// A program's answer counts only for its value: how it ended is known.
 CellValue TakeAnswer(core::ProgramReport& report) {
   if (report.answer.empty()) {
     core::ProgramReport unused;

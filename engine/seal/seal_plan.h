@@ -49,7 +49,7 @@ struct SealPlan {
   std::vector<sock_filter> session_filter;
   std::vector<sock_filter> init_filter;
 
-  // Of the limits, only what the seal applies.
+  // Of the limits only those that the seal applies.
   static auto Members(auto& plan) {
     return std::tie(plan.without_namespaces, plan.without_privileges, plan.without_rlimits,
                     plan.without_landlock, plan.without_seccomp, plan.own_user, plan.runs_programs,

@@ -25,8 +25,8 @@ struct KeptWorkerTerms {
   core::Limits limits;  // of the session
   std::optional<workspace::SnapshotBounds> workspace;
   std::function<void(workers::Worker)> retire;
-  // Of a language whose interpreter ends alone: another worker, for a new one. Null: the session
-  // ends with it.
+  // Starts another worker when the interpreter has ended but the session has not. Null: the session
+  // ends with its interpreter.
   std::function<core::Result<workers::Worker>()> renew;
   std::string title;  // of that language
 };

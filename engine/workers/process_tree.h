@@ -16,8 +16,8 @@
 namespace belljar::workers {
 
 struct TreeUsage {
-  // Of the living and of those that have been waited for. A program may ignore its children's ends
-  // (SIGCHLD, wait(2)): theirs is then lost, and only the wall clock bounds it.
+  // CPU time of living processes and of those that have been waited for. If a program ignores
+  // SIGCHLD (wait(2)), that of its children is lost, and only the wall clock bounds it.
   std::chrono::microseconds cpu_time{0};
   // Private and shared memory without files, in bytes. Memory that two of them share counts twice.
   uint64_t memory = 0;

@@ -34,8 +34,8 @@ struct ZygoteKind {
 struct ZygoteOptions {
   ZygoteKind kind;
   installation::Installation installation;
-  // Of a language besides Python: then a launcher is started instead of a zygote, and everything
-  // about Python has no meaning. Its commands begin with absolute paths.
+  // A language besides Python: a launcher is started instead of a zygote, and fields about Python
+  // are ignored. Its commands begin with absolute paths.
   std::optional<core::ProgramRule> program;
   std::string profile_document;                       // JSON
   std::string other_profiles;                         // JSON: profile name -> module names

@@ -28,7 +28,7 @@ namespace belljar::workspace {
 inline constexpr size_t kMaxArtifactFiles = 4096;
 inline constexpr core::Bytes kMaxKept = core::Bytes::Mebi(64);
 
-// Of modules that are given to a program without a workspace.
+// Limits of the modules that a program without a workspace is given.
 inline constexpr size_t kMaxModuleFiles = 10'000;
 inline constexpr core::Bytes kMaxModules = core::Bytes::Mebi(16);
 

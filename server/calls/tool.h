@@ -52,9 +52,9 @@ struct ToolCall {
   std::shared_ptr<Cancellation> cancellation;  // null: it cannot be cancelled
   std::string traceparent;   // the client's (W3C Trace Context), unchecked; may be empty
   std::string execution_id;  // of a job, under which it was submitted; empty: generate one
-  // Of CPU time, for protocols that have a limit of their own; nullopt: the timeout is both.
+  // CPU time limit, for protocols that have a separate one; nullopt: the timeout is both.
   std::optional<std::chrono::milliseconds> cpu_limit;
-  // Likewise, of the time to compile a program; nullopt: its language has one.
+  // Likewise, the time limit of compiling; nullopt: the language's.
   std::optional<std::chrono::milliseconds> compile_limit;
   Form form = Form::kAnswer;
   // Set by Calls for the tool. Runs work after the client has been answered; null: all work is done

@@ -7,7 +7,7 @@
 namespace belljar::server::compatible {
 namespace {
 
-// Of execute_code.
+// Smallest limits of execute_code.
 constexpr double kLeastSeconds = 0.1;
 constexpr double kLeastBytes = 8 << 20;
 

@@ -79,7 +79,7 @@ struct RunFailure {
 
 using RunEnd = std::variant<RunReport, RunFailure>;
 
-// Of a call of execute_code that asked for its outcome.
+// Precondition: a result of execute_code, called for its outcome.
 RunEnd EndOf(core::Result<ToolResult> result);
 
 // Two messages, one below the other; either may be empty.

@@ -2,10 +2,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <iterator>
 #include <set>
 
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/profile_names.h"
 #include "server/config/values.h"
 #include "server/events/http_post.h"
@@ -80,6 +82,22 @@ void MakePathsAbsolute(Loading& loading) {
     if (profiles::IsProfileFile(name))
       name = AbsolutePath(name, loading.OriginOf("execution.profiles"));
   }
+}
+
+// A folder stands for each file in it.
+core::Result<void> ExpandLanguageFolders(Loading& loading) {
+  Strings& languages = loading.draft.config.execution.languages;
+  Strings expanded;
+  for (const std::string& name : languages) {
+    core::Result<Strings> files = profiles::LanguageFiles(name);
+    if (!files) {
+      return core::MakeError(loading.OriginOf("execution.languages").place,
+                             files.error().ToString());
+    }
+    std::ranges::move(*files, std::back_inserter(expanded));
+  }
+  languages = std::move(expanded);
+  return {};
 }
 
 // A tier that is not installed weakens nothing, so it only causes a warning and a note.
@@ -383,6 +401,7 @@ std::string AbsolutePath(const std::string& path, const Origin& origin) {
 
 core::Result<void> Resolve(Loading& loading, const profiles::ProfileCatalogue& catalogue) {
   MakePathsAbsolute(loading);
+  if (core::Result<void> expanded = ExpandLanguageFolders(loading); !expanded) return expanded;
   const core::Result<std::vector<core::Profile>> profiles = ResolveProfiles(loading, catalogue);
   if (!profiles) return profiles.error();
   if (core::Result<void> limits = CheckLimits(loading, *profiles); !limits) return limits;

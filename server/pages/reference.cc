@@ -10,7 +10,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-// Of the members of members of a schema; what is deeper is in /openapi.json.
+// How deep members of a schema are shown; deeper ones are in /openapi.json.
 constexpr int kMaxDepth = 5;
 constexpr std::string_view kSchemas = "#/components/schemas/";
 

@@ -223,7 +223,7 @@ SessionFiles::Answer SessionFiles::Read(const Request& request) const {
   return result;
 }
 
-// Of the language that has files, if the session's own has none.
+// The profile of the session's own language, or, if that has no files, of one that has.
 const core::Profile& SessionFiles::ProfileOfFiles(const OpenedSession& session,
                                                   const Caller& caller) const {
   const core::Profile& own = session.profile().profile;

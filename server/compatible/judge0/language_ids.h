@@ -17,7 +17,7 @@ struct LanguageIds {
   std::vector<int> ids;
 };
 const std::vector<LanguageIds>& KnownLanguages();
-// Of a known one. Empty: there is none of that id.
+// Empty: unknown id.
 std::string_view NameOfId(int id);
 
 // {"id": 71, "name": "Python (3.11.2)"}, in the given detail.
