@@ -7,7 +7,7 @@ written to.
 """
 # ruff: noqa: E501 programs of other languages
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 
 @dataclass(frozen=True)
@@ -255,6 +255,60 @@ NODE = attacks(
     ),
 )
 
+TYPESCRIPT = [replace(attack, language="typescript") for attack in NODE]
+
+_GO = """package main
+
+import (
+	"fmt"
+	"IMPORT"
+)
+
+func main() {
+	BODY
+	fmt.Println("held")
+}
+"""
+_RUST = """
+use std::io::Read;
+extern "C" { fn mmap(at: usize, size: usize, protection: i32, flags: i32, file: i32, offset: i64) -> isize;
+             fn unshare(flags: i32) -> i32; }
+#[allow(dead_code)]
+fn read(mut from: impl Read) -> std::io::Result<String> { let mut text = String::new(); from.read_to_string(&mut text).map(|_| text) }
+fn main() {
+    println!("{}", EXPRESSION);
+}
+"""
+
+
+def go(name: str, package: str, condition: str, *more: object) -> Attack:
+    body = f'if {condition} {{\n\t\tfmt.Println("WON")\n\t\treturn\n\t}}'
+    return Attack("go", name, _GO.replace("IMPORT", package).replace("BODY", body), *more)  # type: ignore[arg-type]
+
+
+def rust(name: str, condition: str, *more: object) -> Attack:
+    expression = f'if {condition} {{ "WON" }} else {{ "held" }}'
+    return Attack("rust", name, _RUST.replace("EXPRESSION", expression), *more)  # type: ignore[arg-type]
+
+
+COMPILED = [
+    go("a file", "os", '_, err := os.ReadFile("<secret>"); err == nil'),
+    go("a folder", "os", 'err := os.WriteFile("<folder>/belljar-attack", nil, 0o600); err == nil'),
+    go("a connection", "net", '_, err := net.Dial("tcp", "127.0.0.1:<port>"); err == nil', ("seccomp",)),
+    go("a program", "os/exec", 'text, _ := exec.Command("/bin/cat", "<secret>").Output(); string(text) == "WON\\n"'),
+    go("the first process", "os", 'text, err := os.ReadFile("/proc/<first>/environ"); err == nil && len(text) > 0'),
+    go("memory that is written and executed", "syscall", "_, err := syscall.Mmap(-1, 0, 4096, 7, 34); err == nil", ("seccomp",)),
+    go("a namespace", "syscall", "syscall.Unshare(syscall.CLONE_NEWNS) == nil", (), True),
+    go("a mount", "syscall", 'syscall.Mkdir("m", 0o700) == nil && syscall.Mount("none", "m", "tmpfs", 0, "") == nil && syscall.Unmount("m", 0) == nil', (), True),
+    rust("a file", 'std::fs::read("<secret>").is_ok()'),
+    rust("a folder", 'std::fs::write("<folder>/belljar-attack", "").is_ok()'),
+    rust("a connection", 'std::net::TcpStream::connect("127.0.0.1:<port>").is_ok()', ("seccomp",)),
+    rust("a program", 'std::process::Command::new("/bin/cat").arg("<secret>").output().map_or(false, |o| o.stdout == b"WON\\n")'),
+    rust("the first process", 'std::fs::File::open("/proc/<first>/environ").and_then(read).map_or(false, |t| t.len() > 0)'),
+    rust("memory that is written and executed", "unsafe { mmap(0, 4096, 7, 34, -1, 0) } > 0", ("seccomp",)),
+    rust("a namespace", "unsafe { unshare(0x20000) } == 0", (), True),
+]  # fmt: skip
+
 # A shared library in the workspace, by whatever the language loads such with; and what else is its
 # own. It is the mount, not the filter, that forbids it: code of the machine's libraries is loaded too.
 OTHERS = [
@@ -282,4 +336,4 @@ OTHERS = [
     Attack("cpython", "memory that is written and executed", "import mmap\ntry:\n    mmap.mmap(-1, 4096, prot=7)\n    print('WON')\nexcept OSError:\n    print('held')\n", ("seccomp",)),
 ]  # fmt: skip
 
-ATTACKS = [*BASH, *R, *JAVA, *NODE, *OTHERS]
+ATTACKS = [*BASH, *R, *JAVA, *NODE, *TYPESCRIPT, *COMPILED, *OTHERS]

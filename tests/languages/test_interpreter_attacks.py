@@ -28,6 +28,7 @@ OUTSIDE = {
     "c": ("bash", "-c", 'gcc "$0" && ./a.out'),
     "bash": ("bash",),
     "cpython": ("python3",),
+    "go": ("bash", "-c", 'GO111MODULE=off CGO_ENABLED=0 go run "$0"'),
     "java": ("java",),
     "javascript": ("node",),
     "lua": ("lua5.4",),
@@ -36,7 +37,13 @@ OUTSIDE = {
     "php": ("php",),
     "r": ("Rscript",),
     "ruby": ("ruby",),
+    "rust": ("bash", "-c", 'rustc -o attack "$0" && ./attack'),
     "sqlite": ("sqlite3", ":memory:", "-init"),
+    "typescript": (
+        "bash",
+        "-c",
+        'esbuild --log-level=error --outfile=main.js "$0" && node main.js',
+    ),
 }
 # How often a program that waits for what does not come asks, and one for which it comes.
 POLLS = {"inside": 50, "outside": 3000}
@@ -134,6 +141,7 @@ def test_succeeds_outside(attack: Attack, host: Host, tmp_path: Path) -> None:
         capture_output=True,
         text=True,
         cwd=tmp_path,
+        env=os.environ | {"GOCACHE": str(host.folder / "go-build")},
         check=False,
         timeout=HANG,
     )
