@@ -50,8 +50,9 @@ class Ran:
         return self.outcome[name]
 
     @property
-    def files(self) -> dict[str, str]:
-        return {each["name"]: each.get("text") for each in self.outcome["artifacts"]}
+    def files(self) -> list[str]:
+        """The names of what it left."""
+        return [each["name"] for each in self.outcome["artifacts"]]
 
 
 Run = Callable[..., Ran]

@@ -20,7 +20,7 @@ def test_arguments_input_files_and_an_uncaught_error(name: str, run: Run) -> Non
     arguments = ("one", "two") if language.has_arguments else ()
     ran = run(name, language.hello, *arguments, stdin=b"in\n")
     assert ran.stdout.split() == ["hello", "one", "two", "in"], ran.outcome
-    assert list(ran.files) == ["out.txt"], ran.outcome
+    assert ran.files == ["out.txt"], ran.outcome
     assert (ran.status, ran.code) == ("exception", 1), ran.outcome
     assert ran.error["type"] == language.type, ran.outcome
     if language.line:
@@ -184,5 +184,5 @@ spawn(process.execPath, ['-e', loop, '{mark}'], {{detached: true}}).on('spawn', 
 }});
 """
     ran = run("javascript", source)
-    assert (ran.stdout, ran.status, list(ran.files)) == ("started\n", "ok", ["out.txt"])
+    assert (ran.stdout, ran.status, ran.files) == ("started\n", "ok", ["out.txt"])
     assert not processes_with(mark)
