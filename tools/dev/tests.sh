@@ -153,7 +153,7 @@ without_engines() {
     for program in "$folder"/*; do
       case "${program##*/}" in
         docker* | podman* | containerd* | runsc* | runc* | crun* | '*') ;;
-        *) [[ -e "$programs/${program##*/}" ]] || ln -s -- "$program" "$programs/" ;;
+        *) [[ -L "$programs/${program##*/}" ]] || ln -s -- "$program" "$programs/" ;;
       esac
     done
   done
