@@ -498,8 +498,11 @@ class ManyContainers : public RealContainers {
         const host::Outcome outcome = Ran(*sandbox, "1 + 1");
         ASSERT_EQ(outcome.result_json, "2") << host::OutcomeToJson(outcome, 1);
       }
-      for (const engines::ListedContainer& each : Containers()) ids.insert(each.id);
-      EXPECT_THAT(TracesOf(ids), Not(IsEmpty()));  // of the one that waits
+      // The control: the next one, which is being started, can be seen.
+      EXPECT_TRUE(tests::Eventually([&] {
+        for (const engines::ListedContainer& each : Containers()) ids.insert(each.id);
+        return !TracesOf(ids).empty();
+      }));
     }
     EXPECT_TRUE(tests::Eventually([&] { return Containers().empty(); }));
     EXPECT_TRUE(tests::Eventually([&] { return TracesOf(ids).empty(); }));
