@@ -173,8 +173,9 @@ Command MakeLanguagesCommand(CLI::App& app) {
   CLI::App* parser =
       app.add_subcommand("languages", "List the languages of programs, and which this machine has");
   parser
-      ->add_option("languages", arguments->chosen,
-                   "only these: names, and paths of your own files or folders of them")
+      ->add_option(
+          "languages", arguments->chosen,
+          "names, or paths of your own language files or of folders of them (default: all)")
       ->type_name("LANGUAGE");
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar languages  # each with its version, and the time of a run",

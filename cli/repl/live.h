@@ -26,11 +26,12 @@ struct Live {
   std::chrono::milliseconds input_timeout{};
   run::AskForInput ask = {};  // asks the person at the terminal, if there is one
 
-  // The language, if not Python; for Python null and, below, empty.
+  // Null for Python.
   const core::ProgramRule* program() const {
     const std::optional<core::ProgramRule>& rule = sandbox.profile().program;
     return rule ? &*rule : nullptr;
   }
+  // Empty for Python.
   std::string_view language() const {
     return program() ? std::string_view(sandbox.profile().name) : std::string_view();
   }

@@ -28,7 +28,7 @@ class LanguageSelection {
 
   // Whether it is in a folder of shared libraries, where an image has only what is needed.
   static bool IsLibrary(const std::string& path);
-  // For what is compiled there; the compiler itself may need others.
+  // What compiled programs are linked with; empty: the language has no compiler.
   std::vector<std::string> LibrariesOfPrograms() const;
 
   // Commands that scripts name in /bin, which is a link to usr/bin elsewhere.

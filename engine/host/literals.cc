@@ -60,29 +60,29 @@ std::string ShellString(std::string_view text) {
   return quoted + "'";
 }
 
-// Digits in steps: 16**7 and 10**9 are the largest of 32 bits.
-constexpr size_t kHexStep = 7;
-constexpr uint32_t kDecimalStep = 1'000'000'000;
-constexpr size_t kDecimalDigits = 9;
+// Limbs in base 10**9, made from seven hexadecimal digits at a time: products fit into 64 bits.
+constexpr uint32_t kLimbBase = 1'000'000'000;
+constexpr size_t kLimbDigits = 9;
+constexpr size_t kHexDigitsAtOnce = 7;
 
-// The steps of the number, the least first; nullopt: not hexadecimal digits.
-std::optional<std::vector<uint32_t>> DecimalSteps(std::string_view hex) {
-  std::vector<uint32_t> steps;
+// Least significant first, none for zero; nullopt: not hexadecimal digits.
+std::optional<std::vector<uint32_t>> DecimalLimbs(std::string_view hex) {
+  std::vector<uint32_t> limbs;
   while (!hex.empty()) {
-    const std::string_view digits = hex.substr(0, kHexStep);
+    const std::string_view digits = hex.substr(0, kHexDigitsAtOnce);
     hex.remove_prefix(digits.size());
     uint64_t carry = 0;
     const auto [end, error] =
         std::from_chars(digits.data(), digits.data() + digits.size(), carry, 16);
     if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-    for (uint32_t& step : steps) {
-      carry += uint64_t{step} << (4 * digits.size());
-      step = static_cast<uint32_t>(carry % kDecimalStep);
-      carry /= kDecimalStep;
+    for (uint32_t& limb : limbs) {
+      carry += uint64_t{limb} << (4 * digits.size());
+      limb = static_cast<uint32_t>(carry % kLimbBase);
+      carry /= kLimbBase;
     }
-    if (carry > 0) steps.push_back(static_cast<uint32_t>(carry));
+    if (carry > 0) limbs.push_back(static_cast<uint32_t>(carry));
   }
-  return steps;
+  return limbs;
 }
 
 // "-31" for "-0x1f"; empty: not such a number. Not Boost's cpp_int, which links the locales of the
@@ -91,13 +91,13 @@ std::string Decimal(std::string_view hex) {
   const bool is_negative = hex.starts_with('-');
   if (is_negative) hex.remove_prefix(1);
   if (!hex.starts_with("0x") || hex.size() == 2) return {};
-  const auto steps = DecimalSteps(hex.substr(2));
-  if (!steps) return {};
-  if (steps->empty()) return "0";
-  std::string text = (is_negative ? "-" : "") + std::to_string(steps->back());
-  for (auto step = std::next(steps->rbegin()); step != steps->rend(); ++step) {
-    const std::string digits = std::to_string(*step);
-    text.append(kDecimalDigits - digits.size(), '0') += digits;
+  const auto limbs = DecimalLimbs(hex.substr(2));
+  if (!limbs) return {};
+  if (limbs->empty()) return "0";
+  std::string text = (is_negative ? "-" : "") + std::to_string(limbs->back());
+  for (auto limb = std::next(limbs->rbegin()); limb != limbs->rend(); ++limb) {
+    const std::string digits = std::to_string(*limb);
+    text.append(kLimbDigits - digits.size(), '0') += digits;
   }
   return text;
 }

@@ -57,8 +57,7 @@ std::vector<Setting> MakeSettings() {
        "profiles that calls may use", BELLJAR_FIELD(profiles), 0, 0, PathViolation},
       {"execution.languages", "SANDBOX_ENABLE_LANGUAGES", "--languages", "NAME", "", "[\"bash\"]",
        "languages besides Python that calls may use, held by the kernel layers alone: names "
-       "(belljar "
-       "languages), and paths of your own files or folders of them",
+       "(belljar languages), or paths of your own language files or of folders of them",
        BELLJAR_FIELD(config.execution.languages), 0, 0, PathViolation},
       {"execution.enable_network", "SANDBOX_ENABLE_NETWORK", "", "", "per execution.profiles",
        "true", "true: add profile network; false: remove it", BELLJAR_FIELD(enable_network)},

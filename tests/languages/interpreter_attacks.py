@@ -281,32 +281,32 @@ fn main() {
 """
 
 
-def go(name: str, package: str, condition: str, *more: object) -> Attack:
+def go(name: str, package: str, condition: str, root: bool = False) -> Attack:
     body = f'if {condition} {{\n\t\tfmt.Println("WON")\n\t\treturn\n\t}}'
-    return Attack("go", name, _GO.replace("IMPORT", package).replace("BODY", body), *more)  # type: ignore[arg-type]
+    return Attack("go", name, _GO.replace("IMPORT", package).replace("BODY", body), root=root)
 
 
-def rust(name: str, condition: str, *more: object) -> Attack:
+def rust(name: str, condition: str, root: bool = False) -> Attack:
     expression = f'if {condition} {{ "WON" }} else {{ "held" }}'
-    return Attack("rust", name, _RUST.replace("EXPRESSION", expression), *more)  # type: ignore[arg-type]
+    return Attack("rust", name, _RUST.replace("EXPRESSION", expression), root=root)
 
 
 COMPILED = [
     go("a file", "os", '_, err := os.ReadFile("<secret>"); err == nil'),
     go("a folder", "os", 'err := os.WriteFile("<folder>/belljar-attack", nil, 0o600); err == nil'),
-    go("a connection", "net", '_, err := net.Dial("tcp", "127.0.0.1:<port>"); err == nil', ("seccomp",)),
+    go("a connection", "net", '_, err := net.Dial("tcp", "127.0.0.1:<port>"); err == nil'),
     go("a program", "os/exec", 'text, _ := exec.Command("/bin/cat", "<secret>").Output(); string(text) == "WON\\n"'),
     go("the first process", "os", 'text, err := os.ReadFile("/proc/<first>/environ"); err == nil && len(text) > 0'),
-    go("memory that is written and executed", "syscall", "_, err := syscall.Mmap(-1, 0, 4096, 7, 34); err == nil", ("seccomp",)),
-    go("a namespace", "syscall", "syscall.Unshare(syscall.CLONE_NEWNS) == nil", (), True),
-    go("a mount", "syscall", 'syscall.Mkdir("m", 0o700) == nil && syscall.Mount("none", "m", "tmpfs", 0, "") == nil && syscall.Unmount("m", 0) == nil', (), True),
+    go("memory that is written and executed", "syscall", "_, err := syscall.Mmap(-1, 0, 4096, 7, 34); err == nil"),
+    go("a namespace", "syscall", "syscall.Unshare(syscall.CLONE_NEWNS) == nil", root=True),
+    go("a mount", "syscall", 'syscall.Mkdir("m", 0o700) == nil && syscall.Mount("none", "m", "tmpfs", 0, "") == nil && syscall.Unmount("m", 0) == nil', root=True),
     rust("a file", 'std::fs::read("<secret>").is_ok()'),
     rust("a folder", 'std::fs::write("<folder>/belljar-attack", "").is_ok()'),
-    rust("a connection", 'std::net::TcpStream::connect("127.0.0.1:<port>").is_ok()', ("seccomp",)),
+    rust("a connection", 'std::net::TcpStream::connect("127.0.0.1:<port>").is_ok()'),
     rust("a program", 'std::process::Command::new("/bin/cat").arg("<secret>").output().map_or(false, |o| o.stdout == b"WON\\n")'),
     rust("the first process", 'std::fs::File::open("/proc/<first>/environ").and_then(read).map_or(false, |t| t.len() > 0)'),
-    rust("memory that is written and executed", "unsafe { mmap(0, 4096, 7, 34, -1, 0) } > 0", ("seccomp",)),
-    rust("a namespace", "unsafe { unshare(0x20000) } == 0", (), True),
+    rust("memory that is written and executed", "unsafe { mmap(0, 4096, 7, 34, -1, 0) } > 0"),
+    rust("a namespace", "unsafe { unshare(0x20000) } == 0", root=True),
 ]  # fmt: skip
 
 # A shared library in the workspace, by whatever the language loads such with; and what else is its

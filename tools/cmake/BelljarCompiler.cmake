@@ -53,7 +53,7 @@ else()
 endif()
 
 # belljar_compile_for_size(TARGET): -Os for code that no run and no call waits for, such as the commands
-# and the start of containers, or that itself waits for the kernel, as sessions and workspaces do
+# and the start of containers, or that mostly waits for the kernel, as sessions and workspaces do
 # (docs/releasing.md, "Size"). In each optimised build, so that what is tested and measured is what a
 # wheel has.
 function(belljar_compile_for_size target)

@@ -21,8 +21,8 @@ uint32_t arc4random(void) {
   return value;
 }
 
-// libstdc++: std::terminate names the type of an exception mangled, then. Demangling is 13 kB,
-// compressed, in each program.
+// libstdc++: std::terminate then prints the mangled name of an exception's type. The demangler
+// takes some 20 kB, compressed, in each program.
 char* __cxa_demangle(const char* name, char* buffer, size_t* length, int* status) {
   (void)name, (void)buffer, (void)length;
   if (status) *status = -2;  // no valid name
