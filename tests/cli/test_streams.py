@@ -81,7 +81,7 @@ def test_a_terminal_sends_its_signals_to_nothing_but_the_command(program):
 
 def test_interrupted_with_json_there_is_still_an_object(program):
     process = start(program, "run", "--json", "-c", ENDLESS)
-    # Nothing tells from outside that it runs: a worker that uses the processor does.
+    # Its output comes at the end: that the sealed worker computes says that the program runs.
     busiest(process.pid)
     process.send_signal(signal.SIGINT)
     code, out, _ = ended(process)
