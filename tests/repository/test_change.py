@@ -80,12 +80,21 @@ def test_where_it_is_not_known_everything_is_needed():
         (["cli/validate/check.cc"], ["tests", "server", "package", "tsan", "packaging"]),
         (
             ["engine/sessions/session.cc"],
-            ["tests", "engine", "containers", "server", "packages", "package", "tsan"],
+            [
+                "tests",
+                "engine",
+                "containers",
+                "server",
+                "server_cpp",
+                "packages",
+                "package",
+                "tsan",
+            ],
         ),
-        (["server/http/http_server.cc"], ["tests", "server", "tsan", "fuzz"]),
+        (["server/http/http_server.cc"], ["tests", "server", "server_cpp", "tsan", "fuzz"]),
         (
             ["server/tools/containers.cc"],
-            ["tests", "containers", "server", "package", "tsan", "fuzz"],
+            ["tests", "containers", "server", "server_cpp", "package", "tsan", "fuzz"],
         ),
         (
             ["policy/belljar_policy/guards.py"],
@@ -98,6 +107,7 @@ def test_where_it_is_not_known_everything_is_needed():
                 "engine",
                 "containers",
                 "server",
+                "server_cpp",
                 "language",
                 "packages",
                 "package",
@@ -113,6 +123,7 @@ def test_where_it_is_not_known_everything_is_needed():
                 "engine",
                 "containers",
                 "server",
+                "server_cpp",
                 "packages",
                 "package",
                 "tsan",
@@ -139,7 +150,11 @@ def test_tests_are_left_out_unless_they_are_needed():
     for word in ("language", "packages"):
         assert "tests/library" not in change.left_out("tests", ["tests", word], TABLE)
     assert change.left_out("programs", EXTRAS, TABLE) == []
-    assert "engine_tests" in change.left_out("programs", ["tests", "server"], TABLE)
+    assert "engine_tests" in change.left_out("programs", ["tests", "server_cpp"], TABLE)
+    # No C++ test is built for a change of the command alone.
+    assert change.left_out("programs", ["tests", "server", "package"], TABLE) == change.left_out(
+        "programs", [], TABLE
+    )
 
 
 def test_every_test_program_belongs_to_a_word():
@@ -170,6 +185,6 @@ def test_every_pattern_is_of_a_file_and_every_word_is_known():
                 pattern.startswith(test) or change.matches(test, [pattern])
                 for pattern in each["files"]
             ), test
-        assert "tests" in each or f"needs {word};" in run_by, word
+        assert each.keys() & {"tests", "programs"} or f"needs {word};" in run_by, word
     for pattern in patterns:
         assert any(change.matches(name, [pattern]) for name in names), pattern
