@@ -36,6 +36,7 @@ struct KernelArguments {
   std::optional<std::string> timeout;
   std::optional<std::string> memory;
   StringList files;
+  StringList languages;
 };
 
 // Fails in an interpreter that lacks either. -P, here and below: the working directory is not
@@ -59,6 +60,7 @@ StringList ForModule(const KernelArguments& arguments) {
   add("--timeout", arguments.timeout);
   add("--memory", arguments.memory);
   for (const std::string& pattern : arguments.files) words.push_back("--files=" + pattern);
+  for (const std::string& name : arguments.languages) words.push_back("--language=" + name);
   return words;
 }
 
@@ -150,15 +152,21 @@ Command MakeInstallCommand(CLI::App& kernel) {
           "wall-clock limit of a cell: seconds, or 500ms, 2s, 2m (default: the profile's)");
   AddText(parser, "--memory", arguments->memory, "SIZE",
           "memory limit of the session: bytes, or with k, m or g (default: the profile's)");
-  parser
-      ->add_option("--files", arguments->files,
-                   "files of the notebook's folder that sessions have, such as '*.csv'; repeatable")
-      ->type_name("PATTERN")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  const auto add_list = [parser](const char* name, StringList& values, const char* type,
+                                 const char* what) {
+    parser->add_option(name, values, what)
+        ->type_name(type)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  };
+  add_list("--files", arguments->files, "PATTERN",
+           "files of the notebook's folder that sessions have, such as '*.csv'; repeatable");
+  add_list("--language", arguments->languages, "NAME",
+           "language besides Python that cells may be in, such as bash; repeatable");
   SetExamples(parser, {"belljar kernel install --sys-prefix  # into the environment of Jupyter",
                        "belljar kernel install --profile data-science --timeout 60  # limits",
                        "belljar kernel install --files '*.csv'  # tables beside the notebook",
+                       "belljar kernel install --language bash --language r  # %%bash and %%r",
                        "belljar kernel install --name short --display-name 'Python, 5 s' "
                        "--timeout 5  # another kernel"});
   return {parser, [arguments] { return ExecuteKernel(*arguments); }};

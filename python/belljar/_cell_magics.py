@@ -1,5 +1,5 @@
-"""What a notebook's cell may begin with besides Python: %time, %timeit and questions such as
-`len?`. Nothing here runs or parses the code of a cell.
+"""What a notebook's cell may begin with besides Python: %time, %timeit, another language and
+questions such as `len?`. Nothing here runs or parses the code of a cell.
 """
 
 from __future__ import annotations
@@ -40,6 +40,8 @@ class Cell:
     code: str = ""
     """To run; its lines have the numbers that they have in the notebook."""
     is_timed: bool = False
+    language: str | None = None
+    """Of the code, if the cell names one."""
     asked: str | None = None
     """The name that it asks about; there is no code."""
     command: tuple[str, str] | None = None
@@ -71,7 +73,9 @@ def read(text: str) -> Cell:
     if signs == "%" and not rest.strip():
         return Cell(command=(name, argument))
     if signs == "%%":
-        raise ValueError(f"%%{name}: there are %%time and %%timeit only")
+        if argument:
+            raise ValueError(f"%%{name}: a language has no arguments")
+        return Cell(f"{above}{newline}{rest}", language=name)
     raise ValueError(f"%{name}: give it a cell of its own")
 
 

@@ -38,11 +38,12 @@ class BelljarMagics(Magics):
     def __init__(self, shell: InteractiveShell) -> None:
         super().__init__(shell)
         self._shell = shell
-        self._sandboxes: dict[str | None, Sandbox] = {}
+        self._sandboxes: dict[tuple[str | None, str | None], Sandbox] = {}
         self._sessions: dict[str, tuple[str | None, Session]] = {}  # with the profile
 
     @magic_arguments()
     @argument("--profile", "-p", help="Profile of the cell; default: what is enabled and needed.")
+    @argument("--language", "-l", help='Language of the cell, such as "bash"; default: Python.')
     @argument("--session", "-s", metavar="NAME", help="A session, opened by the first such cell.")
     @argument("--timeout", "-t", help='Wall-clock limit: seconds, or "500ms".')
     @argument("--memory", "-m", help='Memory limit: bytes, or "64m".')
@@ -78,13 +79,16 @@ class BelljarMagics(Magics):
                 _options.variable("--output, --result", name)
             if given.session:
                 session = self._session(given.session, given.profile, given.memory)
-                result = session.run(cell, **options)
-                left = _left_in(session, result, given.output)
+                result = session.run(cell, language=given.language, **options)
+                left = _left_in(session, result, given.output, given.language)
             else:
-                options |= {"memory": _number(given.memory), "filename": "cell.py"}
-                options["take"] = take if given.output else None
-                program = self._sandbox(given.profile)._program(cell, **options)
-                result = self._sandbox(given.profile)._run(program, None, raise_on_error=False)
+                options |= {"memory": _number(given.memory)}
+                if given.language is None:
+                    options |= {"filename": "cell.py", "take": take if given.output else None}
+                elif given.output:
+                    raise ValueError("--output with --language needs --session")
+                box = self._sandbox(given.profile, given.language)
+                result = box._run(box._program(cell, **options), None, raise_on_error=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%belljar: {error}") from None
         # The output has already been shown.
@@ -117,10 +121,11 @@ class BelljarMagics(Magics):
             raise ValueError(f"session {name!r} has been opened, with its profile and memory")
         return opened[1]
 
-    def _sandbox(self, profile: str | None) -> Sandbox:
-        if profile not in self._sandboxes:
-            self._sandboxes[profile] = Sandbox(profile)
-        return self._sandboxes[profile]
+    def _sandbox(self, profile: str | None, language: str | None = None) -> Sandbox:
+        key = (profile, language)
+        if key not in self._sandboxes:
+            self._sandboxes[key] = Sandbox(profile, language=language or "python")
+        return self._sandboxes[key]
 
     def _variable(self, name: str) -> Any:
         try:
@@ -144,8 +149,13 @@ class BelljarMagics(Magics):
         self._sandboxes.clear()
 
 
-def _left_in(session: Session, result: Result, names: list[str]) -> dict[str, Any]:
-    """The variables that are plain data, read in a branch: the session stays as it is."""
+def _left_in(
+    session: Session, result: Result, names: list[str], language: str | None
+) -> dict[str, Any]:
+    """The variables that are plain data. Those of Python are read in a branch: the session stays as
+    it is."""
+    if language not in (None, "python"):
+        return {name: session.exchange(name, language, to=()) for name in names if result.ok}
     there = [name for name in names if name in result.variables]
     if not there:
         return {}

@@ -12,6 +12,9 @@ stopped by a limit costs that cell only: variables are as they were before it. A
 
 `%time`, `%timeit`, `len?`; `display()` and IPython.display, at once.
 
+With `--language bash` a cell that begins with `%%bash` is in that language, with variables of its
+own and the files of the session. `%exchange NAME FROM [TO...]` passes a value between languages.
+
 The kernel's process runs none of the notebook's code. HTML from cells is not passed on: tables and
 pages are rendered here, from their text. The notebook's folder is not in the sandbox; `--files
 '*.csv'` gives sessions its files of these names, and `%put NAME` one as it is by then.
@@ -68,6 +71,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
     limits: dict[str, Any] = {}
     input_timeout = 600.0  # seconds
     files: Sequence[str] = ()  # patterns: what sessions have of the notebook's folder
+    languages: Sequence[str] = ()  # besides Python, that cells may be in
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -153,7 +157,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             if cell.command is not None:
                 return self._do_command(*cell.command, silent)
             self._allow_stdin = allow_stdin  # of the base class, for raw_input()
-            ask = self._ask if allow_stdin else None
+            ask = self._ask if allow_stdin and cell.language is None else None
             return self._do_cell(cell, silent, self._name(silent or not store_history), ask)
         except (BelljarError, ValueError) as error:
             return self._failed(type(error).__name__, str(error), [f"{error}"], silent)
@@ -176,9 +180,13 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             self._say(stream, "\r".join(map(escaped, text.split("\r"))))
 
         self._shown, self._value_forms = 0, {}
+        if cell.language is not None:
+            self._check_language(cell.language)
         session = self._opened()
         if silent:
-            result = session.run(cell.code, filename=name, stdin=ask)
+            result = session.run(cell.code, language=cell.language, filename=name, stdin=ask)
+        elif cell.language is not None:
+            result = session.run(cell.code, language=cell.language, filename=name, stream=show)
         else:
             result = session._run_showing(
                 cell.code, self._show_now, filename=name, stream=show, stdin=ask
@@ -198,6 +206,14 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         error = result.error or ErrorReport(result.status, "", None, None, None, None)
         lines = _refusal(result, name) or _traceback(error)
         return self._failed(bounded(error.type), bounded(error.message), lines, silent)
+
+    def _check_language(self, name: str) -> None:
+        if name not in ("python", *self.languages):
+            here = ", ".join(("time", "timeit", *self.languages))
+            raise ValueError(
+                f"%%{name}: cells of this kernel begin with {here}; for another language: belljar "
+                "kernel install --language NAME"
+            )
 
     def _do_question(self, name: str, silent: bool) -> dict[str, Any]:
         text = self._opened().inspect(name, len(name))
@@ -261,6 +277,14 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         elif name == "rollback":
             session.rollback(argument)
             said = f"as at {argument}"
+        elif name == "exchange":
+            what, source, *to = [*argument.split(), "", ""]
+            to = to[:-2]
+            if not source:
+                raise ValueError("%exchange: give a variable, the language that has it, and others")
+            for language in (source, *to):
+                self._check_language(language)
+            said = bounded(repr(session.exchange(what, source, to=to or None)))
         elif name == "put":
             files = _notebook_files.read(self.files, shlex.split(argument))
             if not files:
@@ -270,7 +294,7 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         else:
             raise ValueError(
                 f"%{name}: there are %undo, %checkpoint, %checkpoints, %rollback, %put, "
-                "%time and %timeit only"
+                "%exchange, %time and %timeit only"
             )
         if not silent:
             self._say("stdout", escaped(said) + "\n")
@@ -395,6 +419,12 @@ def _session_options(parser: argparse.ArgumentParser) -> None:
         metavar="PATTERN",
         help="files of the notebook's folder that sessions have, such as '*.csv'; repeatable",
     )
+    parser.add_argument(
+        "--language",
+        action="append",
+        metavar="NAME",
+        help="a language besides Python that cells may be in, such as bash; repeatable",
+    )
     parser.add_argument("--memory", help='memory limit of the session: bytes, or "2g"')
 
 
@@ -417,6 +447,7 @@ def _kernel_spec(given: argparse.Namespace) -> dict[str, Any]:
         if (value := getattr(given, option.replace("-", "_"))) is not None:
             argv += [f"--{option}", value]
     argv += [f"--files={pattern}" for pattern in given.files or ()]
+    argv += [f"--language={name}" for name in given.language or ()]
     profile = f" ({given.profile})" if given.profile else ""
     return {
         "argv": argv,
@@ -442,6 +473,9 @@ def manage(arguments: Iterable[str]) -> int:
     if given.input_timeout is not None:
         _input_timeout(given)
     Sandbox(given.profile, spares=1).close()  # reports an unusable profile
+    for name in given.language or ():  # likewise
+        with Sandbox(language=name, spares=1) as box, box.session():
+            pass
     prefix = sys.prefix if given.sys_prefix else given.prefix
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)
@@ -470,6 +504,7 @@ def main(arguments: list[str]) -> int:
     if given.input_timeout is not None:
         BelljarKernel.input_timeout = _input_timeout(given)
     BelljarKernel.files = tuple(given.files or ())
+    BelljarKernel.languages = tuple(given.language or ())
     IPKernelApp.launch_instance(argv=others, kernel_class=BelljarKernel)
     return 0
 

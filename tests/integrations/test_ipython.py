@@ -10,6 +10,7 @@ from belljar import Result, Sandbox
 from IPython.core.interactiveshell import InteractiveShell
 from IPython.utils.capture import capture_output
 
+from tests.languages.conftest import need_language
 from tests.machine import need
 
 
@@ -186,3 +187,22 @@ def test_it_unloads(shell, run):
     assert not run("%%belljar\n1").done.success
     run("%load_ext belljar.ipython")
     assert run("%%belljar\n1").shown[0]["text/plain"] == "1"
+
+
+def test_a_cell_in_another_language(shell, run):
+    need_language("bash")
+    shell.user_ns["who"] = "Ada"
+    ran = run("%%belljar --language bash --input who\necho hello $who; echo oh >&2")
+    assert (ran.stdout, ran.stderr) == ("hello Ada\n", "oh\n")
+    ran = run("%%belljar -l bash --output x\nx=1")
+    assert "--output with --language needs --session" in ran.stderr
+    run(
+        "%%belljar --session shell --profile filesystem\nfrom pathlib import Path; Path('a').write_text('b')"
+    )
+    ran = run("%%belljar -s shell -l bash -o left\nleft=$(cat a)c")
+    assert shell.user_ns["left"] == "bc", ran.stderr
+    assert run("%%belljar -s shell -l bash\necho $left").stdout == "bc\n"
+
+
+def test_an_unknown_language_is_said(run):
+    assert 'did you mean "bash"' in run("%%belljar -l bsh\n:").stderr

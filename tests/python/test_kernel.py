@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.languages.conftest import need_language
 from tests.machine import need, need_packages
 from tests.python.conftest import BUILD, environment
 
@@ -138,7 +139,7 @@ assert "NameError" in text(8), "what is timed left a name"
 assert "SyntaxError" in text(9) and "-n LOOPS" in text(10), (text(9), text(10))
 assert "number of items" in text(11) and "half(x)" in text(12), (text(11), text(12))
 assert text(13) == "nothing_of_that_name is not defined here\n"
-assert "a cell of its own" in text(14) and "%%time and %%timeit" in text(15)
+assert "a cell of its own" in text(14) and "begin with time, timeit; for" in text(15)
 assert "there are %undo" in text(16)
 refused = outputs[17][-1].traceback
 assert [line[:14] for line in refused if "BJ201" in line] == ["<cell 18>:1:1:", "<cell 18>:2:1:"]
@@ -224,6 +225,39 @@ outputs = executed("1", kernel="belljar-files", allow_errors=True)
 assert "'large.csv': the files have more than 64 MiB" in text(0), text(0)
 outputs = executed("%put data.csv", allow_errors=True)
 assert "this kernel gives no files" in text(0), text(0)
+print("good")
+"""
+
+LANGUAGES = r"""
+outputs = executed(
+    "open('numbers', 'w').write('1 2 3')",
+    "%%bash\nread -r first rest < numbers\necho $first; missing",
+    "%%bash\necho \"$rest\"",
+    "%exchange rest bash",
+    "rest",
+    "%exchange rest bash javascript",
+    "\n%%javascript\nrest + '!'",
+    "%%javascript\nlet a = 1\nnull.b",
+    "%exchange rest",
+    "%exchange nothing bash",
+    "%exchange rest perl",
+    "%%perl\nprint 1",
+    "%%bash -e\ntrue",
+    "%undo",
+    "%%bash\nread -r x; echo \"[$x]\"",
+    "%%python\nrest",
+    kernel="belljar-languages",
+    allow_errors=True,
+)
+assert text(1).startswith("1\n") and "line 3" in text(1), text(1)
+assert text(2) == "2 3\n" and text(3) == text(5) == "'2 3'\n" and text(4) == "'2 3'"
+assert text(6) == "'2 3!'", text(6)
+assert "TypeError" in text(7) and ".js:3:" in str(outputs[7]), outputs[7]
+assert "give a variable" in text(8) and "nothing" in text(9)
+for index in (10, 11):
+    assert "timeit, bash, javascript; for" in text(index), text(index)
+assert "no arguments" in text(12)
+assert text(14) == "[]\n" and text(15) == "'2 3'", (text(14), text(15))
 print("good")
 """
 
@@ -335,6 +369,8 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         + ["--input-timeout", "5s"],
         ["--name", "belljar-files", "--profile", "filesystem", "--files", "*.csv"],
         ["--name", "belljar-science", "--profile", "data-science", "--timeout", "60"],
+        ["--name", "belljar-languages", "--profile", "filesystem"]
+        + ["--language", "bash", "--language", "javascript"],
     ):
         done = subprocess.run(
             [PYTHON, "-m", "belljar.kernel", "install", "--prefix", home, *options],
@@ -343,7 +379,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
             text=True,
             timeout=60,
         )
-        if "belljar-science" not in options or done.returncode == 0:
+        if not {"belljar-science", "belljar-languages"} & {*options} or done.returncode == 0:
             assert done.stdout.startswith("installed "), done.stderr
     return variables
 
@@ -356,6 +392,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         EXECUTED + MAGICS,
         EXECUTED + DISPLAY,
         EXECUTED + FILES,
+        EXECUTED + LANGUAGES,
         INTERRUPT,
         INPUT,
         DATA_SCIENCE,
@@ -366,6 +403,7 @@ def jupyter(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
         "magics",
         "display",
         "files",
+        "languages",
         "interrupt",
         "input",
         "figures and tables",
@@ -382,6 +420,9 @@ def test_kernel(jupyter: dict[str, str], code: str, tmp_path: Path) -> None:
     )
     if "belljar-science" in code and "NoSuchKernel" in done.stderr:
         need_packages("data-science")
+    if "belljar-languages" in code and "NoSuchKernel" in done.stderr:
+        need_language("bash")
+        need_language("javascript")
     assert done.returncode == 0, done.stdout + done.stderr
     assert code is KERNEL_TEST or done.stdout == "good\n"
 
@@ -390,6 +431,7 @@ def test_what_is_wrong_is_said(jupyter: dict[str, str]) -> None:
     for options, message in (
         (["install", "--profile", "basics"], "unknown profile"),
         (["install", "--timeout", "soon"], "--timeout"),
+        (["install", "--language", "bahs"], "bahs"),
         (["uninstall", "--name", "none"], "no kernel 'none'"),
     ):
         done = subprocess.run(
@@ -417,11 +459,20 @@ def test_the_command_installs_and_removes_it(jupyter: dict[str, str], tmp_path: 
         return done.stdout
 
     place = tmp_path / "share/jupyter/kernels/mine"
-    options = ("--name", "mine", "--profile", "basic", "--timeout", "5", "--files=*.csv")
+    options = (
+        "--name",
+        "mine",
+        "--profile",
+        "basic",
+        "--timeout",
+        "5",
+        "--files=*.csv",
+        "--language=bash",
+    )
     assert belljar("install", "--prefix", tmp_path, *options) == f"installed {place}\n"
     spec = json.loads((place / "kernel.json").read_text())
     assert Path(spec["argv"][0]).parent == PYTHON.parent
-    assert spec["argv"][-5:] == [*options[2:]]
+    assert spec["argv"][-6:] == [*options[2:]]
     assert (place / "logo-svg.svg").read_text().startswith("<svg ")
     for size in (32, 64):
         png = (place / f"logo-{size}x{size}.png").read_bytes()
