@@ -196,9 +196,7 @@ def test_a_cell_in_another_language(shell, run):
     assert (ran.stdout, ran.stderr) == ("hello Ada\n", "oh\n")
     ran = run("%%belljar -l bash --output x\nx=1")
     assert "--output with --language needs --session" in ran.stderr
-    run(
-        "%%belljar --session shell --profile filesystem\nfrom pathlib import Path; Path('a').write_text('b')"
-    )
+    run("%%belljar -s shell -p filesystem\nopen('a', 'w').write('b')")
     ran = run("%%belljar -s shell -l bash -o left\nleft=$(cat a)c")
     assert shell.user_ns["left"] == "bc", ran.stderr
     assert run("%%belljar -s shell -l bash\necho $left").stdout == "bc\n"

@@ -1,11 +1,14 @@
 """Programs of the languages besides Python, by the command."""
 
+import http.server
 import json
 import os
 import shutil
 import signal
 import subprocess
-from collections.abc import Callable
+import tempfile
+import threading
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -14,7 +17,7 @@ import pytest
 
 from tests.clocks import HANG
 from tests.languages.table import LANGUAGES, MUST_BE_THERE, Language
-from tests.machine import BELLJAR, must_work, need_layers
+from tests.machine import BELLJAR, must_work, need_layers, need_program
 
 ATTACK = (Path(__file__).parent / "attack.c").read_text()
 
@@ -136,3 +139,60 @@ def processes_with(word: str) -> list[int]:
 def end(pids: list[int]) -> None:
     for pid in pids:
         os.kill(pid, signal.SIGKILL)
+
+
+LIBRARY = """
+#include <unistd.h>
+__attribute__((constructor)) static void begin(void) { (void)!write(1, "WON\\n", 4); }
+void attack(void) {}
+"""
+# How often a program that waits for what does not come asks, and one for which it comes.
+POLLS = {"inside": 50, "outside": 3000}
+
+
+class Host:
+    """What attacks are after."""
+
+    def __init__(self, folder: Path, secret: Path, port: int) -> None:
+        self.folder = folder
+        self._secret = secret
+        self._port = port
+
+    def fill(self, source: str, where: str, workspace: Path, folder: Path) -> str:
+        for name, value in {
+            "secret": self._secret,
+            "port": self._port,
+            "library": workspace / "attack.so",
+            "folder": folder,
+            "polls": POLLS[where],
+            "first": 1 if where == "inside" else os.getpid(),
+        }.items():
+            source = source.replace(f"<{name}>", str(value))
+        return source
+
+
+class _Answer(http.server.BaseHTTPRequestHandler):
+    def do_GET(self) -> None:
+        self.send_response(200)
+        self.send_header("Content-Length", "4")
+        self.end_headers()
+        self.wfile.write(b"WON\n")
+
+    def log_message(self, *_: object) -> None:
+        pass
+
+
+@pytest.fixture(scope="module")
+def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
+    folder = tmp_path_factory.mktemp("host")
+    (folder / "attack.c").write_text(LIBRARY)
+    gcc = need_program("gcc", "gcc")
+    subprocess.run([gcc, "-shared", "-fPIC", "-o", "attack.so", "attack.c"], cwd=folder, check=True)
+    with tempfile.NamedTemporaryFile(dir="/var/tmp", prefix="belljar-") as secret:
+        secret.write(b"WON\n")
+        secret.flush()
+        os.chmod(secret.name, 0o644)
+        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answer) as server:
+            threading.Thread(target=server.serve_forever, daemon=True).start()
+            yield Host(folder, Path(secret.name), server.server_port)
+            server.shutdown()

@@ -10,7 +10,9 @@ from typing import Any
 import pytest
 
 from tests.clocks import HANG
-from tests.languages.conftest import ATTACK, Outside, need_language
+from tests.languages.conftest import ATTACK, Host, Outside, need_language
+from tests.languages.interpreter_attacks import ATTACKS as BY_INTERPRETERS
+from tests.languages.interpreter_attacks import Attack
 from tests.languages.table import LANGUAGES
 from tests.languages.test_limits import BOMBS, MEMORY, STUBBORN
 from tests.machine import BELLJAR
@@ -144,6 +146,35 @@ def test_attacks(attack: str, place: Place, run_in: Runs, outside: Outside) -> N
     killed = outcome["status"] == "killed" and outcome["security_events"]
     assert outcome["stdout"] == "held\n" or killed, outcome
     assert outside(*ATTACKS[attack]) == "WON"
+
+
+# What gVisor has no means against, as docs/languages.md says ("In a container"): it mounts nothing
+# noexec, and without Landlock all that is in the container can be read.
+NOT_UNDER_GVISOR = {
+    "a builtin of its own", "an addon", "an addon by require", "LD_PRELOAD", "the first process",
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("place", "attack"),
+    [
+        (place, attack)
+        for place in RUNTIMES
+        for attack in BY_INTERPRETERS
+        if attack.language in HELLO and not (place.is_gvisor and attack.name in NOT_UNDER_GVISOR)
+    ],
+    ids=str,
+)
+def test_attacks_by_way_of_an_interpreter(
+    attack: Attack, place: Place, run_in: Runs, host: Host
+) -> None:
+    """They succeed outside (test_interpreter_attacks.py)."""
+    source = host.fill(attack.source, "inside", Path("/workspace"), Path("/usr/lib"))
+    options = ("--file", host.folder / "attack.so")
+    outcome = run_in(place, attack.language, source, options=options)
+    assert "WON" not in outcome["stdout"], outcome
+    killed = outcome["status"] == "killed" and outcome["security_events"]
+    assert "held" in outcome["stdout"] or killed, outcome
 
 
 def test_a_call_of_a_server(run_in: Runs) -> None:

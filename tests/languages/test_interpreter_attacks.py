@@ -1,29 +1,22 @@
 """Attacks by way of an interpreter: each fails inside, also with a layer less, and succeeds
 outside."""
 
-import http.server
 import os
 import subprocess
 import tempfile
-import threading
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tests.clocks import HANG, until
-from tests.languages.conftest import Ran, Run, end, need_language, processes_with
+from tests.languages.conftest import Host, Ran, Run, end, need_language, processes_with
 from tests.languages.interpreter_attacks import ATTACKS, Attack
 from tests.languages.table import LANGUAGES
-from tests.machine import need_program, need_root
+from tests.machine import need_root
 
 LAYERS = ("landlock", "seccomp", "rlimits", "privileges")
-LIBRARY = """
-#include <unistd.h>
-__attribute__((constructor)) static void begin(void) { (void)!write(1, "WON\\n", 4); }
-void attack(void) {}
-"""
 OUTSIDE = {
     "c": ("bash", "-c", 'gcc "$0" && ./a.out'),
     "bash": ("bash",),
@@ -45,58 +38,6 @@ OUTSIDE = {
         'esbuild --log-level=error --outfile=main.js "$0" && node main.js',
     ),
 }
-# How often a program that waits for what does not come asks, and one for which it comes.
-POLLS = {"inside": 50, "outside": 3000}
-
-
-class Host:
-    """What attacks are after."""
-
-    def __init__(self, folder: Path, secret: Path, port: int) -> None:
-        self.folder = folder
-        self._secret = secret
-        self._port = port
-
-    def fill(self, source: str, where: str, workspace: Path, folder: Path) -> str:
-        for name, value in {
-            "secret": self._secret,
-            "port": self._port,
-            "library": workspace / "attack.so",
-            "folder": folder,
-            "polls": POLLS[where],
-            "first": 1 if where == "inside" else os.getpid(),
-        }.items():
-            source = source.replace(f"<{name}>", str(value))
-        return source
-
-
-class _Answer(http.server.BaseHTTPRequestHandler):
-    def do_GET(self) -> None:
-        self.send_response(200)
-        self.send_header("Content-Length", "4")
-        self.end_headers()
-        self.wfile.write(b"WON\n")
-
-    def log_message(self, *_: object) -> None:
-        pass
-
-
-@pytest.fixture(scope="module")
-def host(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Host]:
-    folder = tmp_path_factory.mktemp("host")
-    (folder / "attack.c").write_text(LIBRARY)
-    gcc = need_program("gcc", "gcc")
-    subprocess.run([gcc, "-shared", "-fPIC", "-o", "attack.so", "attack.c"], cwd=folder, check=True)
-    with tempfile.NamedTemporaryFile(dir="/var/tmp", prefix="belljar-") as secret:
-        secret.write(b"WON\n")
-        secret.flush()
-        os.chmod(secret.name, 0o644)
-        with http.server.ThreadingHTTPServer(("127.0.0.1", 0), _Answer) as server:
-            threading.Thread(target=server.serve_forever, daemon=True).start()
-            yield Host(folder, Path(secret.name), server.server_port)
-            server.shutdown()
-
-
 Inside = Callable[..., Ran]
 
 
