@@ -76,6 +76,16 @@ Html& Html::Text(std::string_view text) {
   return *this;
 }
 
+Html& Html::Prose(std::string_view text) {
+  while (true) {
+    const size_t begin = text.find('`');
+    const size_t end = begin == text.npos ? begin : text.find('`', begin + 1);
+    if (end == text.npos) return Text(text);
+    Text(text.substr(0, begin)).Put("code", text.substr(begin + 1, end - begin - 1));
+    text.remove_prefix(end + 1);
+  }
+}
+
 Html& Html::Put(const char* name, std::string_view text) { return Open(name).Text(text).Close(); }
 
 Html& Html::Link(std::string_view to, std::string_view text) {

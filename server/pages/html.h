@@ -24,6 +24,8 @@ class Html {
   // The innermost element.
   Html& Close();
   Html& Text(std::string_view text);
+  // What is between two backticks becomes an element `code`, as in Markdown.
+  Html& Prose(std::string_view text);
   // An element with nothing but text.
   Html& Put(const char* name, std::string_view text);
   // `to` is a path of this server or a fragment. Anything else becomes mere text.

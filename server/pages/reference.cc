@@ -28,7 +28,7 @@ std::string_view TextOf(const Json& object, const char* name) {
 
 void AddParagraph(Html& html, std::string_view text) {
   if (text.empty()) return;
-  html.Open("p").Text(text).Text(text.ends_with('.') ? "" : ".").Close();
+  html.Open("p").Prose(text).Text(text.ends_with('.') ? "" : ".").Close();
 }
 
 void AddType(Html& html, const Json& schema) {
@@ -103,7 +103,7 @@ void AddMembers(Html& html, const Json& schema, const std::string& path, int dep
     AddType(html, each);
     html.Close().Open("td");
     AddBounds(html, each);
-    html.Close().Put("td", TextOf(each, "description")).Close();
+    html.Close().Open("td").Prose(TextOf(each, "description")).Close().Close();
     if (depth == kMaxDepth) continue;
     AddMembers(html, each, key + ".", depth + 1);
     AddMembers(html, MemberOf(each, "items"), key + "[].", depth + 1);
@@ -139,7 +139,7 @@ void AddParameters(Html& html, const Json& parameters) {
     html.Text(MemberOf(each, "required") == true ? " required" : "").Close();
     html.Put("td", TextOf(each, "in")).Open("td");
     AddType(html, MemberOf(each, "schema"));
-    html.Close().Put("td", TextOf(each, "description")).Close();
+    html.Close().Open("td").Prose(TextOf(each, "description")).Close().Close();
   }
   html.Close();
 }
@@ -156,7 +156,7 @@ void AddBody(Html& html, const Json& body) {
 void AddAnswers(Html& html, const Json& responses) {
   html.Put("h4", "Answers").OpenTable({"status", "answer"});
   for (const auto& [status, each] : responses.items()) {
-    html.Open("tr").Put("td", status).Open("td").Text(TextOf(each, "description"));
+    html.Open("tr").Put("td", status).Open("td").Prose(TextOf(each, "description"));
     const Json& content = MemberOf(each, "content");
     if (content.is_object()) {
       for (const auto& [type, answer] : content.items()) {

@@ -38,3 +38,13 @@ def test_a_picture_is_shown_and_loads_nothing(name):
 
 def test_every_picture_is_made():
     assert {path.stem for path in (ROOT / "docs/casts").iterdir()} == set(casts.SCENES)
+
+
+def test_every_screenshot_is_shown():
+    """tools/pictures.py takes them, with a browser."""
+    pages = "".join(path.read_text(encoding="utf-8") for path in PAGES)
+    pictures = list((ROOT / "docs/pictures").iterdir())
+    assert pictures
+    for picture in pictures:
+        assert f"(pictures/{picture.name})" in pages, picture
+        assert picture.stat().st_size < 120_000, picture

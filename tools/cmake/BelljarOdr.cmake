@@ -1,7 +1,8 @@
 # The target belljar_odr: all of the code in one link whose linker compares the types of every file. A
 # relocatable link (-r) stops after that and generates no code. Its options: BelljarCompiler.cmake.
 #
-# Left out are the main functions of the two smaller programs, which are of one file each.
+# Left out are the main functions of the two smaller programs, which are of one file each, and
+# belljar-record-hot-blocks, one file that takes the place of __libc_start_main as belljar-preload does.
 
 function(belljar_targets_below directory out)
   get_property(found DIRECTORY "${directory}" PROPERTY BUILDSYSTEM_TARGETS)
@@ -17,6 +18,9 @@ belljar_targets_below("${CMAKE_SOURCE_DIR}" targets)
 set(odr_objects "")
 foreach(target IN LISTS targets)
   get_target_property(kind ${target} TYPE)
+  if(target STREQUAL "belljar-record-hot-blocks")
+    continue()
+  endif()
   if(kind MATCHES "^(STATIC_LIBRARY|OBJECT_LIBRARY|MODULE_LIBRARY)$" OR target STREQUAL "belljar")
     list(APPEND odr_objects $<TARGET_OBJECTS:${target}>)
   endif()

@@ -1,6 +1,7 @@
 // Pages for browsers: what they show is escaped, whatever it contains, and nothing in them runs.
 #include "server/pages/pages.h"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -19,7 +20,7 @@ namespace {
 using Json = nlohmann::ordered_json;
 
 constexpr char kHostile[] =
-    "</style></title><script>alert(1)</script>\"'><img src=x onerror=y>&amp;";
+    "</style></title><script>alert(1)</script>\"'><img src=x onerror=y>&amp;`<b>``<i>";
 
 // The elements and attributes of a document, as a browser finds them.
 std::set<std::string> PartsOf(std::string document) {
@@ -78,9 +79,16 @@ Json HostileDocument() {
        {{"schemas", {{kHostile, schema}, {"Sum", {{"oneOf", {schema, {{"type", "string"}}}}}}}}}}};
 }
 
+TEST(HtmlTest, ProseHasCodeBetweenBackticks) {
+  Html html("t");
+  html.Prose("a `b` and `<c>`, ``d `e");
+  EXPECT_THAT(std::move(html).Finish(),
+              testing::HasSubstr("a <code>b</code> and <code>&lt;c&gt;</code>, <code></code>d `e"));
+}
+
 TEST(PagesTest, KnowsWhatIsNoPartOfAPage) {
   // The positive control of the tests below.
-  EXPECT_EQ(PartsOf(std::string("<p>") + kHostile + "</p>").size(), 2u);
+  EXPECT_EQ(PartsOf(std::string("<p>") + kHostile + "</p>").size(), 4u);
   EXPECT_EQ(PartsOf("<a href=\"#x\" onclick=\"y\">z</a>").size(), 1u);
   EXPECT_EQ(PartsOf("<a href='javascript:x'>z</a>").size(), 1u);
 }
