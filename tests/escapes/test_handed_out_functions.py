@@ -190,3 +190,21 @@ def test_a_programs_own_are_shown() -> None:
 def test_the_error_says_whose_it_is() -> None:
     source = "import csv\ncsv.DictReader.fieldnames.fget"
     check_refused(source, "belongs to the library")
+
+
+def test_what_a_manager_of_multiprocessing_has_takes_no_other_object() -> None:
+    """Its class has no state, so each of its methods would work for any object."""
+    source = """
+        from multiprocessing import Manager
+        made, refused = Manager(), []
+        names = [name for name in dir(made) if not name.startswith("_")]
+        for name in names:
+            try: getattr(type(made), name)(5)
+            except TypeError as error: refused.append((name, "takes a _Manager" in str(error)))
+        print(len(names) > 8, refused == [(name, True) for name in names])
+        made.list((1,)), made.start()
+        for change in (lambda: setattr(made, "x", 1), lambda: setattr(type(made), "list", print)):
+            try: change()
+            except AttributeError as error: print("BJ305" in str(error))
+        """
+    assert run(source).stdout == "True True\nTrue\nTrue\n"
