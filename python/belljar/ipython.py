@@ -14,6 +14,7 @@ Output appears while the cell runs, then its value and figures. Interrupting the
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import sys
 from typing import Any
@@ -25,6 +26,7 @@ from IPython.core.magic_arguments import argument, magic_arguments, parse_argstr
 from IPython.display import display
 
 from belljar import _options
+from belljar._errors import BelljarError
 from belljar._escaping import escaped
 from belljar._result import Result
 from belljar._sandbox import Sandbox
@@ -62,6 +64,7 @@ class BelljarMagics(Magics):
     def belljar(self, line: str, cell: str) -> None:
         """Runs the cell in a sandbox. Only the requested variables are copied to the notebook."""
         given = parse_argstring(self.belljar, line)
+        language = None if given.language == "python" else given.language
         left: dict[str, Any] = {}
 
         def take(name: str | None = None, *value: Any) -> None:
@@ -79,15 +82,15 @@ class BelljarMagics(Magics):
                 _options.variable("--output, --result", name)
             if given.session:
                 session = self._session(given.session, given.profile, given.memory)
-                result = session.run(cell, language=given.language, **options)
-                left = _left_in(session, result, given.output, given.language)
+                result = session.run(cell, language=language, **options)
+                left = _left_in(session, result, given.output, language)
             else:
                 options |= {"memory": _number(given.memory)}
-                if given.language is None:
+                if language is None:
                     options |= {"filename": "cell.py", "take": take if given.output else None}
                 elif given.output:
                     raise ValueError("--output with --language needs --session")
-                box = self._sandbox(given.profile, given.language)
+                box = self._sandbox(given.profile, language)
                 result = box._run(box._program(cell, **options), None, raise_on_error=False)
         except (TypeError, ValueError) as error:
             raise UsageError(f"%%belljar: {error}") from None
@@ -154,8 +157,12 @@ def _left_in(
 ) -> dict[str, Any]:
     """The variables that are plain data. Those of Python are read in a branch: the session stays as
     it is."""
-    if language not in (None, "python"):
-        return {name: session.exchange(name, language, to=()) for name in names if result.ok}
+    if language is not None:
+        left = {}
+        for name in names:
+            with contextlib.suppress(BelljarError):  # it has none, or one that is not plain data
+                left[name] = session.exchange(name, language, to=())
+        return left
     there = [name for name in names if name in result.variables]
     if not there:
         return {}

@@ -200,6 +200,10 @@ def test_a_cell_in_another_language(shell, run):
     ran = run("%%belljar -s shell -l bash -o left\nleft=$(cat a)c")
     assert shell.user_ns["left"] == "bc", ran.stderr
     assert run("%%belljar -s shell -l bash\necho $left").stdout == "bc\n"
+    ran = run("%%belljar -s shell -l bash -o absent\n:")
+    assert "absent was not left by the cell" in ran.stderr
+    run("%%belljar -l python -o there\nthere = 1")
+    assert shell.user_ns["there"] == 1
 
 
 def test_an_unknown_language_is_said(run):
