@@ -84,7 +84,8 @@ def test_the_reference_has_every_operation_and_each_of_its_links_leads_somewhere
     assert len(found.ids) == len(set(found.ids))
     text = "".join(found.texts)
     for each in operations:
-        assert each["summary"] in text and each["description"] in text
+        described = each["description"].replace("`", "")  # it is an element there
+        assert each["summary"] in text and described in text
         for parameter in each.get("parameters", ()):
             assert parameter["name"] in text
     for link in found.links:
