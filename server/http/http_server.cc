@@ -203,4 +203,6 @@ void HttpServer::StopAccepting() {
 
 size_t HttpServer::connections() const { return listener_->service().connections(); }
 
+size_t HttpServer::body_bytes() const { return listener_->service().body_bytes(); }
+
 }  // namespace belljar::server::http

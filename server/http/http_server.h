@@ -81,6 +81,8 @@ class HttpServer {
   // ones. Once connections() is 0, this server no longer keeps io.run() from returning.
   void StopAccepting();
   size_t connections() const;
+  // Of requests that have not ended yet.
+  size_t body_bytes() const;
 
  private:
   class Listener;

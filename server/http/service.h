@@ -45,6 +45,7 @@ class HttpService : public std::enable_shared_from_this<HttpService> {
   // output. Returns false if the limit for bodies would be exceeded.
   bool ReserveBodyBytes(size_t bytes);
   void ReleaseBodyBytes(size_t bytes) { bodies_ -= bytes; }
+  size_t body_bytes() const { return bodies_; }
   // If the limit is exceeded, closes the connections whose writes have been pending longest, but
   // never `sender`: a client that reads gets even the longest answer.
   void HoldUnsent(size_t bytes, const Connection& sender);

@@ -127,6 +127,9 @@ class TestServer {
   size_t connections() {
     return Do([](server::http::HttpServer& server) { return server.connections(); });
   }
+  size_t body_bytes() {
+    return Do([](server::http::HttpServer& server) { return server.body_bytes(); });
+  }
   void StopAccepting() {
     Do([](server::http::HttpServer& server) { server.StopAccepting(); });
   }
