@@ -167,8 +167,7 @@ Command MakeInstallCommand(CLI::App& kernel) {
                        "belljar kernel install --profile data-science --timeout 60  # limits",
                        "belljar kernel install --files '*.csv'  # tables beside the notebook",
                        "belljar kernel install --language bash --language r  # %%bash and %%r",
-                       "belljar kernel install --name short --display-name 'Python, 5 s' "
-                       "--timeout 5  # another kernel"});
+                       "belljar kernel install --name short --timeout 5  # another kernel"});
   return {parser, [arguments] { return ExecuteKernel(*arguments); }};
 }
 
