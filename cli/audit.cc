@@ -39,13 +39,9 @@ void AddFolderOption(CLI::App* parser, std::optional<std::string>& folder) {
 }
 
 void AddKeyOption(CLI::App* parser, StringList& keys) {
-  parser
-      ->add_option(
-          "--key", keys,
-          "public key obtained independently of the log; repeatable (default: those next to it)")
-      ->type_name(kFileType)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeatable(
+      parser, "--key", keys, kFileType,
+      "public key obtained independently of the log; repeatable (default: those next to it)");
 }
 
 core::Result<std::string> LogFolderOf(const std::optional<std::string>& given) {
@@ -332,13 +328,9 @@ Command MakeLogVerifyCommand(CLI::App& above) {
                  "Verify that nothing in the audit log was modified, removed, added or reordered");
   AddFolderOption(parser, arguments->folder);
   AddKeyOption(parser, arguments->keys);
-  parser
-      ->add_option("--expect-head", arguments->heads,
-                   "a head that was noted before, which the log must contain; repeatable. Without "
-                   "one, the removal of its end is not found")
-      ->type_name("HASH")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeatable(parser, "--expect-head", arguments->heads, "HASH",
+                "a head that was noted before, which the log must contain; repeatable. Without "
+                "one, the removal of its end is not found");
   AddFlag(parser, "--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar audit verify  # exits with 0 if it verifies, else 1",
                        "belljar audit verify --key audit-key.pub  # with a key from elsewhere",

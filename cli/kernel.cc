@@ -152,17 +152,10 @@ Command MakeInstallCommand(CLI::App& kernel) {
           "wall-clock limit of a cell: seconds, or 500ms, 2s, 2m (default: the profile's)");
   AddText(parser, "--memory", arguments->memory, "SIZE",
           "memory limit of the session: bytes, or with k, m or g (default: the profile's)");
-  const auto add_list = [parser](const char* name, StringList& values, const char* type,
-                                 const char* what) {
-    parser->add_option(name, values, what)
-        ->type_name(type)
-        ->allow_extra_args(false)
-        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  };
-  add_list("--files", arguments->files, "PATTERN",
-           "files of the notebook's folder that sessions have, such as '*.csv'; repeatable");
-  add_list("--language", arguments->languages, "NAME",
-           "language besides Python that cells may be in, such as bash; repeatable");
+  AddRepeatable(parser, "--files", arguments->files, "PATTERN",
+                "files of the notebook's folder that sessions have, such as '*.csv'; repeatable");
+  AddRepeatable(parser, "--language", arguments->languages, "NAME",
+                "language besides Python that cells may be in, such as bash; repeatable");
   SetExamples(parser, {"belljar kernel install --sys-prefix  # into the environment of Jupyter",
                        "belljar kernel install --profile data-science --timeout 60  # limits",
                        "belljar kernel install --files '*.csv'  # tables beside the notebook",

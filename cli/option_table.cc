@@ -24,6 +24,15 @@ CLI::Option* AddText(CLI::App* parser, const std::string& name, std::optional<st
   return parser->add_option_function<std::string>(name, store, help)->type_name(type);
 }
 
+CLI::Option* AddRepeatable(CLI::App* parser, const std::string& name,
+                           std::vector<std::string>& values, const std::string& type,
+                           const std::string& help) {
+  return parser->add_option(name, values, help)
+      ->type_name(type)
+      ->allow_extra_args(false)
+      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+}
+
 CLI::Option* AddList(CLI::App* parser, const std::string& name,
                      std::optional<std::vector<std::string>>& values, const std::string& type,
                      const std::string& help) {

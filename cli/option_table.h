@@ -41,6 +41,11 @@ void AddFlag(CLI::App* parser, const std::string& name, bool& value, const std::
 CLI::Option* AddText(CLI::App* parser, const std::string& name, std::optional<std::string>& value,
                      const std::string& type, const std::string& help);
 
+// A repeatable option with one value each time, which may contain commas.
+CLI::Option* AddRepeatable(CLI::App* parser, const std::string& name,
+                           std::vector<std::string>& values, const std::string& type,
+                           const std::string& help);
+
 // A repeatable option with one or several comma-separated values. An empty value gives an empty
 // list.
 CLI::Option* AddList(CLI::App* parser, const std::string& name,

@@ -30,13 +30,9 @@ std::string IndexOf(const PackageArguments& arguments) {
 
 void AddPackageOptions(CLI::App* parser, PackageArguments& arguments) {
   // Not split at commas: version specifiers contain them.
-  parser
-      ->add_option("--package", arguments.packages,
-                   "package to install from an index with its dependencies, in a container: "
-                   "requests, 'requests>=2.31,<3'; repeatable")
-      ->type_name("PACKAGE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeatable(parser, "--package", arguments.packages, "PACKAGE",
+                "package to install from an index with its dependencies, in a container: "
+                "requests, 'requests>=2.31,<3'; repeatable");
   AddText(parser, "--package-index", arguments.index, "URL",
           "package index URL, as for pip (default: $PIP_INDEX_URL)");
   AddList(parser, "--package-host", arguments.hosts, "HOST",

@@ -189,14 +189,6 @@ int VerifyReceiptFile(const ReceiptArguments& arguments) {
   return ReportReceipt(*receipt, faults, arguments.json);
 }
 
-void AddRepeatable(CLI::App* parser, const char* name, StringList& values, const char* type,
-                   const char* help) {
-  parser->add_option(name, values, help)
-      ->type_name(type)
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-}
-
 Command MakeReceiptVerifyCommand(CLI::App& above) {
   auto arguments = std::make_shared<ReceiptArguments>();
   CLI::App* parser = AddCommand(above, "verify", "Verify a receipt; needs no server");

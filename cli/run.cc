@@ -500,20 +500,12 @@ Command MakeRunCommand(CLI::App& app) {
       parser, "--stdin", arguments->standard_input, kFileType,
       "file that the program reads as standard input; -: standard input (default: at a terminal "
       "it asks you for each line; else none)");
-  parser
-      ->add_option(
-          "--file", arguments->files,
-          "file or folder to copy into the program's workspace, under its own name or as DST; "
-          "repeatable. The program can import modules among them, in any profile")
-      ->type_name("FILE[:DST]")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
-  parser
-      ->add_option("--env", arguments->environment,
-                   "environment variable of the program; repeatable. None are inherited")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeatable(
+      parser, "--file", arguments->files, "FILE[:DST]",
+      "file or folder to copy into the program's workspace, under its own name or as DST; "
+      "repeatable. The program can import modules among them, in any profile");
+  AddRepeatable(parser, "--env", arguments->environment, "NAME=VALUE",
+                "environment variable of the program; repeatable. None are inherited");
   AddText(parser, "--save-artifacts", arguments->save_artifacts, "DIR",
           "write the program's files into DIR, created if missing");
   parser->add_flag("--force", arguments->force, "let --save-artifacts overwrite existing files");

@@ -238,13 +238,9 @@ int ExecuteRepl(const ReplArguments& arguments) {
 }
 
 void AddFileOptions(CLI::App* parser, ReplArguments& arguments) {
-  parser
-      ->add_option(
-          "--file", arguments.files,
-          "file to copy into the session's workspace, under its own name or as DST; repeatable")
-      ->type_name("FILE[:DST]")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeatable(
+      parser, "--file", arguments.files, "FILE[:DST]",
+      "file to copy into the session's workspace, under its own name or as DST; repeatable");
   AddText(parser, "--output", arguments.output, "DIR",
           "write all that cells produce into DIR, created if missing: figures, tables, files "
           "(default: only figures, in the working directory)");
@@ -257,12 +253,8 @@ Command MakeReplCommand(CLI::App& app) {
   auto arguments = std::make_shared<ReplArguments>();
   CLI::App* parser = AddCommand(app, "repl", "Interactive prompt with a live session and undo");
   AddFileOptions(parser, *arguments);
-  parser
-      ->add_option("--env", arguments->environment,
-                   "environment variable of the session; repeatable. None are inherited")
-      ->type_name("NAME=VALUE")
-      ->allow_extra_args(false)
-      ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+  AddRepeatable(parser, "--env", arguments->environment, "NAME=VALUE",
+                "environment variable of the session; repeatable. None are inherited");
   arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
   AddLimitOptions(parser, arguments->limits);
   AddInputTimeout(parser, arguments->input_timeout);
