@@ -183,10 +183,14 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
         if cell.language is not None:
             self._check_language(cell.language)
         session = self._opened()
-        if silent:
-            result = session.run(cell.code, language=cell.language, filename=name, stdin=ask)
-        elif cell.language is not None:
-            result = session.run(cell.code, language=cell.language, filename=name, stream=show)
+        if silent or cell.language is not None:
+            result = session.run(
+                cell.code,
+                language=cell.language,
+                filename=name,
+                stream=None if silent else show,
+                stdin=ask,
+            )
         else:
             result = session._run_showing(
                 cell.code, self._show_now, filename=name, stream=show, stdin=ask
@@ -209,10 +213,10 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
 
     def _check_language(self, name: str) -> None:
         if name not in ("python", *self.languages):
-            here = ", ".join(("time", "timeit", *self.languages))
+            magics = ", ".join(f"%%{each}" for each in ("time", "timeit", *self.languages))
             raise ValueError(
-                f"%%{name}: cells of this kernel begin with {here}; for another language: belljar "
-                "kernel install --language NAME"
+                f"%%{name}: this kernel has {magics}; to add a language: belljar kernel install "
+                "--language NAME"
             )
 
     def _do_question(self, name: str, silent: bool) -> dict[str, Any]:
@@ -278,10 +282,10 @@ class BelljarKernel(Kernel):  # type: ignore[misc]
             session.rollback(argument)
             said = f"as at {argument}"
         elif name == "exchange":
-            what, source, *to = [*argument.split(), "", ""]
-            to = to[:-2]
-            if not source:
-                raise ValueError("%exchange: give a variable, the language that has it, and others")
+            words = argument.split()
+            if len(words) < 2:
+                raise ValueError("%exchange: give a variable and the language that has it")
+            what, source, *to = words
             for language in (source, *to):
                 self._check_language(language)
             said = bounded(repr(session.exchange(what, source, to=to or None)))

@@ -81,7 +81,7 @@ class HttpServer {
   // ones. Once connections() is 0, this server no longer keeps io.run() from returning.
   void StopAccepting();
   size_t connections() const;
-  // Of requests that have not ended yet.
+  // Held for request bodies that are still being received.
   size_t body_bytes() const;
 
  private:

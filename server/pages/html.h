@@ -24,7 +24,7 @@ class Html {
   // The innermost element.
   Html& Close();
   Html& Text(std::string_view text);
-  // What is between two backticks becomes an element `code`, as in Markdown.
+  // Text between two backticks becomes a `code` element, as in Markdown.
   Html& Prose(std::string_view text);
   // An element with nothing but text.
   Html& Put(const char* name, std::string_view text);

@@ -148,8 +148,8 @@ def test_attacks(attack: str, place: Place, run_in: Runs, outside: Outside) -> N
     assert outside(*ATTACKS[attack]) == "WON"
 
 
-# What gVisor has no means against, as docs/languages.md says ("In a container"): it mounts nothing
-# noexec, and without Landlock all that is in the container can be read.
+# These succeed under gVisor, as docs/languages.md says ("In a container"): it has no noexec mounts, and
+# without Landlock everything in the container can be read.
 NOT_UNDER_GVISOR = {
     "a builtin of its own", "an addon", "an addon by require", "LD_PRELOAD", "the first process",
 }  # fmt: skip

@@ -139,7 +139,7 @@ assert "NameError" in text(8), "what is timed left a name"
 assert "SyntaxError" in text(9) and "-n LOOPS" in text(10), (text(9), text(10))
 assert "number of items" in text(11) and "half(x)" in text(12), (text(11), text(12))
 assert text(13) == "nothing_of_that_name is not defined here\n"
-assert "a cell of its own" in text(14) and "begin with time, timeit; for" in text(15)
+assert "a cell of its own" in text(14) and "this kernel has %%time, %%timeit; to add" in text(15)
 assert "there are %undo" in text(16)
 refused = outputs[17][-1].traceback
 assert [line[:14] for line in refused if "BJ201" in line] == ["<cell 18>:1:1:", "<cell 18>:2:1:"]
@@ -253,9 +253,9 @@ assert text(1).startswith("1\n") and "line 3" in text(1), text(1)
 assert text(2) == "2 3\n" and text(3) == text(5) == "'2 3'\n" and text(4) == "'2 3'"
 assert text(6) == "'2 3!'", text(6)
 assert "TypeError" in text(7) and ".js:3:" in str(outputs[7]), outputs[7]
-assert "give a variable" in text(8) and "nothing" in text(9)
+assert "give a variable and the language" in text(8) and "nothing" in text(9)
 for index in (10, 11):
-    assert "timeit, bash, javascript; for" in text(index), text(index)
+    assert "has %%time, %%timeit, %%bash, %%javascript; to add" in text(index), text(index)
 assert "no arguments" in text(12)
 assert text(14) == "[]\n" and text(15) == "'2 3'", (text(14), text(15))
 print("good")

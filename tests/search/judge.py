@@ -68,7 +68,7 @@ REVIEWED = {
     "builtins.Code": "what compile() returns",
     "multiprocessing._Context": "what get_context() returns",
     "multiprocessing.parts.Connection": "what Pipe() returns",
-    "multiprocessing.parts._Manager": "what Manager() returns, without state and for its own only",
+    "multiprocessing.parts._Manager": "what Manager() returns: no state, methods for itself only",
     "belljar_policy.library.unittest_case._same": "a decorator that returns its argument",
     "belljar_policy.library.asyncio.connections.ConnectionLoop": "the loop of the profile network",
     "posix.urandom": "random bytes, of websocket's frames",
