@@ -32,10 +32,12 @@ struct PathRule {
   }
 };
 
-// The devices that a profile may show. They hold no data and lead nowhere; a worker writes only to
-// the first.
+// The devices that a profile may show. They hold no data and lead nowhere, but the last to the
+// terminal of the process that opens it. A worker writes only to the first and the last.
 inline constexpr char kNullDevice[] = "/dev/null";
-inline constexpr const char* kDevices[] = {kNullDevice, "/dev/zero", "/dev/urandom"};
+inline constexpr char kTerminalDevice[] = "/dev/tty";
+inline constexpr const char* kDevices[] = {kNullDevice, "/dev/zero", "/dev/urandom",
+                                           kTerminalDevice};
 
 // A condition on one argument of a system call: (args[argument] & mask) equals `value`, or
 // args[argument] is below it.
@@ -136,6 +138,9 @@ struct ProgramRule {
   // "result" (JSON, as a string), "repr" and "notes" (texts, by name of a file in `shows`). Empty:
   // there are no sessions.
   std::vector<std::string> session;
+  // Instead of cells, its sessions run commands, which may have terminals
+  // (engine/sessions/command_session.h). What is in the workspace can be executed.
+  bool commands = false;
   // A folder in a worker. The files that a program or a cell leaves there are what it shows
   // (engine/inside/shown_files.h). Empty: there is none.
   std::string shows;
@@ -144,13 +149,14 @@ struct ProgramRule {
   std::vector<ErrorPattern> errors;
   std::string example;  // a program that prints "hello"; for people, and to try whether it runs
 
-  // Whether its programs execute what has been compiled into the workspace.
-  bool runs_workspace() const { return command.front() == kCompiledProgram; }
+  bool has_sessions() const { return commands || !session.empty(); }
+  // Whether its programs execute what is in the workspace.
+  bool runs_workspace() const { return commands || command.front() == kCompiledProgram; }
 
   // What a launcher needs.
   static auto Members(auto& rule) {
     return std::tie(rule.command, rule.compile, rule.warm, rule.reports_value, rule.session,
-                    rule.shows, rule.file, rule.environment, rule.errors);
+                    rule.commands, rule.shows, rule.file, rule.environment, rule.errors);
   }
 };
 

@@ -79,7 +79,7 @@ struct FileHeader {
 struct WorkerSignal {
   enum Kind : uint32_t {
     // Waiting for its request. value: the worker's own report of its seal (SelfReport). Attached:
-    // the descriptors of its resources that the plan has, workspace first, then egress proxy.
+    // the descriptors of its resources that the plan has: workspace, egress proxy, terminals.
     kSealed = 0x424a4f4b,
     kFailed = 0x424a4641,  // a step of the seal failed: step and errno
     kDone = 0x424a444e,    // the report is in the capture region

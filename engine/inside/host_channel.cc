@@ -41,7 +41,7 @@ void Signal(int socket, const core::WorkerSignal& signal) {
 
 void SignalSealed(int socket, seal::SelfReport self_report, seal::WorkerResources resources) {
   std::vector<int> descriptors;
-  for (const core::UniqueFd* fd : {&resources.workspace, &resources.egress}) {
+  for (const core::UniqueFd* fd : {&resources.workspace, &resources.egress, &resources.terminals}) {
     if (*fd) descriptors.push_back(fd->get());
   }
   const core::WorkerSignal signal{core::WorkerSignal::kSealed, 0, self_report};

@@ -20,6 +20,7 @@
 #include "engine/core/process.h"
 #include "engine/core/text.h"
 #include "engine/inside/capture.h"
+#include "engine/inside/child_processes.h"
 #include "engine/inside/host_channel.h"
 
 namespace belljar::inside {
@@ -27,18 +28,9 @@ namespace {
 
 // How much of the end of standard error is searched for the program's error.
 constexpr size_t kErrorTail = size_t{16} << 10;
-constexpr size_t kMaxChildren = size_t{1} << 20;
 
 void DoNotBlock(const core::UniqueFd& fd) {
   (void)fcntl(fd.get(), F_SETFL, fcntl(fd.get(), F_GETFL) | O_NONBLOCK);
-}
-
-std::vector<char*> Pointers(const std::vector<std::string>& texts) {
-  std::vector<char*> pointers;
-  pointers.reserve(texts.size() + 1);
-  for (const std::string& text : texts) pointers.push_back(const_cast<char*>(text.c_str()));
-  pointers.push_back(nullptr);
-  return pointers;
 }
 
 struct Pipe {
@@ -84,20 +76,6 @@ int SpawnProgram(const std::vector<std::string>& command,
   posix_spawnattr_destroy(&attributes);
   posix_spawn_file_actions_destroy(&actions);
   return failed;
-}
-
-// False: there are none, or the kernel does not tell them.
-bool KillChildren() {
-  const core::Result<std::string> children =
-      core::ReadFile("/proc/thread-self/children", kMaxChildren);
-  if (!children) return false;
-  const std::vector<std::string_view> pids = core::Words(*children);
-  for (const std::string_view pid : pids) {
-    pid_t number = 0;
-    std::from_chars(pid.data(), pid.data() + pid.size(), number);
-    if (number > 0) (void)kill(number, SIGKILL);
-  }
-  return !pids.empty();
 }
 
 std::string ReadProc(pid_t process, const char* file) {

@@ -18,6 +18,7 @@
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/inside/capture.h"
+#include "engine/inside/command_server.h"
 #include "engine/inside/error_lines.h"
 #include "engine/inside/host_channel.h"
 #include "engine/inside/shown_files.h"
@@ -138,6 +139,10 @@ void ServeProgramSession(const ProgramStart& start, ProgramInit& init, int socke
     limits.memory.count = begin.memory_limit;
     limits.file_size.count = begin.file_size_limit;
     if (!seal::ApplyProgramSessionRlimits(limits)) _exit(kBeginFailed);
+  }
+  if (start.program.commands) {
+    Signal(socket, {core::WorkerSignal::kAwake, 0, 0});
+    ServeCommands(socket);
   }
   Interpreter interpreter(start, init);
   if (!interpreter.Begin()) _exit(kBeginFailed);

@@ -1,5 +1,6 @@
 // A session in another language than Python: an interpreter that stays, and is given one cell after
-// the other (core::ProgramRule::session). Between cells, all its processes are stopped.
+// the other (core::ProgramRule::session). Between cells, all its processes are stopped. Or commands
+// (command_server.h), which go on until they end.
 #ifndef BELLJAR_ENGINE_INSIDE_PROGRAM_SESSION_H_
 #define BELLJAR_ENGINE_INSIDE_PROGRAM_SESSION_H_
 

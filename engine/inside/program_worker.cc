@@ -18,6 +18,7 @@
 #include "engine/core/program_messages.h"
 #include "engine/core/text.h"
 #include "engine/inside/capture.h"
+#include "engine/inside/child_processes.h"
 #include "engine/inside/host_channel.h"
 #include "engine/inside/program_init.h"
 #include "engine/inside/program_session.h"
@@ -113,10 +114,6 @@ struct ChildUsage {
   uint64_t cpu_microseconds = 0;
   uint64_t max_rss_bytes = 0;  // the most that one of them had
 };
-
-uint64_t Microseconds(const timeval& time) {
-  return static_cast<uint64_t>(time.tv_sec) * 1'000'000 + static_cast<uint64_t>(time.tv_usec);
-}
 
 ChildUsage UsageOfChildren() {
   rusage usage{};

@@ -7,6 +7,7 @@
 #include "engine/outside/pool_options.h"
 #include "engine/profiles/languages.h"
 #include "engine/run/execution.h"
+#include "engine/sessions/command_worker.h"
 #include "engine/sessions/kept_session.h"
 #include "engine/sessions/kept_worker.h"
 
@@ -106,7 +107,7 @@ core::Result<std::shared_ptr<const sessions::SessionHost>> LocalBackend::HostSes
 core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
     const sessions::SessionOptions& options, const run::RunOptions& run) {
   const workers::ZygoteOptions& zygote = pool_->options().zygote;
-  if (zygote.program && zygote.program->session.empty()) {
+  if (zygote.program && !zygote.program->has_sessions()) {
     return core::MakeError(kOpen, zygote.program->title + " programs run one at a time");
   }
   // What an interpreter has started is stopped between cells as a whole.
@@ -127,6 +128,28 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
   return sessions::BranchingSession::Open(*host, std::move(*worker), options);
 }
 
+core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenCommands(
+    const sessions::SessionOptions& options, workers::Worker worker,
+    std::shared_ptr<const sessions::OpenedSessions::Use> use) {
+  const workers::ZygoteOptions& zygote = pool_->options().zygote;
+  commands::CommandTerms terms{.limits = options.limits,
+                               .most = zygote.plan.ceiling,
+                               .environment = zygote.program->environment,
+                               .retire = [pool = pool_.get(), use](workers::Worker spent) {
+                                 pool->Retire(std::move(spent));
+                               }};
+  core::Result<std::unique_ptr<commands::CommandRunner>> runner =
+      commands::CommandRunner::Begin(std::move(worker), std::move(terms));
+  if (!runner) return runner.error();
+  const core::WorkspaceRule& rule = *zygote.plan.workspace;
+  core::Result<std::shared_ptr<sessions::Session>> session = sessions::KeptSession::Open(
+      std::make_unique<sessions::CommandWorker>(std::move(*runner),
+                                                workspace::SnapshotBounds{rule.size, rule.inodes}),
+      NoCopiesOf(*zygote.program), options);
+  if (session) opened_->Add(*session);
+  return session;
+}
+
 core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
     const sessions::SessionOptions& options, const run::RunOptions& run) {
   if (egress_service_) {
@@ -144,6 +167,9 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
   const seal::SealPlan& plan = zygote.plan;
   core::Result<workers::Worker> worker = pool_->Take(core::Clock::now() + run.queue_timeout, run);
   if (!worker) return worker.error();
+  if (zygote.program && zygote.program->commands) {
+    return OpenCommands(options, std::move(*worker), kept_use);
+  }
   sessions::KeptWorkerTerms terms{.mode = mode_,
                                   .policy = policy_,
                                   .limits = options.limits,

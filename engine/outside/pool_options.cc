@@ -161,6 +161,7 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options, bool single_run
     if (plan.without_namespaces) AdaptToContainer(plan);
     plan.runs_programs = true;
     plan.runs_workspace = options.profile.program->runs_workspace();
+    plan.has_terminals = options.profile.program->commands;
     plan.own_user = !plan.without_namespaces && !single_run;
   } else if (policy == Policy::kOff) {
     plan.ceiling.processes = std::max(plan.ceiling.processes, core::kMaxThreads);

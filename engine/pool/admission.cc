@@ -25,6 +25,7 @@ core::Result<void> Admission::TakeWorkerResources(core::Descriptors descriptors,
   std::vector<core::UniqueFd*> places;
   if (plan.workspace) places.push_back(&worker.resources.workspace);
   if (plan.egress && !plan.without_namespaces) places.push_back(&worker.resources.egress);
+  if (plan.has_terminals && !plan.without_namespaces) places.push_back(&worker.resources.terminals);
   if (descriptors.size() != places.size()) {
     return core::MakeError("seal a worker", "its file systems differ from those requested");
   }

@@ -144,10 +144,10 @@ core::Result<std::optional<core::Profile>> LanguageCatalogue::FindInstalled(
 }
 
 core::Result<void> LanguageCatalogue::NeedSessions(const core::Profile& language) const {
-  if (!language.program->session.empty()) return {};
+  if (language.program->has_sessions()) return {};
   std::vector<std::string> names = {kPython};
   for (const core::Profile& each : languages_) {
-    if (!each.program->session.empty()) names.push_back(each.name);
+    if (each.program->has_sessions()) names.push_back(each.name);
   }
   return core::MakeError(language.program->title + " programs run one at a time; sessions are in " +
                              core::Joined(names),
@@ -213,14 +213,13 @@ core::Result<core::Profile> Installed(const core::Profile& language,
   std::vector<core::PathRule> paths;
   const auto add = [&](core::PathRule rule) {
     const auto is_same = [&](const core::PathRule& known) { return known.path == rule.path; };
-    const bool is_system =
-        std::ranges::find(kSystemFolders, std::string_view(rule.path)) != kSystemFolders.end();
-    if (!is_system && std::ranges::none_of(paths, is_same)) paths.push_back(std::move(rule));
+    if (std::ranges::none_of(paths, is_same)) paths.push_back(std::move(rule));
   };
   for (const core::PathRule& rule : installed.paths) {
     if (rule.path == "{program}" || rule.path == "{home}") {
       for (const std::string& path : rule.path == "{home}" ? homes : programs) {
-        add({path, rule.optional});
+        if (std::ranges::find(kSystemFolders, std::string_view(path)) == kSystemFolders.end())
+          add({path, rule.optional});
       }
     } else {
       add(rule);

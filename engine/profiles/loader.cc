@@ -45,9 +45,10 @@ const Keys kPackageKeys = {"why", "modules", "rehearsal"};
 const Keys kArtifactKeys = {"why", "size"};
 const Keys kWorkspaceKeys = {"why", "size", "inodes"};
 const Keys kProgramKeys = {
-    "why",          "title",          "aliases", "extensions", "interpreters", "package", "version",
-    "file",         "command",        "compile", "errors",     "environment",  "example", "warm",
-    "compile_time", "compile_memory", "session", "values",     "shared",       "value",   "shows"};
+    "why",     "title", "aliases",      "extensions",     "interpreters", "package",
+    "version", "file",  "command",      "compile",        "errors",       "environment",
+    "example", "warm",  "compile_time", "compile_memory", "session",      "values",
+    "shared",  "value", "shows",        "commands"};
 const Keys kValueKeys = {"why",   "strings",  "nul_in_strings", "null",   "true",
                          "false", "nan",      "infinity",       "big",    "list",
                          "map",   "entry",    "separator",      "vector", "nested",
@@ -618,6 +619,9 @@ void ReadProgram(const toml::table& root, core::Profile& profile) {
   if (table.contains("value")) program.reports_value = Get<bool>(table, "value");
   if (program.reports_value && program.warm.empty())
     throw Malformed(table, "\"value\" requires \"warm\"");
+  if (table.contains("commands")) program.commands = Get<bool>(table, "commands");
+  if (program.commands && !program.session.empty())
+    throw Malformed(table, "\"commands\" excludes \"session\"");
   if (table.contains("shows")) program.shows = Get<std::string>(table, "shows");
   if (table.contains("compile_time")) {
     program.compile_limits.time =

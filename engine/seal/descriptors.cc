@@ -17,7 +17,7 @@ bool CloseFrom(unsigned first, unsigned last) {
 
 }  // namespace
 
-bool CloseAllBut(std::array<int, 3> kept) {
+bool CloseAllBut(std::array<int, 4> kept) {
   std::sort(kept.begin(), kept.end());
   unsigned first = 3;
   for (const int fd : kept) {

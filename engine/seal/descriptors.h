@@ -8,7 +8,7 @@ namespace belljar::seal {
 
 // Closes all descriptors except 0 to 2 and the valid ones in `kept`. Async-signal-safe; false sets
 // errno.
-bool CloseAllBut(std::array<int, 3> kept);
+bool CloseAllBut(std::array<int, 4> kept);
 
 }  // namespace belljar::seal
 

@@ -9,6 +9,8 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/seal/worker_resources.h"
+
 namespace belljar::seal {
 namespace {
 
@@ -71,7 +73,7 @@ bool AllowBeneath(int ruleset, int path, uint64_t access) {
   return syscall(SYS_landlock_add_rule, ruleset, kRulePathBeneath, &allowed, 0) == 0;
 }
 
-bool AllowWriting(int ruleset, const char* path, uint64_t access) {
+bool AllowDirectory(int ruleset, const char* path, uint64_t access) {
   const core::UniqueFd tree(open(path, O_PATH | O_DIRECTORY | O_CLOEXEC));
   return tree && AllowBeneath(ruleset, tree.get(), access);
 }
@@ -113,8 +115,10 @@ core::Result<std::vector<ReadableTree>> OpenReadableTrees(
     }
     struct stat status;
     if (fstat(path.get(), &status) != 0) return core::SystemError("stat " + rule.path);
-    const bool is_null = rule.device && rule.path == core::kNullDevice && S_ISCHR(status.st_mode);
-    trees.push_back({std::move(path), S_ISDIR(status.st_mode), is_null});
+    const bool takes_output =
+        rule.device && S_ISCHR(status.st_mode) &&
+        (rule.path == core::kNullDevice || rule.path == core::kTerminalDevice);
+    trees.push_back({std::move(path), S_ISDIR(status.st_mode), takes_output});
   }
   return trees;
 }
@@ -124,9 +128,10 @@ core::UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi
   core::UniqueFd ruleset(
       static_cast<int>(syscall(SYS_landlock_create_ruleset, &all, sizeof all, 0)));
   if (!ruleset) return {};
+  const uint64_t device_use = allowance.has_terminals ? all.handled_access_fs & kIoctlDevice : 0;
   for (const ReadableTree& tree : allowance.readable) {
     const uint64_t access = kReadFile | (tree.is_directory ? kReadDirectory : 0) |
-                            (tree.is_null_device ? kWriteFile : 0) |
+                            (tree.is_writable_device ? kWriteFile | device_use : 0) |
                             (allowance.executes ? kExecute : 0);
     if (!AllowBeneath(ruleset.get(), tree.path.get(), access)) return {};
   }
@@ -135,7 +140,12 @@ core::UniqueFd CreateLandlockRuleset(const LandlockAllowance& allowance, int abi
                        (allowance.executes ? kMakePipe : 0) |
                        (allowance.executes_writable ? kExecute : 0);
   for (const char* path : allowance.writable) {
-    if (!AllowWriting(ruleset.get(), path, use)) return {};
+    if (!AllowDirectory(ruleset.get(), path, use)) return {};
+  }
+  if (allowance.has_terminals &&
+      !AllowDirectory(ruleset.get(), kTerminals,
+                      kReadFile | kReadDirectory | kWriteFile | device_use)) {
+    return {};
   }
   if (allowance.connect_port != 0 && all.handled_access_net != 0 &&
       !AllowConnecting(ruleset.get(), allowance.connect_port)) {

@@ -22,7 +22,7 @@ std::string LandlockCoverage(int abi);
 struct ReadableTree {
   core::UniqueFd path;
   bool is_directory = false;
-  bool is_null_device = false;  // which may be written to
+  bool is_writable_device = false;
 };
 
 // Zygote, after entering the private root.
@@ -39,6 +39,7 @@ struct LandlockAllowance {
   // make named pipes in the writable directories, whose programs may be run with the second one.
   bool executes = false;
   bool executes_writable = false;
+  bool has_terminals = false;  // their use, in kTerminals
 };
 
 // Denies everything else that ABI `abi` can deny. Zygote or worker; async-signal-safe except for

@@ -36,6 +36,15 @@ std::vector<const char*> Writable(const SealPlan& plan) {
   return {core::kWorkspacePath, core::kTemporaryPath};
 }
 
+LandlockAllowance Allowance(const SealPlan& plan, const PreparedSeal& prepared) {
+  return {.readable = prepared.landlock_readable,
+          .writable = Writable(plan),
+          .connect_port = EgressPort(plan),
+          .executes = plan.runs_programs,
+          .executes_writable = plan.runs_workspace,
+          .has_terminals = plan.has_terminals};
+}
+
 }  // namespace
 
 core::Result<void> MeasureAddressSpace(PreparedSeal& prepared) {
@@ -56,6 +65,10 @@ core::Result<void> EnterPlannedRoot(const SealPlan& plan, const std::vector<core
     shown.push_back(ProcOfMachine());
     empty.emplace_back(kOwnProc);
     links = LinksForPrograms();
+    if (plan.has_terminals) {
+      empty.emplace_back(kTerminals);
+      links.emplace_back("/dev/ptmx", "pts/ptmx");
+    }
     files = FilesForPrograms();
   }
   if (core::Result<void> done = EnterPrivateRoot(shown, empty, links, files); !done) {
@@ -87,12 +100,8 @@ core::Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<core:
   prepared.landlock_readable = std::move(*readable);
   // Rules apply to existing files, so a worker with its own mounts needs its own ruleset.
   if (MountsWorkspace(plan)) return {};
-  prepared.landlock_ruleset = CreateLandlockRuleset({.readable = prepared.landlock_readable,
-                                                     .writable = Writable(plan),
-                                                     .connect_port = EgressPort(plan),
-                                                     .executes = plan.runs_programs,
-                                                     .executes_writable = plan.runs_workspace},
-                                                    prepared.landlock_abi);
+  prepared.landlock_ruleset =
+      CreateLandlockRuleset(Allowance(plan, prepared), prepared.landlock_abi);
   if (!prepared.landlock_ruleset) return core::SystemError("make a Landlock ruleset");
   prepared.landlock_readable.clear();
   return {};
@@ -113,6 +122,11 @@ bool EnterPlannedWorkspace(const SealPlan& plan, const PreparedSeal& prepared,
   return static_cast<bool>(resources.workspace);
 }
 
+bool MountPlannedTerminals(WorkerResources& resources) {
+  resources.terminals = MountTerminals();
+  return static_cast<bool>(resources.terminals);
+}
+
 bool ListenForEgress(const SealPlan& plan, WorkerResources& resources) {
   resources.egress = OpenEgress(*plan.egress);
   return static_cast<bool>(resources.egress);
@@ -127,12 +141,8 @@ bool LimitWorker(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prep
 
 bool ApplyPlannedLandlock(const SealPlan& plan, const PreparedSeal& prepared) {
   if (!MountsWorkspace(plan)) return RestrictByLandlock(prepared.landlock_ruleset.get());
-  const core::UniqueFd own = CreateLandlockRuleset({.readable = prepared.landlock_readable,
-                                                    .writable = Writable(plan),
-                                                    .connect_port = EgressPort(plan),
-                                                    .executes = plan.runs_programs,
-                                                    .executes_writable = plan.runs_workspace},
-                                                   prepared.landlock_abi);
+  const core::UniqueFd own =
+      CreateLandlockRuleset(Allowance(plan, prepared), prepared.landlock_abi);
   return own && RestrictByLandlock(own.get());
 }
 

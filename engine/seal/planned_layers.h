@@ -31,6 +31,7 @@ enum class WorkerKind { kRun, kSession };
 // Worker; async-signal-safe except for memory of Landlock's; false sets errno.
 bool EnterPlannedWorkspace(const SealPlan& plan, const PreparedSeal& prepared,
                            WorkerResources& resources);
+bool MountPlannedTerminals(WorkerResources& resources);
 bool ListenForEgress(const SealPlan& plan, WorkerResources& resources);
 bool LimitWorker(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prepared);
 bool ApplyPlannedLandlock(const SealPlan& plan, const PreparedSeal& prepared);

@@ -25,6 +25,8 @@ SealFailure Seal(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prep
     return FailedAt(SealStep::kWorkspace);
   if (plan.runs_programs && !plan.without_namespaces && !MountOwnProc())
     return FailedAt(SealStep::kProcesses);
+  if (plan.has_terminals && !plan.without_namespaces && !MountPlannedTerminals(resources))
+    return FailedAt(SealStep::kTerminals);
   // Without a network namespace of its own, something else already listens as the egress proxy.
   if (plan.egress && !plan.without_namespaces && !ListenForEgress(plan, resources))
     return FailedAt(SealStep::kEgress);
@@ -36,7 +38,8 @@ SealFailure Seal(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prep
   if (!plan.without_landlock && !ApplyPlannedLandlock(plan, prepared))
     return FailedAt(SealStep::kLandlock);
   // The ruleset and everything else that the zygote holds must not reach the guest.
-  if (!CloseAllBut({kept_fd, resources.workspace.get(), resources.egress.get()}))
+  if (!CloseAllBut(
+          {kept_fd, resources.workspace.get(), resources.egress.get(), resources.terminals.get()}))
     return FailedAt(SealStep::kDescriptors);
   const SealBeforeFilter before = LookBeforeFilter(prepared.root_of_one_user, plan.runs_programs);
   if (!plan.without_seccomp && !InstallFilter(is_session ? plan.session_filter : plan.filter))
@@ -86,7 +89,7 @@ SealFailure SealSessionInit(const SealPlan& plan, const PreparedSeal& prepared, 
     return FailedAt(SealStep::kRlimits);
   if (!plan.without_landlock && !ApplyPlannedLandlock(plan, prepared))
     return FailedAt(SealStep::kLandlock);
-  if (!CloseAllBut({kept_fd, -1, -1})) return FailedAt(SealStep::kDescriptors);
+  if (!CloseAllBut({kept_fd, -1, -1, -1})) return FailedAt(SealStep::kDescriptors);
   if (!plan.without_seccomp && !InstallFilter(plan.init_filter))
     return FailedAt(SealStep::kSeccomp);
   return {};

@@ -34,6 +34,8 @@ struct SealPlan {
   // themselves.
   bool runs_programs = false;
   bool runs_workspace = false;
+  // Each worker has terminals of its own (WorkerResources::terminals). Requires the namespaces.
+  bool has_terminals = false;
 
   std::vector<core::PathRule> paths;  // readable trees; nothing else is visible
   core::Limits ceiling;               // the maximum that any request of this zygote may ask for
@@ -53,10 +55,11 @@ struct SealPlan {
   static auto Members(auto& plan) {
     return std::tie(plan.without_namespaces, plan.without_privileges, plan.without_rlimits,
                     plan.without_landlock, plan.without_seccomp, plan.own_user, plan.runs_programs,
-                    plan.runs_workspace, plan.paths, plan.ceiling.memory, plan.ceiling.cpu,
-                    plan.ceiling.output, plan.ceiling.result, plan.ceiling.file_size,
-                    plan.ceiling.open_files, plan.ceiling.processes, plan.workspace, plan.egress,
-                    plan.zygote_filter, plan.filter, plan.session_filter, plan.init_filter);
+                    plan.runs_workspace, plan.has_terminals, plan.paths, plan.ceiling.memory,
+                    plan.ceiling.cpu, plan.ceiling.output, plan.ceiling.result,
+                    plan.ceiling.file_size, plan.ceiling.open_files, plan.ceiling.processes,
+                    plan.workspace, plan.egress, plan.zygote_filter, plan.filter,
+                    plan.session_filter, plan.init_filter);
   }
 };
 

@@ -7,6 +7,7 @@ const char* SealStepName(SealStep step) {
     case SealStep::kNone: return "none";
     case SealStep::kDeathSignal: return "parent death signal";
     case SealStep::kWorkspace: return "workspace";
+    case SealStep::kTerminals: return "terminals";
     case SealStep::kProcesses: return "own /proc";
     case SealStep::kEgress: return "egress listener";
     case SealStep::kUser: return "user namespace";

@@ -12,6 +12,7 @@ enum class SealStep : uint32_t {
   kDeathSignal,
   kWorkspace,
   kProcesses,
+  kTerminals,
   kEgress,
   kUser,
   kPrivileges,

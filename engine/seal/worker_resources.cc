@@ -19,6 +19,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "engine/seal/privileges.h"
+
 namespace belljar::seal {
 namespace {
 
@@ -134,6 +136,15 @@ core::Result<void> CheckContainerWorkspace() {
     if (core::Result<void> checked = CheckContainerFolder(path); !checked) return checked;
   }
   return {};
+}
+
+// A file system of its own (mount_devpts), whose terminals are the guest's whoever opens them.
+core::UniqueFd MountTerminals() {
+  char options[96];
+  snprintf(options, sizeof options, "newinstance,ptmxmode=0666,mode=0600,uid=%u,gid=%u,max=%d",
+           kSandboxUid, kSandboxUid, kMaxTerminals);
+  if (mount("belljar", kTerminals, "devpts", MS_NOSUID | MS_NOEXEC, options) != 0) return {};
+  return core::UniqueFd(open(kTerminals, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
 }
 
 core::UniqueFd OpenEgress(const core::EgressListener& rule) {

@@ -6,6 +6,10 @@
 //   egress proxy  a listening socket on the loopback of the worker's own network namespace, which
 //                 is otherwise empty; the host serves it (descriptor: that socket)
 //
+//   terminals     pseudo-terminals that nobody else has, at /dev/pts; the host opens some for
+//   commands
+//                 (descriptor: that directory)
+//
 // They require a mount and a network namespace per worker (WorkerNamespaceFlags). A container may
 // not have these. There the workspace is a tmpfs that the container has mounted at the same two
 // paths, and it is private because the container is used for one run.
@@ -24,13 +28,18 @@ namespace belljar::seal {
 struct WorkerResources {
   core::UniqueFd workspace;
   core::UniqueFd egress;
+  core::UniqueFd terminals;
 };
+
+inline constexpr char kTerminals[] = "/dev/pts";
+inline constexpr int kMaxTerminals = 64;  // of a worker
 
 // Worker; an empty descriptor sets errno. The workspace becomes the working directory. It is
 // mounted nodev and nosuid, and noexec unless `executable`. `covered` are readable trees at paths
 // below the two mount points, such as an installation in /tmp: they are mounted there again.
 core::UniqueFd MountWorkspace(const core::WorkspaceRule& rule,
                               const std::vector<std::string>& covered, bool executable = false);
+core::UniqueFd MountTerminals();
 core::UniqueFd OpenEgress(const core::EgressListener& rule);
 
 // Host, in a container: checks that /workspace and /tmp meet the requirements of a workspace

@@ -1,9 +1,12 @@
 #include "engine/sessions/kept_session.h"
 
+#include <algorithm>
 #include <cerrno>
 #include <utility>
 
+#include "engine/commands/command_runner.h"
 #include "engine/workers/observe.h"
+#include "engine/workers/process_tree.h"
 
 namespace belljar::sessions {
 
@@ -29,6 +32,7 @@ KeptSession::KeptSession(std::unique_ptr<LiveInterpreter> interpreter, NoCopies 
       interrupt_(std::move(interrupt)),
       kill_(std::move(kill)),
       interpreter_(std::move(interpreter)),
+      commands_(interpreter_->commands()),
       processes_(interpreter_->processes()) {}
 
 // --- turns and the end ---------------------------------------------------------------------------
@@ -46,10 +50,12 @@ void KeptSession::EndTurn() {
 }
 
 void KeptSession::Close(std::string why) {
+  std::shared_ptr<commands::CommandRunner> commands;  // ended without the lock
   {
     const std::lock_guard lock(mutex_);
     if (!closed_.empty()) return;
     closed_ = std::move(why);
+    commands.swap(commands_);
     takers_.FailAll(ClosedError());
     kill_.Raise();
     // Whoever holds the turn ends it.
@@ -68,6 +74,14 @@ Session::Info KeptSession::info() const {
   {
     const std::lock_guard lock(mutex_);
     info = {cells_, is_taken_, 0, last_used_, opened_, 0};
+  }
+  if (const std::shared_ptr<commands::CommandRunner> runner = Runner()) {
+    const bool runs = std::ranges::any_of(runner->commands(), [](const auto& each) {
+      return each->status().state == commands::CommandState::kRunning;
+    });
+    if (runs) info.last_used = core::Clock::now();
+    info.memory_bytes = workers::MemoryOfTree(runner->pid());
+    return info;
   }
   for (const pid_t pid : processes()) info.memory_bytes += workers::ProportionalMemory(pid);
   return info;
@@ -122,6 +136,33 @@ bool KeptSession::Interrupt() {
   if (!is_running_) return false;
   interrupt_.Raise();
   return true;
+}
+
+// --- commands ------------------------------------------------------------------------------------
+
+std::shared_ptr<commands::CommandRunner> KeptSession::Runner() const {
+  const std::lock_guard lock(mutex_);
+  return commands_;
+}
+
+core::Result<std::shared_ptr<commands::Command>> KeptSession::StartCommand(
+    const commands::CommandRequest& request, const waiting::Wait& wait) {
+  std::shared_ptr<commands::CommandRunner> runner;
+  {
+    const std::lock_guard lock(mutex_);
+    if (!closed_.empty()) return ClosedError();
+    if (!commands_) return Session::StartCommand(request, wait);
+    last_used_ = core::Clock::now();
+    runner = commands_;
+  }
+  core::Result<std::shared_ptr<commands::Command>> command = runner->Start(request, wait);
+  if (runner->HasEnded()) Close("its processes have been killed");
+  return command;
+}
+
+std::vector<std::shared_ptr<commands::Command>> KeptSession::Commands() const {
+  const std::shared_ptr<commands::CommandRunner> runner = Runner();
+  return runner ? runner->commands() : std::vector<std::shared_ptr<commands::Command>>();
 }
 
 // --- questions and files -------------------------------------------------------------------------

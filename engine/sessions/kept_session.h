@@ -50,6 +50,9 @@ class KeptSession final : public Session {
   bool has_workspace() const override { return has_workspace_; }
   core::Result<workspace::WorkspaceSnapshot> Snapshot(Patience patience) override;
   core::Result<void> Replace(const workspace::WorkspaceSnapshot& files, Patience patience) override;
+  core::Result<std::shared_ptr<commands::Command>> StartCommand(
+      const commands::CommandRequest& request, const waiting::Wait& wait) override;
+  std::vector<std::shared_ptr<commands::Command>> Commands() const override;
   void Close(std::string why) override;
   std::vector<pid_t> processes() const override;
   Info info() const override;
@@ -82,7 +85,10 @@ class KeptSession final : public Session {
   const waiting::Event interrupt_;  // of the running cell
   const waiting::Event kill_;       // the session has been closed
 
-  std::unique_ptr<LiveInterpreter> interpreter_;  // used by the holder of the turn
+  std::shared_ptr<commands::CommandRunner> Runner() const;
+
+  std::unique_ptr<LiveInterpreter> interpreter_;       // used by the holder of the turn
+  std::shared_ptr<commands::CommandRunner> commands_;  // requires mutex_; null: there are none
 
   bool is_running_ = false;       // a cell; requires mutex_
   std::vector<pid_t> processes_;  // likewise

@@ -5,6 +5,7 @@
 
 #include <sys/types.h>
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -36,6 +37,8 @@ class LiveInterpreter {
   // For a session of several languages, of which an interpreter elsewhere is none.
   virtual core::Result<workspace::WorkspaceSnapshot> Snapshot() { return NoWorkspace(); }
   virtual core::Result<void> Replace(const workspace::WorkspaceSnapshot&) { return NoWorkspace(); }
+  // Null: it runs cells. Any thread.
+  virtual std::shared_ptr<commands::CommandRunner> commands() const { return nullptr; }
 
   // Nothing more can be run: the last call ended it, or it was killed while waiting.
   virtual bool HasEnded() const = 0;

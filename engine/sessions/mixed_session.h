@@ -66,6 +66,13 @@ class MixedSession final : public Session {
                                          Patience patience) override;
   core::Result<void> SetVariable(const std::string& language, const host::InputVariable& variable,
                                  Patience patience) override;
+  core::Result<std::shared_ptr<commands::Command>> StartCommand(
+      const commands::CommandRequest& request, const waiting::Wait& wait) override {
+    return own_.session->StartCommand(request, wait);
+  }
+  std::vector<std::shared_ptr<commands::Command>> Commands() const override {
+    return own_.session->Commands();
+  }
   void Close(std::string why) override;
   std::string closed() const override;
   std::vector<pid_t> processes() const override;

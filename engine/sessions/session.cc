@@ -41,6 +41,12 @@ core::Result<void> Session::SetVariable(const std::string&, const host::InputVar
   return OneLanguage();
 }
 
+core::Result<std::shared_ptr<commands::Command>> Session::StartCommand(
+    const commands::CommandRequest&, const waiting::Wait&) {
+  return core::MakeError("start a command",
+                         "this session runs cells; open one in the language \"shell\"");
+}
+
 std::string Session::closed() const {
   const std::lock_guard lock(mutex_);
   return closed_;

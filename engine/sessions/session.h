@@ -45,6 +45,12 @@
 #include "engine/waiting/taker_queue.h"
 #include "engine/workspace/workspace_snapshot.h"
 
+namespace belljar::commands {
+class Command;
+class CommandRunner;
+struct CommandRequest;
+}  // namespace belljar::commands
+
 namespace belljar::sessions {
 
 struct SessionOptions {
@@ -190,6 +196,14 @@ class Session : public std::enable_shared_from_this<Session> {
   virtual core::Result<void> SetVariable(const std::string& language,
                                          const host::InputVariable& variable,
                                          Patience patience = {});
+
+  // Commands over its files (commands/command.h), where its language is one of commands
+  // (core::ProgramRule::commands): any number at a time, without a turn. The request's limits are
+  // within the session's. `wait` is for its start.
+  virtual core::Result<std::shared_ptr<commands::Command>> StartCommand(
+      const commands::CommandRequest& request, const waiting::Wait& wait);
+  // Those that run, and the last that have ended, the oldest first.
+  virtual std::vector<std::shared_ptr<commands::Command>> Commands() const { return {}; }
 
   // Ends it. The running cell is cancelled. Later calls fail with `why`.
   virtual void Close(std::string why) = 0;

@@ -77,6 +77,11 @@ class TakerQueue {
     Deliver(first, std::move(item));
   }
 
+  // For those that wait for a change: all of them get a copy.
+  void GiveAll(const Item& item) {
+    while (!takers_.empty()) Give(item);
+  }
+
   void FailAll(const core::Error& error) {
     for (Taker* const taker : takers_) Deliver(*taker, error);
     takers_.clear();

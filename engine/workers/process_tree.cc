@@ -165,6 +165,20 @@ uint64_t MemoryOfTree(pid_t root) {
   return memory;
 }
 
+pid_t ChildInNamespace(pid_t parent, pid_t number) {
+  std::vector<pid_t> children;
+  AddChildren(Directory(parent), children);
+  for (const pid_t child : children) {
+    const std::string status = ReadIfAny(Directory(child) + "/status");
+    for (const std::string_view line : core::SplitAt(status, '\n')) {
+      if (!line.starts_with("NSpid:")) continue;
+      if (Number(line.substr(line.find_last_of("\t ") + 1)) == static_cast<uint64_t>(number))
+        return child;
+    }
+  }
+  return -1;
+}
+
 bool AwaitStopped(pid_t root, core::Deadline deadline) {
   constexpr std::chrono::milliseconds kPause{1};
   for (;;) {

@@ -36,6 +36,9 @@ TreeUsage UsageOfTree(pid_t root);
 // some containers) counts as often as it is seen.
 uint64_t MemoryOfTree(pid_t root);
 
+// The child of `parent` that has this number in its own PID namespace; -1: none.
+pid_t ChildInNamespace(pid_t parent, pid_t number);
+
 // Waits until each process that `root` has started is stopped, as it claims; false: one of them
 // still runs.
 bool AwaitStopped(pid_t root, core::Deadline deadline);

@@ -1,0 +1,46 @@
+// CommandWorker: a session's worker that runs commands instead of cells
+// (commands/command_runner.h).
+#ifndef BELLJAR_ENGINE_SESSIONS_COMMAND_WORKER_H_
+#define BELLJAR_ENGINE_SESSIONS_COMMAND_WORKER_H_
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "engine/commands/command_runner.h"
+#include "engine/core/result.h"
+#include "engine/sessions/live_interpreter.h"
+#include "engine/workspace/workspace_snapshot.h"
+
+namespace belljar::sessions {
+
+class CommandWorker final : public LiveInterpreter {
+ public:
+  CommandWorker(std::shared_ptr<commands::CommandRunner> runner, workspace::SnapshotBounds bounds)
+      : runner_(std::move(runner)), bounds_(bounds) {}
+
+  core::Result<host::Outcome> Run(const host::Request& request,
+                                  const run::RunOptions& options) override;
+  core::Result<std::string> Ask(const run::Question& question, int kill_fd) override;
+  core::Result<std::vector<SessionFile>> Files(int kill_fd) override;
+  core::Result<std::string> ReadFile(std::string_view path, int kill_fd) override;
+  core::Result<void> WriteFiles(const std::vector<host::InputFile>& files, int kill_fd) override;
+  core::Result<void> RemoveFile(std::string_view path, int kill_fd) override;
+  core::Result<workspace::WorkspaceSnapshot> Snapshot() override;
+  core::Result<void> Replace(const workspace::WorkspaceSnapshot& files) override;
+  bool HasEnded() const override { return runner_->HasEnded(); }
+  bool has_workspace() const override { return true; }
+  std::vector<pid_t> processes() const override { return {runner_->pid()}; }
+  std::shared_ptr<commands::CommandRunner> commands() const override { return runner_; }
+
+ private:
+  const std::shared_ptr<commands::CommandRunner> runner_;
+  const workspace::SnapshotBounds bounds_;
+  workspace::WorkspaceSnapshot files_;  // the last one taken
+};
+
+}  // namespace belljar::sessions
+
+#endif  // BELLJAR_ENGINE_SESSIONS_COMMAND_WORKER_H_
