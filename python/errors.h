@@ -34,6 +34,10 @@ T OrHostFailure(core::Result<T> result) {
   return std::move(*result);
 }
 
+inline void OrHostFailure(const core::Result<void>& result) {
+  if (!result) throw HostFailure{result.error()};
+}
+
 template <typename T>
 T OrBadArgument(core::Result<T> result) {
   if (!result) throw BadArgument{result.error()};

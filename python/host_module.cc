@@ -25,6 +25,7 @@
 #include "engine/profiles/profile_names.h"
 #include "engine/profiles/unnamed_profile.h"
 #include "python/answer_objects.h"
+#include "python/commands.h"
 #include "python/engine.h"
 #include "python/errors.h"
 #include "python/gil.h"
@@ -306,6 +307,7 @@ void Define(py::module_& module) {
           "packages", [](const Engine& engine) { return py::cast(engine.opened().packages); });
 
   DefineSessions(module);
+  DefineCommands(module);
 
   module.add_object("run", Owned(PyCFunction_New(&g_run, nullptr)));
   module.def("validate", &Validate, py::arg("engine"), py::arg("request"),

@@ -191,7 +191,7 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
 
 core::Result<void> CheckSessions(const Opened& opened) {
   const std::optional<core::ProgramRule>& program = opened.profile.program;
-  if (!program || !program->session.empty()) return {};
+  if (!program || program->has_sessions()) return {};
   const core::Result<profiles::LanguageCatalogue> catalogue =
       profiles::LanguageCatalogue::Open(opened.installation);
   return catalogue ? catalogue->NeedSessions(opened.profile) : catalogue.error();

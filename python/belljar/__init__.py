@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from belljar._async import AsyncSandbox
     from belljar._async_session import AsyncSession
+    from belljar._commands import Command, CommandFailed, CommandResult, CommandStatus, Output
     from belljar._errors import BelljarError, SessionBusy, SessionClosed
     from belljar._host import VERSION as __version__
     from belljar._info import Info
@@ -60,6 +61,10 @@ __all__ = [
     "AsyncSession",
     "BelljarError",
     "Checkpoint",
+    "Command",
+    "CommandFailed",
+    "CommandResult",
+    "CommandStatus",
     "Completion",
     "Container",
     "ContainerOptions",
@@ -73,6 +78,7 @@ __all__ = [
     "Layer",
     "Limits",
     "NetworkEvent",
+    "Output",
     "Program",
     "Result",
     "Sandbox",
@@ -95,6 +101,7 @@ __all__ = [
 _MODULES = {
     "_async": ("AsyncSandbox",),
     "_async_session": ("AsyncSession",),
+    "_commands": ("Command", "CommandFailed", "CommandResult", "CommandStatus", "Output"),
     "_errors": ("BelljarError", "SessionBusy", "SessionClosed"),
     "_info": ("Info",),
     "_options": ("ContainerOptions",),

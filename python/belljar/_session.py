@@ -6,7 +6,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMappin
 from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
-from belljar import _functions, _host, _options, _plain, _requests, _session_data
+from belljar import _commands, _functions, _host, _options, _plain, _requests, _session_data
+from belljar._commands import Command, CommandOptions, CommandResult
+from belljar._errors import BelljarError
 from belljar._options import FileContent
 from belljar._requests import CELL, CellOptions
 from belljar._result import Result
@@ -167,6 +169,87 @@ class Session:
         To be called from another thread. False: no cell is running.
         """
         return self._live.interrupt()
+
+    # --- commands ---------------------------------------------------------------------------------
+
+    def command(
+        self,
+        arguments: str | Iterable[str],
+        *,
+        stream: Callable[[str, str], object] | None = None,
+        check: bool = False,
+        **options: Unpack[CommandOptions],
+    ) -> CommandResult:
+        """Runs a command in a session of the language "shell", and waits for its end.
+
+            >>> with Sandbox(language="shell") as box, box.session() as session:
+            ...     session.files["greeting.txt"] = "hello\n"
+            ...     session.command(["tr", "a-z", "A-Z"], stdin="hello").stdout
+            ...     session.command("wc -l < greeting.txt | tr -d ' '").stdout
+            'HELLO'
+            '1\n'
+
+        An exception in this thread, such as KeyboardInterrupt, kills it.
+
+        Args:
+            arguments: A program and its arguments, or a line for Bash.
+            directory: Below the workspace, or absolute. Left out: the workspace.
+            env: Variables of its environment, besides those of the session.
+            stdin: Its standard input. None: none.
+            timeout: None: two minutes.
+            cpu: Of CPU time, with all that it starts. None: ten minutes.
+            output: How much of each stream is kept: the end of it.
+            stream: Called with text and "stdout" or "stderr" as output comes, in two threads.
+            check: Raises CommandFailed unless it ends with exit code 0.
+
+        Raises:
+            ValueError, TypeError: An argument is invalid; the message names it.
+            BelljarError: There is no such program, with the nearest; or too many commands run.
+            SessionClosed: The session has ended.
+        """
+        defaults: CommandOptions = {"timeout": 120, "cpu": 600}
+        given: dict[str, Any] = {**defaults, **{k: v for k, v in options.items() if v is not None}}
+        given["stdin"] = given.get("stdin", "")
+        shows = None if stream is None else _options.stream("stream", stream)
+        request = _commands.request(arguments, given, waits_for_reader=shows is not None)
+        command = Command(_host.start_command(self._live, request))
+        result = _commands.result_of(command, shows, request["buffer"])
+        return result.raise_for_status() if check else result
+
+    def spawn(
+        self,
+        arguments: str | Iterable[str],
+        *,
+        terminal: bool | tuple[int, int] = False,
+        **options: Unpack[CommandOptions],
+    ) -> Command:
+        """Starts a command that goes on in the background, until it ends or the session does.
+
+            >>> with Sandbox(language="shell") as box, box.session() as session:
+            ...     counter = session.spawn("for i in 1 2 3; do echo $i; done")
+            ...     list(counter.lines())
+            ['1', '2', '3']
+
+        Args:
+            terminal: True, or columns and rows: it has a terminal, in which its output and its
+                errors are one stream, "stdout".
+            stdin: None, left out: what `Command.write` gives it.
+            timeout: None: until the session ends.
+            cpu: None: an hour of CPU time.
+            output: How much of each stream is kept for `Command.read`: the end of it.
+
+            All others are those of `command`, as are the exceptions.
+        """
+        request = _commands.request(arguments, options, terminal=terminal)
+        command = Command(_host.start_command(self._live, request))
+        if (status := command.status).state == "not_started":
+            raise BelljarError("start a command", f"start a command: {status.reason}")
+        return command
+
+    @property
+    def commands(self) -> tuple[Command, ...]:
+        """Those that run, and the last that have ended, the oldest first."""
+        return tuple(Command(each) for each in _host.commands_of(self._live))
 
     # --- languages --------------------------------------------------------------------------------
 

@@ -70,3 +70,20 @@ class SessionRequest(TypedDict, total=False):
     output: int
     checkpoints: int
     total_memory: int
+
+
+class CommandRequest(TypedDict):
+    """A command of a session; milliseconds and bytes, 0 for none."""
+
+    arguments: list[str]
+    directory: str
+    environment: list[str]
+    """Each as "NAME=VALUE"."""
+    terminal: tuple[int, int] | None
+    """Columns and rows."""
+    input: bytes | None
+    """None: what is written later."""
+    timeout: int
+    cpu: int
+    buffer: int
+    waits_for_reader: bool

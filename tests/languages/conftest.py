@@ -76,7 +76,7 @@ def run(tmp_path: Path) -> Run:
         language = need_language(name)
         file = tmp_path / language.file
         file.write_bytes(source if isinstance(source, bytes) else source.encode())
-        named = (NAMED, name) if file.suffix == ".py" else ()
+        named = (NAMED, name) if file.suffix in {".py", ""} else ()
         given = () if stdin is None else ("--stdin", "-")
         command = [BELLJAR, "run", "--json", *named, *given, *options, file, "--", *arguments]
         # In a session of its own, so that whatever it leaves behind is found.

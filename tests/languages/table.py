@@ -56,6 +56,15 @@ LANGUAGES = {
         "echo 1\nif then fi\n",
         "exit 7",
     ),
+    "shell": Language(
+        "t",
+        ("bash",),
+        'echo hello "$@" "$(cat)"\n: > out.txt\n: "${missing:?boom}"\n',
+        3,
+        "ExitStatus",
+        "echo 1\nif then fi\n",
+        "exit 7",
+    ),
     "perl": Language(
         "t.pl",
         ("perl",),

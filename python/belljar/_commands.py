@@ -1,0 +1,396 @@
+"""`Command`: a program that runs in a session, and `CommandResult`, what one has left."""
+
+from __future__ import annotations
+
+import codecs
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypedDict
+
+from belljar import _host, _options, _session_data
+from belljar._errors import BelljarError
+from belljar._options import Seconds, Size
+from belljar._threads import in_main_thread
+
+if TYPE_CHECKING:
+    from belljar._wire import CommandRequest
+
+CommandState = Literal[
+    "running", "exited", "not_started", "timeout", "cpu_limit", "memory_limit", "killed", "lost"
+]
+"""`not_started`: there is no such program; `lost`: the session has ended."""
+Stream = Literal["stdout", "stderr"]
+
+_KEPT = "1m"
+_PIECE = 1 << 18
+_SHELL = ["/bin/bash", "-c"]
+_TERMINAL = (80, 24)
+
+
+class CommandOptions(TypedDict, total=False):
+    """The keyword arguments of `Session.command` and `Session.spawn`, explained there."""
+
+    directory: str
+    env: Mapping[str, str] | None
+    stdin: str | bytes | None
+    timeout: Seconds | None
+    cpu: Seconds | None
+    output: Size
+
+
+@dataclass(frozen=True, slots=True)
+class CommandStatus:
+    """How a command is, or how it ended."""
+
+    state: CommandState
+    exit_code: int | None
+    """128 + number for a signal, as shells say. None: it runs, or it did not start."""
+    signal: int | None
+    """The signal that ended it."""
+    reason: str | None
+    """A sentence: why it did not start, or was stopped."""
+    started: datetime
+    duration: float
+    """Seconds, so far."""
+    cpu: float
+    """Seconds of CPU time, of all its processes that have ended."""
+    max_rss_bytes: int
+    background: bool
+    """It has ended, but something that it started still runs."""
+    kept: dict[Stream, tuple[int, int]] = field(repr=False)
+    """The first and last address of the output that can still be read."""
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended with exit code 0."""
+        return self.state == "exited" and self.exit_code == 0
+
+
+@dataclass(frozen=True, slots=True)
+class CommandResult:
+    """A command that has ended. Its output is untrusted: treat it so when you display it."""
+
+    arguments: tuple[str, ...]
+    stdout: str
+    """The end of it, if more than `output` was written: UTF-8, with U+FFFD for other bytes."""
+    stderr: str
+    status: CommandStatus
+    stdout_dropped: int = 0
+    """How many bytes before `stdout` were dropped."""
+    stderr_dropped: int = 0
+
+    @property
+    def ok(self) -> bool:
+        """Whether it ended with exit code 0."""
+        return self.status.ok
+
+    @property
+    def exit_code(self) -> int | None:
+        """As in `CommandStatus`."""
+        return self.status.exit_code
+
+    def raise_for_status(self) -> Self:
+        """Returns itself.
+
+        Raises:
+            CommandFailed: It did not end with exit code 0.
+        """
+        if self.ok:
+            return self
+        raise CommandFailed(self)
+
+
+class CommandFailed(Exception):
+    """A command did not end with exit code 0. `result` is its `CommandResult`."""
+
+    def __init__(self, result: CommandResult) -> None:
+        super().__init__(result)
+        self.result = result
+
+    def __str__(self) -> str:
+        status = self.result.status
+        how = status.reason or f"exit code {status.exit_code}"
+        last = self.result.stderr.strip().rpartition("\n")[2]
+        name = self.result.arguments[0] if self.result.arguments else "command"
+        return f"{name}: {how}" + (f": {last}" if last else "")
+
+
+@dataclass(frozen=True, slots=True)
+class Output:
+    """A piece of a stream. Addresses are bytes since its start."""
+
+    content: bytes
+    begin: int
+    """Later than was asked for: what is between has been dropped."""
+    end: int
+    """Where to read on."""
+    last: bool
+    """The command has ended, and this was all."""
+
+
+class Command:
+    """A program that runs in a session, made by `Session.spawn`.
+
+        >>> with Sandbox(language="shell") as box, box.session() as session:  # doctest: +SKIP
+        ...     server = session.spawn(["python3", "-m", "http.server"])
+        ...     server.status.state
+        'running'
+
+    It is thread-safe. It goes on when nothing refers to it, until it ends or the session does."""
+
+    # Not for users: Session.spawn makes one.
+    def __init__(self, live: _host.LiveCommand) -> None:
+        self._live = live
+
+    @property
+    def id(self) -> int:
+        """Counts from 1 in its session."""
+        return self._live.number
+
+    @property
+    def arguments(self) -> tuple[str, ...]:
+        return tuple(self._live.arguments)
+
+    @property
+    def status(self) -> CommandStatus:
+        state, code, signal, why, started, wall, cpu, rss, background, out, err = (
+            self._live.status()
+        )
+        return CommandStatus(
+            state,  # type: ignore[arg-type]
+            code,
+            signal,
+            why or None,
+            _session_data.moment(started),
+            wall,
+            cpu,
+            rss,
+            background,
+            {"stdout": out[:2], "stderr": err[:2]},
+        )
+
+    def wait(self, timeout: Seconds | None = None) -> CommandStatus:
+        """Waits until it has ended.
+
+        Raises:
+            TimeoutError: It still runs. It is not ended by that.
+        """
+        if not self._live.wait(_waiting(timeout)):
+            raise TimeoutError(f"command {self.id} still runs")
+        return self.status
+
+    def read(
+        self,
+        begin: int = 0,
+        *,
+        stream: Stream = "stdout",
+        most: Size = _PIECE,
+        timeout: Seconds | None = None,
+    ) -> Output:
+        """Reads a stream from an address on: what it has, or will have.
+
+            >>> def follow(command):
+            ...     begin = 0
+            ...     while not (piece := command.read(begin)).last:
+            ...         print(piece.content.decode(), end="")
+            ...         begin = piece.end
+
+        Args:
+            most: Bytes at most.
+            timeout: How long to wait for more. None: until there is some. 0: not at all.
+
+        Raises:
+            TimeoutError: Nothing has come in time.
+        """
+        _options.choice("stream", stream, ("stdout", "stderr"))
+        if not 0 <= begin < 1 << 63:
+            raise ValueError(f"begin is {begin}; give the address of a byte, from 0")
+        piece = self._live.read(
+            stream == "stderr", begin, _options.size("most", most), _waiting(timeout)
+        )
+        if piece is None:
+            raise TimeoutError(f"command {self.id} has written nothing more to {stream}")
+        return Output(*piece)
+
+    def lines(self, *, stream: Stream = "stdout") -> Iterator[str]:
+        """The lines of a stream, as they come, without their ends, until the command has ended."""
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        rest, begin, last = "", 0, False
+        while not last:
+            piece = self.read(begin, stream=stream)
+            begin, last = piece.end, piece.last
+            *lines, rest = (rest + decoder.decode(piece.content, last)).split("\n")
+            yield from lines
+        if rest:
+            yield rest
+
+    def write(self, content: str | bytes, timeout: Seconds | None = None) -> None:
+        """Writes to its standard input, or types into its terminal.
+
+        Requires that it was started with `stdin=None`.
+
+        Raises:
+            BrokenPipeError: It has closed its input, or has ended.
+            BelljarError: It has not read enough in time.
+        """
+        data = content.encode() if isinstance(content, str) else bytes(content)
+        if not self._live.write(data, _waiting(timeout)):
+            raise BrokenPipeError(f"the standard input of command {self.id} is closed")
+
+    def close_input(self) -> None:
+        """Ends its standard input; in a terminal, as Ctrl-D does."""
+        self._live.close_input()
+
+    def signal(self, number: int) -> bool:
+        """Sends a signal, such as signal.SIGINT, to it and the processes of its group.
+
+        False: it has ended."""
+        return self._live.signal(int(number))
+
+    def resize(self, columns: int, rows: int) -> None:
+        """Sets the size of its terminal.
+
+        Raises:
+            ValueError: It has none, or the size is not from 1 to 65535.
+        """
+        self._live.resize(*_terminal((columns, rows)))
+
+    def kill(self) -> None:
+        """Ends it with everything that it has started, also in the background."""
+        self._live.kill()
+
+    def __reduce__(self) -> NoReturn:
+        raise TypeError("a command cannot be copied or pickled")
+
+    def __repr__(self) -> str:
+        return f"<belljar.Command {self.id} {self.status.state}: {' '.join(self.arguments)!r}>"
+
+
+def _waiting(timeout: Seconds | None) -> _host.Waiting:
+    if timeout is None:
+        milliseconds = None
+    else:
+        milliseconds = 0 if timeout == 0 else _options.seconds("timeout", timeout)
+    return _host.Waiting(milliseconds, in_main_thread())
+
+
+def _terminal(size: bool | tuple[int, int]) -> tuple[int, int]:
+    if isinstance(size, bool):
+        return _TERMINAL
+    columns, rows = size
+    if not (0 < columns < 1 << 16 and 0 < rows < 1 << 16):
+        raise ValueError(f"a terminal of {columns} x {rows}: give 1 to 65535 columns and rows")
+    return columns, rows
+
+
+def request(
+    arguments: str | Iterable[str],
+    options: Mapping[str, Any],
+    *,
+    terminal: bool | tuple[int, int] = False,
+    waits_for_reader: bool = False,
+) -> CommandRequest:
+    """Checked as far as possible without a session."""
+    if isinstance(arguments, str):
+        words = [*_SHELL, _options.text("arguments", arguments)]
+    else:
+        words = _options.texts("arguments", arguments)
+    stdin = options.get("stdin")
+    time = {
+        name: 0 if options.get(name) is None else _options.seconds(name, options[name])
+        for name in ("timeout", "cpu")
+    }
+    return {
+        "arguments": words,
+        "directory": _options.text("directory", options.get("directory", "")),
+        "environment": _options.environment("env", options.get("env") or {}),
+        "terminal": None if terminal is False else _terminal(terminal),
+        "input": stdin.encode() if isinstance(stdin, str) else stdin,
+        "timeout": time["timeout"],
+        "cpu": time["cpu"],
+        "buffer": _options.size("output", options.get("output", _KEPT)),
+        "waits_for_reader": waits_for_reader,
+    }
+
+
+class _Collector:
+    """Reads a stream while a command runs, for a caller who wants all of it as it comes."""
+
+    def __init__(
+        self, command: Command, stream: Stream, show: Callable[[str, str], object]
+    ) -> None:
+        self._command, self._stream, self._show = command, stream, show
+        self.error: BaseException | None = None
+        self.kept = bytearray()
+        self.dropped = 0
+
+    def read(self, most: int) -> None:
+        decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        begin, last = 0, False
+        while not last:
+            piece = self._command.read(begin, stream=self._stream)
+            begin, last = piece.end, piece.last
+            if text := decoder.decode(piece.content, last):
+                self._show(text, self._stream)
+            self.kept += piece.content
+            if (over := len(self.kept) - most) > 0:
+                del self.kept[:over]
+                self.dropped += over
+
+    def read_safely(self, most: int) -> None:
+        try:
+            self.read(most)
+        except BaseException as error:
+            self.error = error
+            self._command.kill()
+
+
+def result_of(
+    command: Command, show: Callable[[str, str], object] | None, most: int
+) -> CommandResult:
+    """Waits for its end. An exception here, such as KeyboardInterrupt, kills it."""
+    try:
+        if show is None:
+            return _read_after_end(command)
+        return _read_while_it_runs(command, show, most)
+    except BaseException:
+        command.kill()
+        raise
+
+
+def _read_after_end(command: Command) -> CommandResult:
+    status = command.wait()
+    out, err = (command.read(stream=each, most="64m") for each in ("stdout", "stderr"))
+    return _result(command, status, (out.content, out.begin), (err.content, err.begin))
+
+
+def _read_while_it_runs(
+    command: Command, show: Callable[[str, str], object], most: int
+) -> CommandResult:
+    out = _Collector(command, "stdout", show)
+    err = _Collector(command, "stderr", show)
+    other = threading.Thread(target=err.read_safely, args=(most,), daemon=True)
+    other.start()
+    out.read(most)
+    other.join()
+    if err.error is not None:
+        raise err.error
+    pieces = [(bytes(each.kept), each.dropped) for each in (out, err)]
+    return _result(command, command.wait(), *pieces)
+
+
+def _result(
+    command: Command, status: CommandStatus, out: tuple[bytes, int], err: tuple[bytes, int]
+) -> CommandResult:
+    if status.state == "not_started":
+        raise BelljarError("start a command", f"start a command: {status.reason}")
+    return CommandResult(
+        command.arguments,
+        out[0].decode("utf-8", "replace"),
+        err[0].decode("utf-8", "replace"),
+        status,
+        out[1],
+        err[1],
+    )
