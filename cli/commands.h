@@ -42,6 +42,9 @@ Command MakeRunCommand(CLI::App& app);
 // `belljar serve`: the MCP server, over standard input and output or over HTTP.
 Command MakeServeCommand(CLI::App& app);
 
+// `belljar shell`: runs commands in the sandbox, with a terminal.
+Command MakeShellCommand(CLI::App& app);
+
 // "belljar 0.1.0 (CPython 3.11.2)".
 std::string VersionText();
 

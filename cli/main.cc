@@ -41,6 +41,7 @@ struct Group {
 constexpr Group kGroups[] = {
     {"run", One<MakeRunCommand>},
     {"repl", One<repl::MakeReplCommand>},
+    {"shell", One<MakeShellCommand>},
     {"validate", One<validate::MakeValidateCommand>},
     {"rules", One<MakeRulesCommand>},
     {"serve", One<MakeServeCommand>},

@@ -13,6 +13,10 @@ CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice,
           std::string("profile: a name, several joined with +, or a file such as ./own.toml "
                       "(default: ") +
               default_profile + ")");
+  return AddIsolationOption(parser, choice);
+}
+
+CLI::Option* AddIsolationOption(CLI::App* parser, SandboxChoice& choice) {
   return AddChoice(parser, "--isolation", choice.isolation, {"strict", "standard"},
                    "required layers; strict: all of them, or refuse to run; standard: run without "
                    "namespaces and Landlock where this machine lacks them, and report it");

@@ -30,6 +30,8 @@ struct PolicyChoice {
 // Returns the option --isolation. `default_profile`: what help says of it.
 CLI::Option* AddSandboxOptions(CLI::App* parser, SandboxChoice& choice,
                                const char* default_profile = "what is enabled and needed");
+// That one alone.
+CLI::Option* AddIsolationOption(CLI::App* parser, SandboxChoice& choice);
 // --policy and --language. `contained`: what only the kernel layers contain with the policy off,
 // "the program". `help`: of --language, whose values of 0.1 are still the policy's.
 void AddPolicyAndLanguage(CLI::App* parser, PolicyChoice& choice, const std::string& contained,
