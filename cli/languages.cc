@@ -1,6 +1,7 @@
 #include <CLI/CLI.hpp>
 #include <algorithm>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -9,9 +10,11 @@
 #include "cli/exit_code.h"
 #include "engine/core/text.h"
 #include "engine/host/version.h"
+#include "engine/outside/preparation.h"
 #include "engine/outside/program_version.h"
 #include "engine/outside/sandbox.h"
 #include "engine/profiles/languages.h"
+#include "engine/profiles/prepared.h"
 
 namespace belljar::cli {
 namespace {
@@ -22,6 +25,7 @@ constexpr int kTries = 3;
 
 struct LanguagesArguments {
   std::vector<std::string> chosen;  // names, and paths of own files and folders; empty: all
+  bool prepare = false;
   bool json = false;
 };
 
@@ -30,7 +34,8 @@ struct Found {
   const core::Profile* language = nullptr;
   std::string problem;  // empty: it runs
   std::string version;
-  double milliseconds = 0;  // median of its example, compiling included
+  double milliseconds = 0;       // median of its example, compiling included
+  std::optional<bool> prepared;  // nullopt: nothing can be
 };
 
 outside::SandboxOptions OptionsFor(core::Profile profile,
@@ -56,6 +61,8 @@ Found LookFor(const core::Profile& language, const installation::Installation& i
     found.problem = "not installed: apt install " + language.program->package;
     return found;
   }
+  if (!installed->program->prepare.command.empty())
+    found.prepared = profiles::FindPrepared(*installed).has_value();
   found.version = outside::ProgramVersion(OptionsFor(*installed, installation));
   const core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       outside::Sandbox::Open(OptionsFor(*installed, installation));
@@ -78,6 +85,29 @@ Found LookFor(const core::Profile& language, const installation::Installation& i
   std::ranges::nth_element(times, times.begin() + kTries / 2);
   found.milliseconds = times[kTries / 2];
   return found;
+}
+
+// Makes what is missing. A language that is not installed has nothing to start faster.
+core::Result<void> PrepareAll(const std::vector<core::Profile>& languages,
+                              const installation::Installation& installation) {
+  for (const core::Profile& language : languages) {
+    const core::Result<core::Profile> installed = profiles::Installed(language);
+    if (!installed || installed->program->prepare.command.empty() ||
+        profiles::FindPrepared(*installed)) {
+      continue;
+    }
+    Say("preparing " + language.name + "\n");
+    const core::Result<outside::Prepared> prepared =
+        outside::Prepare(OptionsFor(*installed, installation));
+    if (!prepared) {
+      core::Error error = prepared.error();
+      error.operation = "prepare " + language.name + ": " + error.operation;
+      return error;
+    }
+    Say("made " + core::Printable(prepared->path) + ", " +
+        std::to_string(prepared->size.count >> 20) + " MiB\n");
+  }
+  return {};
 }
 
 std::string TimeText(double milliseconds) {
@@ -105,6 +135,11 @@ std::string TextOf(const std::vector<Found>& all) {
                 each.problem.empty() ? TimeText(each.milliseconds) : "",
                 each.problem.empty() ? extensions : each.problem);
   }
+  std::string names;
+  for (const Found& each : all) {
+    if (each.problem.empty() && each.prepared == false) names += " " + each.language->name;
+  }
+  if (!names.empty()) text += "\nFaster after: belljar languages --prepare" + names + "\n";
   return text +
          "\nPython is held by the language policy and the kernel layers; the others by the kernel "
          "layers\nalone. The time is that of a program that prints hello, with a waiting worker.\n";
@@ -125,6 +160,7 @@ Json JsonOf(const std::vector<Found>& all) {
                     {"problem", each.problem.empty() ? Json() : Json(each.problem)},
                     {"version", each.version.empty() ? Json() : Json(each.version)},
                     {"milliseconds", each.problem.empty() ? Json(each.milliseconds) : Json()},
+                    {"prepared", each.prepared ? Json(*each.prepared) : Json()},
                     {"policy", "off"},
                     {"aliases", program.aliases},
                     {"extensions", program.extensions},
@@ -159,6 +195,10 @@ int ExecuteLanguages(const LanguagesArguments& arguments) {
   if (!catalogue) return OwnFailure(catalogue.error());
   const core::Result<std::vector<core::Profile>> chosen = Choose(*catalogue, arguments.chosen);
   if (!chosen) return UsageError("languages", chosen.error().ToString());
+  if (arguments.prepare) {
+    if (core::Result<void> done = PrepareAll(*chosen, *installation); !done)
+      return OwnFailure(done.error());
+  }
   std::vector<Found> all;
   all.reserve(chosen->size());
   for (const core::Profile& language : *chosen) all.push_back(LookFor(language, *installation));
@@ -177,8 +217,12 @@ Command MakeLanguagesCommand(CLI::App& app) {
           "languages", arguments->chosen,
           "names, or paths of your own language files or of folders of them (default: all)")
       ->type_name("LANGUAGE");
+  parser->add_flag("--prepare", arguments->prepare,
+                   "first make what these start faster with, once for each of their versions: for "
+                   "Java an archive of its compiler's classes");
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser, {"belljar languages  # each with its version, and the time of a run",
+                       "belljar languages --prepare java  # faster from now on",
                        "belljar languages /etc/belljar/languages/  # those of a folder of your own",
                        "belljar run script.sh  # the language is that of the file's name",
                        "belljar run --language javascript -c 'console.log(1)'  # or named"});

@@ -212,14 +212,9 @@ launcher takes 0.6 MiB of memory and a waiting worker 0.3 MiB; a worker with a w
 these down when they have nothing left to do is neither waited for nor counted.
 [performance.md](performance.md#other-languages) has the figures.
 
-Java starts from the class data archive of its JDK. One of the compiler's own classes saves a third
-of a small program's CPU time; make it again with each new JDK:
-
-```bash
-mkdir -p /var/cache/belljar/java
-java -XX:ArchiveClassesAtExit=/var/cache/belljar/java/javac.jsa -XX:+UseSerialGC \\
-  -m jdk.compiler/com.sun.tools.javac.Main -proc:none -d /tmp Main.java
-```
+`belljar languages --prepare java` makes an archive of its compiler's classes, which saves a third
+of a small program's CPU time. Make it again after an update of the JDK; root makes it for all
+users. Containers do not use it.
 
 A Java program is one file with any classes, or several files. Of several classes with a `main`, the
 one that the file is named for runs, or else the public one, or else the first.
@@ -256,8 +251,9 @@ why = "the interpreter"
 `groups` says what its groups are (`file`, `line`, `column`, `type`, `message`). Of several lines
 the first counts, or with `last = true` the last. An interpreter may also be started ahead of its
 program (`warm`), report a value (`value`), leave files that are shown (`shows`) or stay for a
-session (`session`): `languages/r.toml` has all; `engine/core/profile.h` says how they talk. Unknown
-keys and missing reasons are refused with file and line. `languages/base.toml` has what all share.
+session (`session`): `languages/r.toml` has all, and `java.toml` what is prepared (`prepare`);
+`engine/core/profile.h` says how they talk. Unknown keys and missing reasons are refused with file
+and line. `languages/base.toml` has what all share.
 
 ## The languages
 

@@ -25,10 +25,11 @@ struct PathRule {
   std::vector<std::string> without = {};  // names of folders in it that are hidden
   std::vector<std::string> only = {};     // paths in it that are shown; empty: all
   bool device = false;                    // one of kDevices
+  std::string source = {};                // what is shown there, if not what the machine has there
 
   // The zygote knows what `without` hides.
   static auto Members(auto& rule) {
-    return std::tie(rule.path, rule.optional, rule.only, rule.device);
+    return std::tie(rule.path, rule.optional, rule.only, rule.device, rule.source);
   }
 };
 
@@ -107,9 +108,22 @@ struct ValueForms {
   std::string get;
 };
 
+// A file that makes an interpreter or a compiler start faster, such as an archive of its classes.
+// `belljar languages --prepare` makes it once on a machine (outside/preparation.h): the command
+// runs as the language's programs do, with `source` as its program, and leaves `file` in the
+// workspace.
+struct Preparation {
+  std::vector<std::string> command;  // empty: there is none
+  std::string source;
+  std::string file;
+  // Files of the machine that it was made from: where one differs, the result is not used.
+  std::vector<std::string> from;
+};
+
 // A language other than the embedded Python (languages/*.toml): its programs are run by a program
 // of this machine. "{file}" in a command stands for the source, "{binary}" for what is compiled,
-// and "{home}" for the folder that the interpreter is installed in.
+// "{home}" for the folder that the interpreter is installed in, and "{prepared}" for the file of
+// `prepare`, or for nothing where there is none.
 inline constexpr char kCompiledProgram[] = "{binary}";
 struct ProgramRule {
   std::string title;                    // "JavaScript (Node.js)"
@@ -147,6 +161,7 @@ struct ProgramRule {
   std::optional<ValueForms> values;      // nullopt: its variables cannot be set
   std::vector<std::string> environment;  // "NAME=value"
   std::vector<ErrorPattern> errors;
+  Preparation prepare;
   std::string example;  // a program that prints "hello"; for people, and to try whether it runs
 
   bool has_sessions() const { return commands || !session.empty(); }

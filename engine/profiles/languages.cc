@@ -14,6 +14,7 @@
 #include "engine/core/text.h"
 #include "engine/host/suggest.h"
 #include "engine/profiles/loader.h"
+#include "engine/profiles/prepared.h"
 #include "engine/profiles/profile_names.h"
 
 namespace belljar::profiles {
@@ -32,9 +33,10 @@ struct Program {
 };
 
 // Their first words are programs of the machine, or stand for what has been compiled.
-constexpr std::vector<std::string> core::ProgramRule::*kCommands[] = {
-    &core::ProgramRule::compile, &core::ProgramRule::warm, &core::ProgramRule::session,
-    &core::ProgramRule::command, &core::ProgramRule::version};
+auto CommandsOf(auto& program) {
+  return std::array{&program.compile, &program.warm,    &program.session,
+                    &program.command, &program.version, &program.prepare.command};
+}
 
 using ProgramPaths = std::map<std::string, std::string>;  // path of a program, by name
 
@@ -92,9 +94,23 @@ std::string_view InterpreterOf(std::string_view source) {
 // For a shell that starts a compiler: only the first word of a command is looked for.
 void FillHome(core::ProgramRule& program) {
   const std::string home = fs::path(program.command.front()).parent_path().parent_path().string();
-  for (const auto part : kCommands) {
-    for (std::string& word : program.*part) core::FillIn(word, "{home}", home);
+  for (std::vector<std::string>* const command : CommandsOf(program)) {
+    for (std::string& word : *command) core::FillIn(word, "{home}", home);
   }
+  for (std::string& path : program.prepare.from) core::FillIn(path, "{home}", home);
+}
+
+// What has been prepared on this machine for exactly these programs, if anything has.
+void FillPrepared(core::Profile& language) {
+  core::ProgramRule& program = *language.program;
+  if (program.prepare.command.empty()) return;
+  const std::optional<std::string> found = FindPrepared(language);
+  const std::string shown = std::string(kPreparedFolder) + "/" + program.prepare.file;
+  for (std::vector<std::string>* const command : CommandsOf(program)) {
+    for (std::string& word : *command) core::FillIn(word, "{prepared}", found ? shown : "");
+  }
+  // Optional: it may be replaced while a server uses it.
+  if (found) language.paths.push_back({.path = shown, .optional = true, .source = *found});
 }
 
 }  // namespace
@@ -185,10 +201,11 @@ core::Result<std::vector<std::string>> LanguageFiles(const std::string& name) {
 
 std::string ProgramPathsText(const core::Profile& language, const core::Profile& installed) {
   nlohmann::json paths = nlohmann::json::object();
-  for (const auto part : kCommands) {
-    const std::vector<std::string>& command = language.program.value().*part;
-    if (command.empty() || command.front().starts_with('{')) continue;
-    paths[command.front()] = (installed.program.value().*part).front();
+  const auto named = CommandsOf(language.program.value());
+  const auto found = CommandsOf(installed.program.value());
+  for (size_t i = 0; i < named.size(); ++i) {
+    if (named[i]->empty() || named[i]->front().starts_with('{')) continue;
+    paths[named[i]->front()] = found[i]->front();
   }
   return paths.dump();
 }
@@ -200,12 +217,11 @@ core::Result<core::Profile> Installed(const core::Profile& language,
   core::ProgramRule& program = *installed.program;
   std::vector<std::string> programs;
   std::vector<std::string> homes;
-  for (const auto part : kCommands) {
-    std::vector<std::string>& command = program.*part;
-    if (command.empty() || command.front().starts_with('{')) continue;
-    const std::optional<Program> found = FindProgram(command.front(), known);
+  for (std::vector<std::string>* const command : CommandsOf(program)) {
+    if (command->empty() || command->front().starts_with('{')) continue;
+    const std::optional<Program> found = FindProgram(command->front(), known);
     if (!found) return core::MakeError(Missing(program), "");
-    command.front() = found->real;
+    command->front() = found->real;
     programs.push_back(found->real);
     homes.push_back(fs::path(found->real).parent_path().parent_path().string());
   }
@@ -226,6 +242,7 @@ core::Result<core::Profile> Installed(const core::Profile& language,
     }
   }
   installed.paths = std::move(paths);
+  FillPrepared(installed);
   return installed;
 }
 

@@ -1,6 +1,8 @@
 #include "engine/profiles/loader.h"
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <charconv>
 #include <filesystem>
 #include <map>
@@ -48,7 +50,8 @@ const Keys kProgramKeys = {
     "why",     "title", "aliases",      "extensions",     "interpreters", "package",
     "version", "file",  "command",      "compile",        "errors",       "environment",
     "example", "warm",  "compile_time", "compile_memory", "session",      "values",
-    "shared",  "value", "shows",        "commands"};
+    "shared",  "value", "shows",        "commands",       "prepare"};
+const Keys kPrepareKeys = {"why", "command", "source", "file", "from"};
 const Keys kValueKeys = {"why",   "strings",  "nul_in_strings", "null",   "true",
                          "false", "nan",      "infinity",       "big",    "list",
                          "map",   "entry",    "separator",      "vector", "nested",
@@ -591,6 +594,46 @@ void FillShared(const toml::table& table, core::ProgramRule& program) {
   }
 }
 
+bool IsPlainName(std::string_view name) {
+  return !name.empty() && !name.starts_with('.') && !name.starts_with('-') &&
+         std::ranges::all_of(name, [](unsigned char c) {
+           return std::isalnum(c) != 0 || c == '_' || c == '-' || c == '.';
+         });
+}
+
+// What `{prepared}` in a command stands for.
+void ReadPreparation(const toml::table& parent, core::ProgramRule& program) {
+  const auto uses = [](const std::vector<std::string>& command) {
+    return std::ranges::any_of(
+        command, [](const std::string& word) { return word.find("{prepared}") != word.npos; });
+  };
+  const bool is_used = std::ranges::any_of(
+      std::array{&program.compile, &program.warm, &program.session, &program.command},
+      [&](const auto* command) { return uses(*command); });
+  if (is_used != parent.contains("prepare")) {
+    throw Malformed(parent, is_used ? "a command has {prepared}, and there is no \"prepare\""
+                                    : "no command has {prepared}: what \"prepare\" makes");
+  }
+  if (!is_used) return;
+  const toml::table& table = GetTable(parent, "prepare");
+  CheckKeys(table, kPrepareKeys);
+  CheckWhy(table);
+  core::Preparation prepare{.command = GetStrings(table, "command"),
+                            .source = Get<std::string>(table, "source"),
+                            .file = Get<std::string>(table, "file"),
+                            .from = GetStrings(table, "from")};
+  if (prepare.command.empty() || uses(prepare.command))
+    throw Malformed(table, "\"command\" is empty, or needs its own result");
+  if (!IsPlainName(prepare.file)) throw Malformed(table, "\"file\" must be a plain name");
+  if (prepare.from.empty())
+    throw Malformed(table, "\"from\" is empty: nothing tells versions apart");
+  for (const std::string& path : prepare.from) {
+    if (!path.starts_with('/') && !path.starts_with("{home}/"))
+      throw Malformed(table, "\"from\" must have absolute paths, or such as begin with {home}/");
+  }
+  program.prepare = std::move(prepare);
+}
+
 // The file that all languages extend has only the environment.
 void ReadProgram(const toml::table& root, core::Profile& profile) {
   if (!root.contains("program")) return;
@@ -623,6 +666,10 @@ void ReadProgram(const toml::table& root, core::Profile& profile) {
   if (program.commands && !program.session.empty())
     throw Malformed(table, "\"commands\" excludes \"session\"");
   if (table.contains("shows")) program.shows = Get<std::string>(table, "shows");
+  ReadPreparation(table, program);
+  // It begins the name of the file that is made.
+  if (!program.prepare.command.empty() && !IsPlainName(Get<std::string>(root, "name")))
+    throw Malformed(root, "with \"prepare\", \"name\" must be a plain name");
   if (table.contains("compile_time")) {
     program.compile_limits.time =
         Unwrap(core::ParseDuration(Get<std::string>(table, "compile_time")), table);

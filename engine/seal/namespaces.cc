@@ -57,8 +57,9 @@ core::Result<void> Restrict(int mount, uint64_t attributes, unsigned flags) {
 core::Result<std::vector<Tree>> CloneTrees(const std::vector<core::PathRule>& paths) {
   std::vector<Tree> trees;
   for (const core::PathRule& rule : paths) {
+    const std::string& source = rule.source.empty() ? rule.path : rule.source;
     core::UniqueFd mount(
-        static_cast<int>(syscall(SYS_open_tree, AT_FDCWD, rule.path.c_str(),
+        static_cast<int>(syscall(SYS_open_tree, AT_FDCWD, source.c_str(),
                                  OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
     if (!mount) {
       if (rule.optional && errno == ENOENT) continue;
