@@ -168,6 +168,18 @@ JAVA = [
     )
 ]  # fmt: skip
 
+# Writes to address zero, which ends a process unless it can map something there.
+UNSAFE = """
+public class Main {
+  public static void main(String[] arguments) throws Exception {
+    var field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
+    field.setAccessible(true);
+    ((sun.misc.Unsafe) field.get(null)).putAddress(0, 1);
+    System.out.println("WON");
+  }
+}
+"""
+
 _INSPECTOR = """
 const inspector = require('inspector');
 process.kill(process.pid, 'SIGUSR1');

@@ -12,7 +12,7 @@ import pytest
 from tests.clocks import HANG
 from tests.languages.conftest import ATTACK, Host, Outside, need_language
 from tests.languages.interpreter_attacks import ATTACKS as BY_INTERPRETERS
-from tests.languages.interpreter_attacks import Attack
+from tests.languages.interpreter_attacks import UNSAFE, Attack
 from tests.languages.table import LANGUAGES
 from tests.languages.test_limits import BOMBS, MEMORY, STUBBORN
 from tests.machine import BELLJAR
@@ -152,7 +152,9 @@ def test_attacks(attack: str, place: Place, run_in: Runs, outside: Outside) -> N
 # without Landlock everything in the container can be read.
 NOT_UNDER_GVISOR = {
     "a builtin of its own", "an addon", "an addon by require", "LD_PRELOAD", "the first process",
+    "dyn.load", "R_HOME", "System.load",
 }  # fmt: skip
+ATTACKERS = (*HELLO, "r", "java")
 
 
 @pytest.mark.parametrize(
@@ -161,7 +163,8 @@ NOT_UNDER_GVISOR = {
         (place, attack)
         for place in RUNTIMES
         for attack in BY_INTERPRETERS
-        if attack.language in HELLO and not (place.is_gvisor and attack.name in NOT_UNDER_GVISOR)
+        if attack.language in ATTACKERS
+        and not (place.is_gvisor and attack.name in NOT_UNDER_GVISOR)
     ],
     ids=str,
 )
@@ -170,11 +173,19 @@ def test_attacks_by_way_of_an_interpreter(
 ) -> None:
     """They succeed outside (test_interpreter_attacks.py)."""
     source = host.fill(attack.source, "inside", Path("/workspace"), Path("/usr/lib"))
-    options = ("--file", host.folder / "attack.so")
+    # Two virtual machines need more than the default.
+    options = ("--file", host.folder / "attack.so", "--memory", "1g")
     outcome = run_in(place, attack.language, source, options=options)
     assert "WON" not in outcome["stdout"], outcome
     killed = outcome["status"] == "killed" and outcome["security_events"]
     assert "held" in outcome["stdout"] or killed, outcome
+
+
+@pytest.mark.parametrize("place", RUNTIMES, ids=str)
+def test_a_write_to_address_zero_ends_the_program_alone(place: Place, run_in: Runs) -> None:
+    outcome = run_in(place, "java", UNSAFE)
+    assert "WON" not in outcome["stdout"]
+    assert (outcome["status"], outcome["error"]["type"]) == ("exception", "SIGABRT"), outcome
 
 
 def test_a_call_of_a_server(run_in: Runs) -> None:

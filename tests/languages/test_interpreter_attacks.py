@@ -12,7 +12,7 @@ import pytest
 
 from tests.clocks import HANG, until
 from tests.languages.conftest import Host, Ran, Run, end, need_language, processes_with
-from tests.languages.interpreter_attacks import ATTACKS, Attack
+from tests.languages.interpreter_attacks import ATTACKS, UNSAFE, Attack
 from tests.languages.table import LANGUAGES
 from tests.machine import need_root
 
@@ -105,17 +105,7 @@ def test_fails_with_a_layer_less(attack: Attack, layer: str, inside: Inside) -> 
 
 
 def test_a_write_to_address_zero_ends_the_program_alone(run: Run) -> None:
-    source = """
-public class Main {
-  public static void main(String[] arguments) throws Exception {
-    var field = sun.misc.Unsafe.class.getDeclaredField("theUnsafe");
-    field.setAccessible(true);
-    ((sun.misc.Unsafe) field.get(null)).putAddress(0, 1);
-    System.out.println("WON");
-  }
-}
-"""
-    ran = run("java", source)
+    ran = run("java", UNSAFE)
     assert "WON" not in ran.stdout
     assert (ran.status, ran.error["type"]) == ("exception", "SIGABRT"), ran.outcome
 
