@@ -1,9 +1,14 @@
 #include "cli/language_choice.h"
 
+#include <utility>
+
+#include "cli/console.h"
 #include "engine/profiles/languages.h"
 
 namespace belljar::cli {
 namespace {
+
+constexpr char kNetwork[] = "network";
 
 // Whether a program that no option describes can be in another language: by far most are Python.
 bool MayBeOther(std::string_view file, std::string_view source) {
@@ -35,6 +40,22 @@ core::Result<std::optional<core::Profile>> ChooseSessionLanguage(
     if (core::Result<void> has = catalogue->NeedSessions(**language); !has) return has.error();
   }
   return language;
+}
+
+core::Result<core::Profile> WithChosenNetwork(core::Profile language, const core::Profile& chosen,
+                                              const std::optional<std::string>& profile_option,
+                                              bool names_hosts,
+                                              const profiles::ProfileCatalogue& catalogue) {
+  if (profile_option && !chosen.egress) {
+    return UsersError("--profile " + *profile_option + " is for Python; " +
+                      language.program->title +
+                      " programs have files anyway, and --profile network gives them a network");
+  }
+  if (chosen.egress) return profiles::WithNetwork(std::move(language), chosen);
+  if (!names_hosts) return language;
+  const core::Result<core::Profile> network = catalogue.Choose(kNetwork);
+  if (!network) return network.error();
+  return profiles::WithNetwork(std::move(language), *network);
 }
 
 }  // namespace belljar::cli

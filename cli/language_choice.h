@@ -9,6 +9,7 @@
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
 #include "engine/installation/installation.h"
+#include "engine/profiles/profile_catalogue.h"
 
 namespace belljar::cli {
 
@@ -21,6 +22,14 @@ core::Result<std::optional<core::Profile>> ChooseLanguage(
 // The same for a session, by name only: the language must have some. Errors are user errors.
 core::Result<std::optional<core::Profile>> ChooseSessionLanguage(
     const std::string& name, const installation::Installation& installation);
+
+// The language with what it takes from a profile, a network: that of `chosen`, the profile that
+// `profile_option` names, or without such a name that of profile network, if `names_hosts`. Errors
+// are user errors.
+core::Result<core::Profile> WithChosenNetwork(core::Profile language, const core::Profile& chosen,
+                                              const std::optional<std::string>& profile_option,
+                                              bool names_hosts,
+                                              const profiles::ProfileCatalogue& catalogue);
 
 }  // namespace belljar::cli
 

@@ -291,7 +291,7 @@ core::Result<void> TakeUnnamedProfile(const RunArguments& arguments,
 
 // Another language has its own profile, which stands in the place of one of Python's.
 core::Result<void> TakeLanguage(const RunArguments& arguments,
-                                const profiles::ProfileCatalogue& catalogue, Job& job) {
+                                profiles::ProfileCatalogue& catalogue, Job& job) {
   const std::optional<std::string> named = NamedLanguage(arguments.policy);
   if (!named) {
     if (core::Result<void> taken = TakeSource(arguments, job); !taken) return taken;
@@ -307,15 +307,15 @@ core::Result<void> TakeLanguage(const RunArguments& arguments,
         {arguments.show_result, "--show-result"}}) {
     if (is_given) return UsersError(std::string(option) + " is for Python, not for " + title);
   }
-  // A program of another language takes only the network from a profile.
-  const bool has_network = job.sandbox.profile.egress.has_value();
-  if (arguments.sandbox.profile && !has_network) {
-    return UsersError("--profile " + *arguments.sandbox.profile + " is for Python; " + title +
-                      " programs have files anyway, and --profile network gives them a network");
+  const bool names_hosts = arguments.network.names_hosts();
+  if (names_hosts) {
+    if (core::Result<void> read = catalogue.ReadOthers(); !read) return read;
   }
-  job.sandbox.profile = has_network
-                            ? profiles::WithNetwork(std::move(**language), job.sandbox.profile)
-                            : std::move(**language);
+  core::Result<core::Profile> connected =
+      WithChosenNetwork(std::move(**language), job.sandbox.profile, arguments.sandbox.profile,
+                        names_hosts, catalogue);
+  if (!connected) return connected.error();
+  job.sandbox.profile = std::move(*connected);
   return {};
 }
 

@@ -69,8 +69,8 @@ them, over the same files: `session.run(code, language="r")`.
 processes are stopped. An interrupted cell leaves everything as it is; in JavaScript an interrupt in
 the first moment of a cell can end the interpreter instead. A cell that is stopped by a
 limit ends its interpreter: the session goes on with a new one (`session.restarted`), without the
-variables, and with the files as they were before the cell. There are no checkpoints, no network,
-and no sessions in containers.
+variables, and with the files as they were before the cell. There are no checkpoints, and no
+sessions in containers.
 
 """
 HELD = """\
@@ -114,9 +114,9 @@ differs:
   ahead has the highest limit of its data, so that only the host ends it; R itself refuses what
   does not fit.
 
-With `--profile network`, or `allowed_domains` in a call, a program gets the egress proxy of that
-profile, of which it learns by `HTTP_PROXY` and its kin. `inputs`, `functions` and validation are
-for Python only.
+With `--profile network`, or `allowed_domains` in a call, a program or session gets the egress proxy
+of that profile, of which it learns by `HTTP_PROXY` and its kin. `inputs`, `functions` and
+validation are for Python only.
 
 ## In a container
 

@@ -126,8 +126,7 @@ core::Result<void> TakeLanguage(const ReplArguments& arguments,
   if (!language) return language.error();
   if (!*language) return {};
   for (const auto& [is_given, option] :
-       {std::pair{arguments.sandbox.profile.has_value(), "--profile"},
-        {arguments.container.container, "--container"},
+       {std::pair{arguments.container.container, "--container"},
         {arguments.allowed_imports.has_value(), "--allow-import"},
         {arguments.input_timeout.has_value(), "--input-timeout"},
         {arguments.checkpoints_given->count() > 0, "--checkpoints"}}) {
@@ -136,7 +135,11 @@ core::Result<void> TakeLanguage(const ReplArguments& arguments,
                         (*language)->program->title);
     }
   }
-  plan.sandbox.profile = std::move(**language);
+  core::Result<core::Profile> connected =
+      WithChosenNetwork(std::move(**language), plan.sandbox.profile, arguments.sandbox.profile,
+                        arguments.network.names_hosts(), catalogue);
+  if (!connected) return connected.error();
+  plan.sandbox.profile = std::move(*connected);
   return {};
 }
 

@@ -152,12 +152,10 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenCommands(
 
 core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
     const sessions::SessionOptions& options, const run::RunOptions& run) {
-  if (egress_service_) {
+  if (egress_service_ && !pool_->options().zygote.program) {
     return core::MakeError(kOpen,
-                           pool_->options().zygote.program
-                               ? "a session has network in Python only"
-                               : "without namespaces, resource limits and the system call filter "
-                                 "a session has no network");
+                           "without namespaces, resource limits and the system call filter "
+                           "a session has no network");
   }
   // Waits until its Python has been returned.
   std::optional<sessions::OpenedSessions::Use> use = opened_->BeginUse();
@@ -178,6 +176,7 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
                                     pool->Retire(std::move(spent));
                                   }};
   if (const auto& rule = plan.workspace) terms.workspace = {rule->size, rule->inodes};
+  terms.egress = egress_service_.get();
   if (zygote.program) {
     terms.title = zygote.program->title;
     terms.renew = [pool = pool_.get(), kept_use, wait = run.queue_timeout] {

@@ -216,7 +216,8 @@ sessions::Kernel Sandbox::AsKernel(std::shared_ptr<sessions::Session> session) {
                                      const run::RunOptions& options, sessions::Patience patience) {
                                 return RunCell(of, request, options, patience);
                               },
-                          .reading = {}};
+                          .reading = {},
+                          .has_network = profile().egress.has_value()};
   if (!profile().program) {
     kernel.reading = [](std::string_view name) { return "[" + std::string(name) + "]"; };
   } else if (profile().program->values) {

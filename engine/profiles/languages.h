@@ -19,9 +19,10 @@
 namespace belljar::profiles {
 
 inline constexpr char kPython[] = "python";
-// The language of programs with this profile: "python", or its own name.
+// The language of programs with this profile: "python", or its own name. A server's profile of a
+// language with a network has another name.
 inline std::string LanguageOf(const core::Profile& profile) {
-  return profile.program ? profile.name : kPython;
+  return profile.program ? profile.tiers.back() : kPython;
 }
 
 class LanguageCatalogue {

@@ -1,8 +1,11 @@
 #include "engine/sessions/kept_worker.h"
 
+#include <fcntl.h>
+
 #include <chrono>
 #include <utility>
 
+#include "engine/core/fd.h"
 #include "engine/core/socket.h"
 #include "engine/core/wire.h"
 #include "engine/run/execution.h"
@@ -55,11 +58,23 @@ core::Result<host::Outcome> KeptWorker::Execute(const host::Request& request,
                                                 const run::RunOptions& options,
                                                 const run::Question* question, bool& reported) {
   if (HasEnded()) return core::MakeError(kUseSession, "its process was killed while it waited");
+  core::Result<std::optional<egress::AllowList>> narrower =
+      egress::Narrower(terms_.egress, request);
+  if (!narrower) return narrower.error();
+  core::UniqueFd listener;
+  if (terms_.egress && !question) {
+    // The proxy is the cell's: it closes its listener, and the worker keeps its own.
+    listener.Reset(fcntl(worker_.resources.egress.get(), F_DUPFD_CLOEXEC, 0));
+    if (!listener) return core::SystemError("serve a session's egress proxy");
+  }
   worker_.cpu_before = worker_.CpuTime();
   worker_.process.Resume();
   run::Execution execution(std::move(worker_), request, options, terms_.policy);
   if (question) execution.Ask(*question);
   if (!terms_.workspace) execution.SendModules();
+  if (listener) {
+    execution.ServeEgress(*terms_.egress, std::move(listener), std::move(*narrower));
+  }
   core::Result<host::Outcome> outcome = execution.Run();
   worker_ = execution.TakeWorker();
   reported = execution.reported();

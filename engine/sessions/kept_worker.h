@@ -13,6 +13,7 @@
 
 #include "engine/core/limits.h"
 #include "engine/core/result.h"
+#include "engine/egress/egress_proxy.h"
 #include "engine/sessions/live_interpreter.h"
 #include "engine/workers/worker.h"
 #include "engine/workspace/workspace_snapshot.h"
@@ -28,7 +29,8 @@ struct KeptWorkerTerms {
   // Starts another worker when the interpreter has ended but the session has not. Null: the session
   // ends with its interpreter.
   std::function<core::Result<workers::Worker>()> renew;
-  std::string title;  // of that language
+  std::string title;                        // of that language
+  egress::EgressService* egress = nullptr;  // borrowed; null: none
 };
 
 class KeptWorker final : public LiveInterpreter {

@@ -243,6 +243,9 @@ core::Result<host::Outcome> MixedSession::Exchange(const Kernel& kernel, host::R
                                                    Patience patience) {
   request.limits = kernel.session->options().limits;
   request.filename = "exchange";
+  // Reading or setting a variable may run the guest's code. It is no cell of a caller's, so no
+  // caller has said which hosts it may reach: none.
+  if (kernel.has_network) request.allowed_domains.emplace();
   run::RunOptions options;
   options.cancel_fd = patience.cancel_fd;
   const core::Result<Turn> turn = TakeTurn(patience);
@@ -309,7 +312,9 @@ core::Result<std::vector<std::shared_ptr<Session>>> MixedSession::Branch(
       WithFiles(patience, [&](Session&) { return own_.session->Branch(count, options, patience); });
   if (!branches) return branches;
   for (std::shared_ptr<Session>& branch : *branches) {
-    branch = Over({own_.language, std::move(branch), own_.run, own_.reading});
+    Kernel own = own_;
+    own.session = std::move(branch);
+    branch = Over(std::move(own));
   }
   return branches;
 }

@@ -128,6 +128,7 @@ struct Kernel {
   // The source of a cell whose value is a list with that of a variable. Null: the variables cannot
   // be read, or set.
   std::function<std::string(std::string_view name)> reading;
+  bool has_network = false;
 };
 
 // The operation in errors of an unusable session.

@@ -363,9 +363,9 @@ class Sandbox:
         takes seconds if there are large packages among them. In a container
         it has no checkpoints: a cell that is killed ends it, and `result.session.note` says so.
         Of other languages, Bash, JavaScript and R have sessions. They have no checkpoints,
-        branches, containers or network, and after a cell that is stopped by a limit go on with a
-        new interpreter and the files from before that cell. Cells may be in several
-        languages.
+        branches or containers, and after a cell that is stopped by a limit go on with a new
+        interpreter and the files from before that cell. Cells may be in several languages; all
+        have the hosts of the sandbox.
 
         Args:
             timeout, cpu, output: Limits of each cell that does not set its own. None: the
@@ -397,28 +397,40 @@ class Sandbox:
         return live.add_kernel(engine, request, in_main_thread())
 
     def _in_language(self, language: str) -> Sandbox:
-        """The same sandbox for another language, without a network."""
+        """The same sandbox for another language, with the same hosts."""
         if self._open_request["container"] is not None:
             what = "use another language in a session"
             raise BelljarError(what, f"{what}: in a container a session has one language")
+        has_network = self.info().has_network
         with self._lock:
             if self._is_closed:
                 raise BelljarError("run in a sandbox", "run in a sandbox: it is closed")
             if language not in self._languages:
                 sandbox = Sandbox.__new__(Sandbox)
+                other = _requests.language(language)
                 open_request: OpenRequest = {
                     **self._open_request,
-                    # Python has the files of a session in another language.
-                    "profile": "filesystem" if self._open_request["language"] else "",
-                    "language": _requests.language(language),
-                    "allow_domains": [],
-                    "allow_private": [],
+                    "profile": self._profile_in(other, has_network),
+                    "language": other,
                 }
                 defaults = self._defaults.copy()
                 defaults.pop("allowed_imports", None)
                 sandbox._prepare(open_request, defaults)
                 self._languages[language] = sandbox
             return self._languages[language]
+
+    def _profile_in(self, language: str, has_network: bool) -> str:
+        """The profile for cells in another language, which take only a network from it; Python has
+        the files of a session, too."""
+        own = self._open_request["profile"] if has_network else ""
+        if language:
+            return own
+        if not has_network:
+            return "filesystem"
+        if "/" in own or own.endswith(".toml"):  # an operator's file, which cannot be combined
+            return own
+        names = (own or "network").split("+")
+        return "+".join(names if "filesystem" in names else ["filesystem", *names])
 
     def _engine_of_sessions(self) -> _host.Engine:
         engine = self._open()

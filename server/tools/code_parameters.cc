@@ -139,7 +139,6 @@ core::Result<const EnabledProfile*> ChosenLanguage(const Sandboxes& sandboxes,
     return core::MakeError(
         title + " programs run one at a time; open a session of another language", "");
   }
-  if (opens_session && (*language)->profile.egress) return only_python("a session with network");
   if (profile && !names_network) return only_python("profile " + core::Quoted(*profile));
   for (const char* const argument : {"allowed_imports", "packages"}) {
     if (arguments.Texts(argument)) return only_python(argument);

@@ -390,7 +390,8 @@ void ExecuteCode::PrepareCell(const Arguments& arguments, const Caller& caller, 
   plan.request.allowed_imports =
       is_own ? terms.allowed_imports
              : TakeImports(arguments, *profile, sandboxes_.PolicyOf(*profile), true, problems);
-  plan.request.allowed_domains = is_own ? terms.allowed_domains : std::nullopt;
+  // The hosts of the session are those of each of its kernels that has a network.
+  plan.request.allowed_domains = profile->profile.egress ? terms.allowed_domains : std::nullopt;
   if (CheckCode(*profile, arguments, problems)) plan.profile = profile;
 }
 

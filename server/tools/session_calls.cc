@@ -142,7 +142,9 @@ std::vector<SessionUse> SessionUse::Adopt(
 
 core::Result<const EnabledProfile*> ChooseKernel(Sandboxes& sandboxes, const std::string& language,
                                                  const SessionTerms& terms, const Caller& caller) {
-  core::Result<const EnabledProfile*> named = sandboxes.ChooseLanguage(language, false, caller);
+  const bool has_network = terms.profile->profile.egress.has_value();
+  core::Result<const EnabledProfile*> named =
+      sandboxes.ChooseLanguage(language, has_network, caller);
   if (!named) return named;
   if (*named ? *named == terms.profile : !terms.profile->profile.program) return terms.profile;
   if (terms.in_container) {
@@ -150,7 +152,7 @@ core::Result<const EnabledProfile*> ChooseKernel(Sandboxes& sandboxes, const std
                            "language is fixed when a session is opened in a container; omit it");
   }
   if (*named) return named;
-  return sandboxes.ChooseFor({.continues = true}, caller);
+  return sandboxes.ChooseFor({.hosts = has_network, .continues = true}, caller);
 }
 
 void RecordSession(CallObserver* observer, std::string_view action, const Caller& caller,

@@ -932,7 +932,7 @@ def test_other_languages_without_a_terminal(belljar):
         (("bsh",), 'unknown language "bsh"'),
         (("bash", "--checkpoints", "3"), "--checkpoints is for sessions in Python, not in Bash"),
         (("bash", "--container"), "--container is for sessions in Python, not in Bash"),
-        (("bash", "--profile", "basic"), "--profile is for sessions in Python, not in Bash"),
+        (("bash", "--profile", "basic"), "--profile basic is for Python; Bash programs have files"),
     ],
 )
 def test_languages_that_cannot_be(belljar, arguments, message):
