@@ -28,9 +28,10 @@ core::Result<std::string> FolderToWrite() {
   const mode_t mode = geteuid() == 0 ? 0755 : 0700;
   for (fs::path made; const fs::path& part : fs::path(folder)) {
     made /= part;
-    if (mkdir(made.c_str(), mode) != 0 && errno != EEXIST && errno != EROFS && errno != EACCES) {
-      return core::SystemError(operation);
-    }
+    if (mkdir(made.c_str(), mode) == 0 || errno == EEXIST) continue;
+    // A folder above that exists may say so.
+    const int why = errno;
+    if (access(made.c_str(), F_OK) != 0) return core::SystemErrorOf(why, operation);
   }
   std::error_code code;
   const std::string real = fs::canonical(folder, code);

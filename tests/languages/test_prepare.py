@@ -200,6 +200,13 @@ def test_nothing_is_written_where_others_can(own: Own) -> None:
     assert not any(each.is_file() for each in folder.rglob("*"))
 
 
+def test_a_cache_that_cannot_be_made_says_why(own: Own) -> None:
+    own.cache.write_text("no folder")
+    done = own.prepare()
+    assert done.returncode == 5 and f"keep it in {own.cache}/belljar" in done.stderr, done
+    assert "Not a directory (ENOTDIR)" in done.stderr
+
+
 @pytest.mark.parametrize(
     ("source", "says"),
     [
