@@ -247,6 +247,8 @@ path = "{program}"
 why = "the interpreter"
 ```
 
+Programs are looked for in `/usr/local/bin`, `/usr/bin` and `/bin`, or named by their whole path.
+
 `[[program.errors]]` reads its errors: `pattern` is an extended regular expression for one line, and
 `groups` says what its groups are (`file`, `line`, `column`, `type`, `message`). Of several lines
 the first counts, or with `last = true` the last. An interpreter may also be started ahead of its

@@ -57,7 +57,7 @@ std::optional<Program> FindProgram(const std::string& name, const ProgramPaths& 
     return Program{program->second, program->second};
   }
   for (const char* folder : kProgramFolders) {
-    const std::string path = std::string(folder) + "/" + name;
+    const std::string path = fs::path(folder) / name;  // or the name alone, if it is absolute
     if (access(path.c_str(), X_OK) != 0) continue;
     std::error_code code;
     const fs::path real = fs::canonical(path, code);
@@ -91,9 +91,12 @@ std::string_view InterpreterOf(std::string_view source) {
   return {};
 }
 
-// For a shell that starts a compiler: only the first word of a command is looked for.
+// For a shell that starts a compiler: only the first word of a command is looked for. A program
+// that is compiled to a binary has its compiler in `version`.
 void FillHome(core::ProgramRule& program) {
-  const std::string home = fs::path(program.command.front()).parent_path().parent_path().string();
+  const bool is_binary = program.command.front().starts_with('{');
+  const fs::path first = (is_binary ? program.version : program.command).front();
+  const std::string home = first.parent_path().parent_path().string();
   for (std::vector<std::string>* const command : CommandsOf(program)) {
     for (std::string& word : *command) core::FillIn(word, "{home}", home);
   }

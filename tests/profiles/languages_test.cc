@@ -2,6 +2,7 @@
 #include "engine/profiles/languages.h"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <string>
@@ -182,6 +183,26 @@ TEST_F(Languages, WhatIsInstalledIsFoundByItsPath) {
   };
   EXPECT_TRUE(shows(program));
   EXPECT_FALSE(shows("/usr"));
+}
+
+TEST_F(Languages, AProgramOutsideTheFoldersOfProgramsIsNamedByItsPath) {
+  const std::string program = profiles_.Write("own", "#!/bin/sh\n");
+  ASSERT_EQ(chmod(program.c_str(), S_IRWXU), 0);
+  const auto languages = Open("command = [\"sh\"", "command = [\"" + program + "\"");
+  ASSERT_TRUE(languages);
+  const auto installed = Installed(languages->languages().front());
+  ASSERT_TRUE(installed) << installed.error().ToString();
+  EXPECT_EQ(installed->program->command.front(), program);
+  EXPECT_EQ(std::ranges::count(installed->paths, program, &core::PathRule::path), 1);
+}
+
+TEST_F(Languages, WhatIsCompiledToABinaryHasTheHomeOfItsVersion) {
+  const auto languages = Open("command = [\"sh\", \"{file}\"]",
+                              "compile = [\"sh\", \"{home}\"]\ncommand = [\"{binary}\"]");
+  ASSERT_TRUE(languages);
+  const auto installed = Installed(languages->languages().front());
+  ASSERT_TRUE(installed) << installed.error().ToString();
+  EXPECT_EQ(installed->program->compile.back(), "/usr");
 }
 
 TEST_F(Languages, WhatIsNotInstalledNamesItsPackage) {
