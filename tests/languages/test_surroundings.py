@@ -3,6 +3,7 @@
 
 import os
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -35,6 +36,22 @@ SHARED_MEMORY = {
     "c": '#include <fcntl.h>\n#include <semaphore.h>\n#include <stdio.h>\n#include <sys/mman.h>\nint main(void) { if (sem_open("/one", O_CREAT, 0600, 1) == SEM_FAILED || shm_open("/two", O_CREAT | O_RDWR, 0600) < 0) return 1; puts("shared"); }',
     "cpython": "import multiprocessing\nwith multiprocessing.Pool(2) as pool:\n    assert pool.map(abs, [-1, -2]) == [1, 2]\nfrom multiprocessing import shared_memory\nshared_memory.SharedMemory(create=True, size=100).unlink()\nprint('shared')",
 }
+
+CALLS = {
+    "cpython": "import os\nos.system('{}')",
+    "lua": "os.execute('{}')",
+    "perl": "system '{}'",
+    "ruby": "system '{}'",
+}
+# Where each looks for modules, a folder a line.
+SEARCHED = {
+    "cpython": "import sys\nprint(*sys.path, sep='\\n')",
+    "lua": 'for path in (package.path .. ";" .. package.cpath):gmatch("(/[^;?]*)/") do print(path) end',
+    "perl": 'print "$_\\n" for @INC',
+    "ruby": "puts $LOAD_PATH + Gem.path",
+}
+# What an administrator has installed there besides modules.
+NOT_SEARCHED = ["/usr/local/bin", "/usr/local/etc", "/usr/local/share/man", "/etc/perl"]
 
 
 @pytest.mark.parametrize("name", sorted(CALLS_THE_SHELL))
@@ -88,6 +105,22 @@ def test_bash_has_python_with_its_standard_library(run: Run) -> None:
     need_language("cpython")
     ran = run("bash", "python3 -c 'import json, sqlite3; print(json.dumps([42]))'")
     assert ran.stdout == "[42]\n", ran.outcome
+
+
+@pytest.mark.parametrize("name", sorted(SEARCHED))
+def test_modules_of_the_machine_are_found(name: str, run: Run, tmp_path: Path) -> None:
+    """Also those that pip, cpan, gem or luarocks put below /usr/local."""
+    language = need_language(name)
+    file = tmp_path / "search"
+    file.write_text(SEARCHED[name])
+    program = [f"/usr/bin/{language.needs[0]}", *(["-s"] if name == "cpython" else []), file]
+    outside = subprocess.run(program, capture_output=True, text=True, check=True, cwd=tmp_path)
+    searched = {Path(each) for each in outside.stdout.split() if each.startswith("/usr/")}
+    there = {str(each.resolve()) for each in searched if each.is_dir()}
+    assert there, outside
+    tests = "".join(f"test -e {each} && echo {each}; " for each in sorted(there) + NOT_SEARCHED)
+    ran = run(name, CALLS[name].format(tests + "true"))
+    assert set(ran.stdout.split()) == there, ran.outcome
 
 
 def test_make_runs_its_commands(run: Run, tmp_path) -> None:
