@@ -217,7 +217,8 @@ of a small program's CPU time. Make it again after an update of the JDK; root ma
 users. Containers do not use it.
 
 A Java program is one file with any classes, or several files. Of several classes with a `main`, the
-one that the file is named for runs, or else the public one, or else the first.
+one that the file is named for runs, or else the public one, or else the first. The heap may take
+half of the memory limit, and half of 512 MiB where that is lower.
 
 """
 OWN = """\

@@ -123,6 +123,35 @@ def test_modules_of_the_machine_are_found(name: str, run: Run, tmp_path: Path) -
     assert set(ran.stdout.split()) == there, ran.outcome
 
 
+def test_java_compiles_hot_code_with_both_compilers(run: Run) -> None:
+    """The second one halves the time of a program that computes for seconds."""
+    need_language("java")
+    source = """import com.sun.management.HotSpotDiagnosticMXBean;
+    class Main {
+      public static void main(String[] a) {
+        var options = java.lang.management.ManagementFactory.getPlatformMXBean(HotSpotDiagnosticMXBean.class);
+        System.out.println(options.getVMOption("TieredStopAtLevel").getValue());
+      }
+    }"""
+    ran = run("java", source)
+    assert ran.stdout == "4\n", ran.outcome
+
+
+@pytest.mark.parametrize(("memory", "megabytes"), [("128m", 50), ("1g", 400)])
+def test_java_has_half_of_the_memory_for_its_heap(memory: str, megabytes: int, run: Run) -> None:
+    need_language("java")
+    source = """class Main {
+      public static void main(String[] a) {
+        byte[][] all = new byte[MEGABYTES][];
+        for (int i = 0; i < all.length; ++i) all[i] = new byte[1 << 20];
+        System.out.println("held " + all.length);
+      }
+    }"""
+    source = source.replace("MEGABYTES", str(megabytes))
+    ran = run("java", source, options=("--memory", memory))
+    assert ran.stdout == f"held {megabytes}\n", ran.outcome
+
+
 def test_make_runs_its_commands(run: Run, tmp_path) -> None:
     lacks(os.access("/usr/bin/make", os.X_OK), "make")
     (tmp_path / "Makefile").write_text("all: part\n\techo made\npart:\n\techo part > part\n")
