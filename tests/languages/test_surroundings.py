@@ -2,13 +2,17 @@
 # ruff: noqa: E501 programs of other languages
 
 import os
+import shutil
 import subprocess
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from tests.languages.conftest import Run, need_language
 from tests.machine import lacks
+
+LANGUAGE_FILES = Path(__file__).parents[2] / "languages"
 
 CALLS_THE_SHELL = {
     "bash": "sh -c 'echo $((6 * 7))'",
@@ -150,6 +154,42 @@ def test_java_has_half_of_the_memory_for_its_heap(memory: str, megabytes: int, r
     source = source.replace("MEGABYTES", str(megabytes))
     ran = run("java", source, options=("--memory", memory))
     assert ran.stdout == f"held {megabytes}\n", ran.outcome
+
+
+GO = {
+    "CGO_ENABLED": "0",
+    "GO111MODULE": "off",
+    "GOFLAGS": "-buildvcs=false",
+    "PATH": "/usr/bin:/bin",
+}
+
+
+def test_go_takes_the_standard_library_from_the_operators_cache(run: Run, tmp_path: Path) -> None:
+    need_language("go")
+    source = (
+        'package main\nimport "os/user"\nfunc main() { _, e := user.Current(); println(e == nil) }'
+    )
+    cache = Path(tempfile.mkdtemp(prefix="belljar-go-", dir="/var/tmp"))
+    try:
+        own = tmp_path / "own.toml"
+        text = (LANGUAGE_FILES / "go.toml").read_text()
+        own.write_text(
+            text.replace("/var/cache/belljar/go", str(cache)).replace('"go"', '"own"', 1)
+        )
+        cache.chmod(0o755)
+        options = ("--language", own)
+        empty = run("go", source, options=options)
+        assert (empty.status, empty.files) == ("ok", []), empty.outcome
+        # It is used if it looks like one: this one is none, and cannot be made one.
+        (cache / "README").touch()
+        broken = run("go", source, options=options)
+        assert "build cache" in broken.outcome["stderr"], broken.outcome
+        environment = {**GO, "GOCACHE": str(cache), "HOME": str(tmp_path)}
+        subprocess.run(["/usr/bin/go", "build", "os/user"], env=environment, check=True)
+        filled = run("go", source, options=options)
+        assert (filled.status, filled.files) == ("ok", []), filled.outcome
+    finally:
+        shutil.rmtree(cache)
 
 
 def test_make_runs_its_commands(run: Run, tmp_path) -> None:
