@@ -244,6 +244,8 @@ int RunPlan(Plan plan) {
   core::Result<std::shared_ptr<commands::Command>> started =
       (*session)->StartCommand(plan.request, wait);
   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+  if (!started && started.error().error_number == 0)
+    return UsageError("shell", started.error().ToString());
   if (!started) return OwnFailure(started.error());
   commands::Command& command = **started;
   if (command.status().state == commands::CommandState::kNotStarted)
@@ -267,7 +269,13 @@ Command MakeShellCommand(CLI::App& app) {
                 "environment variable of the command; repeatable. None are inherited but TERM");
   AddFlag(shell, "--no-terminal", arguments->no_terminal,
           "give it pipes, also at a terminal: its output and errors stay apart");
-  AddLimitOptions(shell, arguments->limits);
+  LimitOptions& limits = arguments->limits;
+  AddText(shell, "--timeout", limits.timeout, "TIME",
+          "stop the command after this time: 30, 500ms or 2m (default: none)");
+  AddText(shell, "--cpu", limits.cpu, "TIME",
+          "CPU time of the command with all that it starts (default: an hour)");
+  AddText(shell, "--memory", limits.memory, "SIZE",
+          "memory of all commands together, and data of each process (default: 1g)");
   AddIsolationOption(shell, arguments->sandbox);
   SetExamples(shell,
               {"belljar shell  # Bash in the sandbox, with this machine's programs",

@@ -28,11 +28,18 @@ OUTSIDE = {
     "engine/workers",
     "engine/run",
     "engine/pool",
+    "engine/commands",
     "engine/sessions",
     "engine/outside",
 }
 # For what opens sandboxes: how a pool keeps workers ready is not its business.
-SANDBOXES = {"engine/outside", "engine/run", "engine/sessions", "engine/workspace"}
+SANDBOXES = {
+    "engine/outside",
+    "engine/run",
+    "engine/commands",
+    "engine/sessions",
+    "engine/workspace",
+}
 ENGINE = HOST | {"engine/installation", "engine/profiles"} | SANDBOXES
 # In the container (inside) and on the host (engines, image, runsc, backend, packages); both use
 # wire. Code that starts containers does not depend on what runs in them; runsc stores images
@@ -102,16 +109,33 @@ ROOMS: dict[str, set[str]] = {
     "engine/workers": HOST | {"engine/seal", "engine/installation"},
     "engine/run": HOST | {"engine/egress", "engine/waiting", "engine/workers", "engine/workspace"},
     "engine/pool": HOST | {"engine/seal", "engine/waiting", "engine/workers", "engine/run"},
+    "engine/commands": HOST | {"engine/seal", "engine/waiting", "engine/workers"},
     "engine/sessions": HOST
-    | {"engine/egress", "engine/waiting", "engine/workers", "engine/workspace", "engine/run"},
+    | {
+        "engine/commands",
+        "engine/egress",
+        "engine/waiting",
+        "engine/workers",
+        "engine/workspace",
+        "engine/run",
+    },
     "engine/outside": (ENGINE | OUTSIDE | {"engine/seal", "engine/egress"}) - {"engine/outside"},
     **CONTAINER_PARTS,
     **SERVER_PARTS,
     "server": ENGINE | {"container/backend", *SERVER_PARTS},
     "cli": ENGINE
-    | {"engine/egress", "engine/seal", "server", "server/core", "server/audit", "server/config"}
+    | {
+        "engine/egress",
+        "engine/seal",
+        "engine/waiting",
+        "server",
+        "server/core",
+        "server/audit",
+        "server/config",
+    }
     | CONTAINERS_ON_THE_HOST,
-    "python": ENGINE | {"engine/egress", "container/backend", "container/packages"},
+    "python": ENGINE
+    | {"engine/egress", "engine/waiting", "container/backend", "container/packages"},
 }
 
 # Tests, benchmarks and the recorder may include any room, but not both sides in one program.

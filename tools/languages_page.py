@@ -234,39 +234,7 @@ half of the memory limit, and half of 512 MiB where that is lower.
 OWN = """\
 ## A language of your own
 
-A language is a file: `--language ./own.toml`, `Sandbox(language="./own.toml")`, or in
-`execution.languages`, which also takes a folder of such files:
-
-```toml
-schema = 1
-name = "awk"
-extends = "base"
-summary = "AWK, as this machine has it."
-
-[program]
-why = "reports"
-title = "AWK"
-extensions = [".awk"]
-package = "mawk"
-version = ["mawk", "-W", "version"]
-file = "main.awk"
-command = ["mawk", "-f", "{file}"]
-example = 'BEGIN { print "hello" }'
-
-[[paths]]
-path = "{program}"
-why = "the interpreter"
-```
-
-Programs are looked for in `/usr/local/bin`, `/usr/bin` and `/bin`, or named by their whole path.
-
-`[[program.errors]]` reads its errors: `pattern` is an extended regular expression for one line, and
-`groups` says what its groups are (`file`, `line`, `column`, `type`, `message`). Of several lines
-the first counts, or with `last = true` the last. An interpreter may also be started ahead of its
-program (`warm`), report a value (`value`), leave files that are shown (`shows`) or stay for a
-session (`session`): `languages/r.toml` has all, and `java.toml` what is prepared (`prepare`);
-`engine/core/profile.h` says how they talk. Unknown keys and missing reasons are refused with file
-and line. `languages/base.toml` has what all share.
+A language is a file, and [you can add some](own-languages.md): `--language ./own.toml`.
 
 ## The languages
 
@@ -295,6 +263,8 @@ def entry(language: dict[str, Any]) -> tuple[str, ...]:
         notes.append("value")
     if program.get("shows"):
         notes.append("figures and tables")
+    if program.get("commands"):
+        notes.append("[commands](workshop.md)")
     if "jit" in groups:
         notes.append("executable memory")
     return (
@@ -310,7 +280,7 @@ def entry(language: dict[str, Any]) -> tuple[str, ...]:
 def held(language: dict[str, Any]) -> tuple[str, ...]:
     program = language["program"]
     groups = language.get("seccomp", {}).get("groups", [])
-    runs_own = program["command"][0] == "{binary}"
+    runs_own = program["command"][0] == "{binary}" or program.get("commands")
     return (
         f"`{language['name']}`",
         "yes" if "jit" in groups else "no",

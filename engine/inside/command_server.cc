@@ -200,13 +200,7 @@ class CommandServer {
       std::vector<pollfd> watched = {{socket_, POLLIN, 0}, {signals_.get(), POLLIN, 0}};
       for (const Running& each : running_) watched.push_back({each.events.get(), POLLIN, 0});
       if (poll(watched.data(), watched.size(), -1) < 0 && errno != EINTR) _exit(kReportFailed);
-      size_t index = 2;
-      // Those that are started below come later in the list.
-      for (auto each = running_.begin(); index < watched.size(); ++index) {
-        const auto next = std::next(each);
-        if (watched[index].revents != 0 && !Forward(*each)) running_.erase(each);
-        each = next;
-      }
+      ForwardFrom(watched.data() + 2);
       if (watched[1].revents != 0) Reap();
       if (watched[0].revents != 0) Receive();
     }
@@ -226,6 +220,15 @@ class CommandServer {
     if (!core::SendAll(socket_, parts, core::Clock::now() + std::chrono::hours(24))) _exit(kUnused);
   }
 
+  // `watched`: an entry for each that runs, in order.
+  void ForwardFrom(const pollfd* watched) {
+    for (auto each = running_.begin(); each != running_.end(); ++watched) {
+      const bool goes_on = watched->revents == 0 || Forward(*each);
+      if (running_.empty()) return;
+      each = goes_on ? std::next(each) : running_.erase(each);
+    }
+  }
+
   // False: that was the last event.
   bool Forward(Running& running) {
     CommandEvent event;
@@ -238,7 +241,8 @@ class CommandServer {
     }
     // Its supervisor has been killed, and what it has started can no longer be told from others.
     (void)kill(-1, SIGKILL);
-    Send({.kind = CommandEvent::kGone, .command = running.command, .status = SIGKILL});
+    for (const Running& each : std::exchange(running_, {}))
+      Send({.kind = CommandEvent::kGone, .command = each.command, .status = SIGKILL});
     return false;
   }
 

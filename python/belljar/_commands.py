@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NoReturn, Self, TypedDict, cast
 
 from belljar import _host, _options, _session_data
 from belljar._errors import BelljarError
@@ -159,7 +159,7 @@ class Command:
             self._live.status()
         )
         return CommandStatus(
-            state,  # type: ignore[arg-type]
+            cast("CommandState", state),
             code,
             signal,
             why or None,

@@ -183,11 +183,11 @@ class Session:
         """Runs a command in a session of the language "shell", and waits for its end.
 
             >>> with Sandbox(language="shell") as box, box.session() as session:
-            ...     session.files["greeting.txt"] = "hello\n"
+            ...     session.files["greeting.txt"] = "hello\\n"
             ...     session.command(["tr", "a-z", "A-Z"], stdin="hello").stdout
             ...     session.command("wc -l < greeting.txt | tr -d ' '").stdout
             'HELLO'
-            '1\n'
+            '1\\n'
 
         An exception in this thread, such as KeyboardInterrupt, kills it.
 

@@ -3,6 +3,7 @@
 COMMANDS = (
     "run",
     "repl",
+    "shell",
     "validate",
     "rules",
     "serve",

@@ -67,6 +67,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
                 "rules",
                 "run",
                 "serve",
+                "shell",
                 "validate",
                 "version",
             ],
