@@ -34,7 +34,8 @@ std::string_view StateName(CommandState state) {
   return "lost";
 }
 
-Command::Command(uint64_t number, CommandRequest request, std::function<void()> wake)
+Command::Command(uint64_t number, CommandRequest request,
+                 std::shared_ptr<const waiting::Event> wake)
     : number_(number),
       request_(std::move(request)),
       wake_(std::move(wake)),
@@ -71,31 +72,37 @@ core::Result<Piece> Command::Read(Stream stream, uint64_t from, size_t max,
   OutputBuffer& buffer = Of(stream);
   const bool was_full = buffer.IsFull();
   buffer.DropBefore(from);
-  if (was_full && !buffer.IsFull()) wake_();
+  if (was_full && !buffer.IsFull()) wake_->Raise();
   const auto index = static_cast<size_t>(stream);
-  while (!buffer.HasFrom(from) && !IsOver(index, from)) {
+  while (!buffer.HasFrom(from) && !EndsAt(index, from)) {
     if (const auto waited = waiters_.Take(lock, wait, kRead, Late); !waited) return waited.error();
   }
   Piece piece = buffer.From(from, max);
-  piece.is_end = piece.is_end || IsOver(index, piece.end);
+  piece.is_end = piece.is_end || EndsAt(index, piece.end);
   return piece;
 }
 
-bool Command::IsOver(size_t stream, uint64_t address) const {
+bool Command::EndsAt(size_t stream, uint64_t address) const {
   return HasEnded() && address >= ends_[stream];
 }
 
 // Requires mutex_. What cannot be written now stays pending.
 void Command::FlushInput() {
-  while (input_.to && !input_.pending.empty()) {
-    const ssize_t written = write(input_.to.get(), input_.pending.data(), input_.pending.size());
+  while (HasPendingInput()) {
+    const ssize_t written = write(input_.to.get(), input_.pending.data() + input_.written,
+                                  input_.pending.size() - input_.written);
     if (written > 0) {
-      input_.pending.erase(0, static_cast<size_t>(written));
+      input_.written += static_cast<size_t>(written);
     } else if (written < 0 && errno == EAGAIN) {
-      return;
+      break;
     } else if (errno != EINTR) {
       input_.to.Reset();  // nobody reads it
     }
+  }
+  // What is left is moved only once it is less than what has been written.
+  if (2 * input_.written >= input_.pending.size()) {
+    input_.pending.erase(0, input_.written);
+    input_.written = 0;
   }
   if (input_.closes && input_.pending.empty()) input_.to.Reset();
 }
@@ -106,7 +113,8 @@ core::Result<void> Command::Write(std::string_view bytes, const waiting::Wait& w
     if (!input_.to || input_.closes) {
       return core::SystemErrorOf(EPIPE, kWrite, "its standard input is closed");
     }
-    const size_t room = kMaxPendingInput - std::min(kMaxPendingInput, input_.pending.size());
+    const size_t pending = input_.pending.size() - input_.written;
+    const size_t room = kMaxPendingInput - std::min(kMaxPendingInput, pending);
     if (room == 0) {
       if (auto waited = waiters_.Take(lock, wait, kWrite, Late); !waited) return waited.error();
       continue;
@@ -114,7 +122,7 @@ core::Result<void> Command::Write(std::string_view bytes, const waiting::Wait& w
     input_.pending += bytes.substr(0, room);
     bytes.remove_prefix(std::min(room, bytes.size()));
     FlushInput();
-    if (!input_.pending.empty()) wake_();
+    if (HasPendingInput()) wake_->Raise();
   }
   if (!input_.to && !input_.pending.empty())
     return core::SystemErrorOf(EPIPE, kWrite, "its standard input is closed");
@@ -130,7 +138,7 @@ core::Result<void> Command::CloseInput() {
     input_.closes = true;
   }
   FlushInput();
-  wake_();
+  wake_->Raise();
   return {};
 }
 
@@ -138,7 +146,7 @@ core::Result<bool> Command::Signal(int number) {
   const std::lock_guard lock(mutex_);
   if (HasEnded()) return false;
   signals_.push_back(number);
-  wake_();
+  wake_->Raise();
   return true;
 }
 
@@ -154,7 +162,7 @@ core::Result<void> Command::Resize(TerminalSize size) {
 void Command::Kill() {
   const std::lock_guard lock(mutex_);
   is_to_end_ = true;
-  wake_();
+  wake_->Raise();
 }
 
 core::Result<CommandStatus> Command::Await(const waiting::Wait& wait) {

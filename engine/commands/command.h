@@ -18,7 +18,6 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -30,6 +29,7 @@
 #include "engine/core/bytes.h"
 #include "engine/core/fd.h"
 #include "engine/core/result.h"
+#include "engine/waiting/event.h"
 #include "engine/waiting/taker_queue.h"
 #include "engine/waiting/wait.h"
 
@@ -89,7 +89,9 @@ enum class Stream { kOutput, kErrors };
 
 class Command {
  public:
-  Command(uint64_t number, CommandRequest request, std::function<void()> wake);
+  // `wake`: raised when there is something to do for who serves it. Shared: a caller may keep the
+  // command longer than its session.
+  Command(uint64_t number, CommandRequest request, std::shared_ptr<const waiting::Event> wake);
 
   uint64_t number() const { return number_; }
   const CommandRequest& request() const { return request_; }
@@ -120,21 +122,27 @@ class Command {
   struct Input {
     core::UniqueFd to;
     std::string pending;
+    size_t written = 0;   // of it
     bool closes = false;  // once all has been written
   };
 
+  bool HasPendingInput() const { return input_.to && input_.written < input_.pending.size(); }
+  // Nothing of it runs, and no more output comes. Requires mutex_.
+  bool IsOver() const {
+    return HasEnded() && !status_.has_processes && !sources_[0] && !sources_[1];
+  }
   bool HasEnded() const { return status_.state != CommandState::kRunning; }  // requires mutex_
   void Changed() { waiters_.GiveAll({}); }                                   // requires mutex_
   void End(CommandState state, std::string why);                             // requires mutex_
   void FlushInput();                                                         // requires mutex_
-  bool IsOver(size_t stream, uint64_t address) const;                        // requires mutex_
+  bool EndsAt(size_t stream, uint64_t address) const;                        // requires mutex_
   OutputBuffer& Of(Stream stream) { return streams_[static_cast<size_t>(stream)]; }
 
   struct Token {};
 
   const uint64_t number_;
   const CommandRequest request_;
-  const std::function<void()> wake_;  // the runner
+  const std::shared_ptr<const waiting::Event> wake_;
 
   mutable std::mutex mutex_;
   CommandStatus status_;
@@ -154,6 +162,7 @@ class Command {
   core::Deadline check_ = core::Deadline::max();  // its CPU time
   core::Deadline last_resort_ = core::Deadline::max();
   bool is_last_resort_ = false;
+  std::array<core::Deadline, 2> rests_until_{};  // the streams are not looked at before
   waiting::TakerQueue<Token> waiters_;
 };
 

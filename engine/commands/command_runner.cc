@@ -39,6 +39,9 @@ constexpr std::chrono::seconds kEndTimeout{2};
 constexpr std::chrono::milliseconds kMemoryInterval{20};
 constexpr std::chrono::milliseconds kMaxMemoryInterval{250};
 constexpr int kPipeSize = 1 << 20;
+// Between two looks at what nobody reads and most of which is dropped: a flood must not keep a
+// processor of the host busy.
+constexpr std::chrono::milliseconds kRest{4};
 constexpr size_t kMaxArguments = size_t{2} << 20;  // as Linux allows (execve(2))
 
 core::Error Unusable(std::string why) { return core::MakeError(kStart, std::move(why)); }
@@ -152,7 +155,8 @@ core::Result<std::unique_ptr<CommandRunner>> CommandRunner::Begin(workers::Worke
   core::Result<waiting::Event> wake = waiting::Event::Create(kStart);
   if (!wake) return wake.error();
   std::unique_ptr<CommandRunner> runner(
-      new CommandRunner(std::move(worker), std::move(terms), std::move(*wake)));
+      new CommandRunner(std::move(worker), std::move(terms),
+                        std::make_shared<const waiting::Event>(std::move(*wake))));
   if (core::Result<void> begun = runner->BeginSession(); !begun) return begun.error();
   if (core::Result<void> started =
           runner->thread_.Start(kStart, [runner = runner.get()] { runner->Serve(); });
@@ -162,7 +166,8 @@ core::Result<std::unique_ptr<CommandRunner>> CommandRunner::Begin(workers::Worke
   return runner;
 }
 
-CommandRunner::CommandRunner(workers::Worker worker, CommandTerms terms, waiting::Event wake)
+CommandRunner::CommandRunner(workers::Worker worker, CommandTerms terms,
+                             std::shared_ptr<const waiting::Event> wake)
     : terms_(std::move(terms)), worker_(std::move(worker)), wake_(std::move(wake)) {}
 
 CommandRunner::~CommandRunner() {
@@ -170,7 +175,7 @@ CommandRunner::~CommandRunner() {
     const std::lock_guard lock(mutex_);
     is_ending_ = true;
   }
-  wake_.Raise();
+  wake_->Raise();
   thread_.Join();
   EndAll("the session has ended");
   terms_.retire(std::move(worker_));
@@ -185,6 +190,10 @@ core::Result<void> CommandRunner::BeginSession() {
   order.file_size_limit = terms_.limits.file_size.count;
   const std::string_view parts[] = {core::AsBytes(order)};
   const int socket = worker_.socket.get();
+  // A worker that has been taken over must not hold up the thread.
+  const timeval patience{.tv_sec = kEndTimeout.count(), .tv_usec = 0};
+  if (setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0)
+    return core::SystemError("begin a session");
   if (core::Result<void> sent = core::SendAll(socket, parts, deadline); !sent) return sent;
   if (core::Result<void> ready = core::WaitReadable(socket, deadline); !ready) return ready;
   core::WorkerSignal signal;
@@ -234,12 +243,14 @@ core::Result<core::Descriptors> CommandRunner::Connect(Command& command) {
   return guests;
 }
 
+bool CommandRunner::IsOver(const std::shared_ptr<Command>& command) {
+  const std::lock_guard lock(command->mutex_);
+  return command->IsOver();
+}
+
 void CommandRunner::Remember(const std::shared_ptr<Command>& command) {
   if (commands_.size() >= kMaxRemembered) {
-    const auto over = std::ranges::find_if(commands_, [](const std::shared_ptr<Command>& each) {
-      const CommandStatus status = each->status();
-      return status.state != CommandState::kRunning && !status.has_processes;
-    });
+    const auto over = std::ranges::find_if(commands_, IsOver);
     if (over != commands_.end()) commands_.erase(over);
   }
   commands_.push_back(command);
@@ -276,16 +287,13 @@ core::Result<std::shared_ptr<Command>> CommandRunner::Start(CommandRequest reque
   {
     const std::lock_guard lock(mutex_);
     if (is_ending_ || HasEnded()) return Unusable("the session has ended");
-    const auto running = std::ranges::count_if(commands_, [](const auto& each) {
-      const CommandStatus status = each->status();
-      return status.state == CommandState::kRunning || status.has_processes;
-    });
-    if (running >= static_cast<std::ptrdiff_t>(kMaxRunning)) {
+    const auto over = std::ranges::count_if(commands_, IsOver);
+    if (commands_.size() - static_cast<size_t>(over) >= kMaxRunning) {
       return core::SystemErrorOf(
           EBUSY, kStart,
           std::to_string(kMaxRunning) + " commands of the session run: end some, or wait for them");
     }
-    command = std::make_shared<Command>(++last_, std::move(request), [this] { wake_.Raise(); });
+    command = std::make_shared<Command>(++last_, std::move(request), wake_);
   }
   core::Result<core::Descriptors> guests = Connect(*command);
   if (!guests) return guests.error();
@@ -313,13 +321,13 @@ core::Result<std::shared_ptr<Command>> CommandRunner::Start(CommandRequest reque
     return Unusable("the session has ended: " + sent.error().ToString());
   }
   guests->clear();
-  wake_.Raise();
+  wake_->Raise();
   std::unique_lock lock(command->mutex_);
   while (!command->has_begun_ && !command->HasEnded()) {
     const auto late = [] { return std::string("it has not been executed in time"); };
     if (auto waited = command->waiters_.Take(lock, wait, kStart, late); !waited) {
       command->is_to_end_ = true;
-      wake_.Raise();
+      wake_->Raise();
       return waited.error();
     }
   }
@@ -346,7 +354,9 @@ void CommandRunner::Serve() {
       const std::lock_guard lock(mutex_);
       if (is_ending_) return;
     }
-    Watch(commands());
+    std::vector<std::shared_ptr<Command>> live = commands();
+    std::erase_if(live, IsOver);
+    Watch(live);
     if (HasEnded()) return EndAll("the processes of the session have been killed");
   }
 }
@@ -356,7 +366,7 @@ void CommandRunner::Watch(const std::vector<std::shared_ptr<Command>>& commands)
   constexpr size_t kEach = 3;
   core::Deadline next = core::Deadline::max();
   const core::Deadline now = core::Clock::now();
-  std::vector<pollfd> polled = {{wake_.fd(), POLLIN, 0},
+  std::vector<pollfd> polled = {{wake_->fd(), POLLIN, 0},
                                 {worker_.socket.get(), POLLIN, 0},
                                 {worker_.process.ended_fd(), POLLIN, 0}};
   CheckMemory(commands, now);
@@ -365,15 +375,16 @@ void CommandRunner::Watch(const std::vector<std::shared_ptr<Command>>& commands)
     const std::lock_guard lock(each->mutex_);
     next = std::min(next, Check(*each, now));
     for (size_t i = 0; i < each->sources_.size(); ++i) {
-      const bool reads = each->sources_[i] && !each->streams_[i].IsFull();
+      const bool rests = now < each->rests_until_[i];
+      if (rests) next = std::min(next, each->rests_until_[i]);
+      const bool reads = each->sources_[i] && !each->streams_[i].IsFull() && !rests;
       polled.push_back({reads ? each->sources_[i].get() : -1, POLLIN, 0});
     }
-    const bool writes = each->input_.to && !each->input_.pending.empty();
-    polled.push_back({writes ? each->input_.to.get() : -1, POLLOUT, 0});
+    polled.push_back({each->HasPendingInput() ? each->input_.to.get() : -1, POLLOUT, 0});
   }
   const int timeout = next == core::Deadline::max() ? -1 : core::PollTimeout(next);
   if (poll(polled.data(), polled.size(), timeout) < 0) return;  // EINTR
-  if (polled[0].revents != 0) wake_.Lower();
+  if (polled[0].revents != 0) wake_->Lower();
   for (size_t i = 0; i < commands.size(); ++i) {
     Move(*commands[i], &polled[kEach + i * kEach]);
     CarryOut(*commands[i]);
@@ -391,6 +402,7 @@ void CommandRunner::Move(Command& command, const pollfd* polled) {
       command.sources_[i].Reset();
       command.streams_[i].Close();
     }
+    if (command.streams_[i].IsDropping()) command.rests_until_[i] = core::Clock::now() + kRest;
     has_changed = true;
   }
   if (polled[2].revents != 0) {
@@ -588,6 +600,7 @@ void CommandRunner::EndAll(const std::string& why) {
       each->streams_[i].Close();
     }
     each->input_.to.Reset();
+    each->terminal_.Reset();
     each->Changed();
   }
 }

@@ -52,12 +52,14 @@ class CommandRunner {
   const std::vector<host::LayerState>& layers() const { return worker_.layers; }
 
  private:
-  CommandRunner(workers::Worker worker, CommandTerms terms, waiting::Event wake);
+  CommandRunner(workers::Worker worker, CommandTerms terms,
+                std::shared_ptr<const waiting::Event> wake);
 
   core::Result<void> BeginSession();
   core::Result<void> Send(const core::CommandOrder& order, std::string_view bytes = {},
                           std::span<const int> descriptors = {});
   core::Result<core::Descriptors> Connect(Command& command);
+  static bool IsOver(const std::shared_ptr<Command>& command);
   void Remember(const std::shared_ptr<Command>& command);
 
   void Serve();
@@ -74,7 +76,7 @@ class CommandRunner {
 
   const CommandTerms terms_;
   workers::Worker worker_;
-  const waiting::Event wake_;
+  const std::shared_ptr<const waiting::Event> wake_;
   core::Thread thread_;
 
   std::mutex sending_;

@@ -28,6 +28,8 @@ class OutputBuffer {
   OutputBuffer(size_t capacity, bool waits) : capacity_(capacity), waits_(waits) {}
 
   bool IsFull() const { return waits_ && kept() >= capacity_; }
+  // It is full of what nobody has read, and what comes is at the cost of that.
+  bool IsDropping() const { return !waits_ && kept() >= capacity_; }
   // Reads what a descriptor has, once. False: it has come to its end.
   bool ReadFrom(int fd);
   void Close() { is_closed_ = true; }

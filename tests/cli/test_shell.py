@@ -139,6 +139,7 @@ def test_a_terminal_with_completion_interrupts_and_stops(
     opened.type("fg\n")
     opened.shows("exec cat'\r\n")
     opened.type("\x03")
+    opened.shows("jar:~$ ")  # what is typed before that is dropped by the terminal
     opened.type("echo code $?\n")
     opened.shows("code 130\r\n")
     opened.type("exit 9\n")

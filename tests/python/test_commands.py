@@ -261,6 +261,23 @@ def test_commands_are_listed_and_end_with_the_session(box: belljar.Sandbox) -> N
         session.command(["true"])
 
 
+def test_a_command_can_be_used_after_its_session(box: belljar.Sandbox) -> None:
+    with box.session() as session:
+        command = session.spawn(["sh", "-c", "echo on; cat"])
+        typed = session.spawn(["cat"], terminal=True)
+        assert command.read().content == b"on\n"
+    assert command.wait().state == typed.wait().state == "lost"
+    for each in (command, typed):
+        each.kill()
+        each.close_input()
+        assert not each.signal(signal.SIGTERM)
+        with pytest.raises(BrokenPipeError):
+            each.write("x")
+        assert each.read(10**6).last
+    assert command.read().content == b"on\n"
+    typed.resize(100, 30)
+
+
 def test_sessions_do_not_see_each_other(box: belljar.Sandbox) -> None:
     with box.session() as one, box.session() as other:
         sleeper = one.spawn(["sleep", "777"])
@@ -329,12 +346,15 @@ def test_job_control_by_keys(session: belljar.Session) -> None:
     shell.write("sleep 1000\n")
     until(lambda: "sleep" in session.command("ps -e -o comm").stdout)
     shell.write("\x03")
+    # What is typed before the prompt is dropped by the terminal.
+    until(lambda: screen(shell).count("jar:~$ ") == 2, lambda: screen(shell))
     shell.write("echo code $?\n")
     shows("code 130\r\n")
     shell.write("sleep 1001\n")
     until(lambda: "sleep" in session.command("ps -e -o comm").stdout)
     shell.write("\x1a")
     shows("Stopped")
+    until(lambda: screen(shell).count("jar:~$ ") == 4, lambda: screen(shell))
     shell.write("kill %1; stty size\n")
     shows("24 80\r\n")
     shell.resize(132, 43)
