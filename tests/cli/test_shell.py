@@ -135,11 +135,13 @@ def test_a_terminal_with_completion_interrupts_and_stops(
     opened.type("typed\n")
     opened.shows("typed\r\ntyped\r\n")
     opened.type("\x1a")
+    # What is typed before the prompt is dropped by the terminal, here and after Ctrl-C.
     opened.shows("Stopped")
+    opened.shows("jar:~$ ")
     opened.type("fg\n")
     opened.shows("exec cat'\r\n")
     opened.type("\x03")
-    opened.shows("jar:~$ ")  # what is typed before that is dropped by the terminal
+    opened.shows("jar:~$ ")
     opened.type("echo code $?\n")
     opened.shows("code 130\r\n")
     opened.type("exit 9\n")
