@@ -19,7 +19,6 @@
 #include "engine/core/flat.h"
 #include "engine/core/profile.h"
 #include "engine/core/text.h"
-#include "engine/core/wire.h"
 #include "engine/host/suggest.h"
 #include "engine/seal/privileges.h"
 #include "engine/workers/process_tree.h"
@@ -31,8 +30,8 @@ using core::CommandEvent;
 using core::CommandOrder;
 
 constexpr char kStart[] = "start a command";
-// Takes a millisecond, unless the machine is busy.
-constexpr std::chrono::seconds kBeginTimeout{20};
+// For the worker to take an order: microseconds, unless the machine is busy.
+constexpr std::chrono::seconds kSendTimeout{20};
 // For a command and its descendants to end once they have been killed.
 constexpr std::chrono::seconds kEndTimeout{2};
 // As a process fills memory; twice as long each time that nothing has used the processor.
@@ -182,26 +181,11 @@ CommandRunner::~CommandRunner() {
 }
 
 core::Result<void> CommandRunner::BeginSession() {
-  const core::Deadline deadline = core::Clock::now() + kBeginTimeout;
-  worker_.use = workers::WorkerUse::kSession;
-  core::SessionOrder order;
-  order.kind = core::SessionOrder::kBegin;
-  order.memory_limit = terms_.limits.memory.count;
-  order.file_size_limit = terms_.limits.file_size.count;
-  const std::string_view parts[] = {core::AsBytes(order)};
-  const int socket = worker_.socket.get();
   // A worker that has been taken over must not hold up the thread.
   const timeval patience{.tv_sec = kEndTimeout.count(), .tv_usec = 0};
-  if (setsockopt(socket, SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0)
+  if (setsockopt(worker_.socket.get(), SOL_SOCKET, SO_SNDTIMEO, &patience, sizeof patience) != 0)
     return core::SystemError("begin a session");
-  if (core::Result<void> sent = core::SendAll(socket, parts, deadline); !sent) return sent;
-  if (core::Result<void> ready = core::WaitReadable(socket, deadline); !ready) return ready;
-  core::WorkerSignal signal;
-  // Sent by our own code, in one piece.
-  if (core::Result<void> got = core::ReceiveExactly(socket, &signal, sizeof signal); !got)
-    return core::MakeError("begin a session", "its process has ended: " + got.error().ToString());
-  if (signal.kind == core::WorkerSignal::kAwake) return {};
-  return core::MakeError("begin a session", "unknown signal");
+  return workers::BeginSession(worker_, terms_.limits);
 }
 
 // --- starting ------------------------------------------------------------------------------------
@@ -212,7 +196,7 @@ core::Result<void> CommandRunner::Send(const CommandOrder& order, std::string_vi
   const int socket = worker_.socket.get();
   if (auto sent = core::SendMessage(socket, core::AsBytes(order), descriptors); !sent) return sent;
   const std::string_view parts[] = {bytes};
-  return core::SendAll(socket, parts, core::Clock::now() + kBeginTimeout);
+  return core::SendAll(socket, parts, core::Clock::now() + kSendTimeout);
 }
 
 // The guest's ends.

@@ -166,7 +166,7 @@ core::Result<void> LanguageCatalogue::NeedSessions(const core::Profile& language
   if (language.program->has_sessions()) return {};
   std::vector<std::string> names = {kPython};
   for (const core::Profile& each : languages_) {
-    if (each.program->has_sessions()) names.push_back(each.name);
+    if (!each.program->session.empty()) names.push_back(each.name);
   }
   return core::MakeError(language.program->title + " programs run one at a time; sessions are in " +
                              core::Joined(names),

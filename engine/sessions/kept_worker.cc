@@ -7,7 +7,6 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/socket.h"
-#include "engine/core/wire.h"
 #include "engine/run/execution.h"
 #include "engine/workers/process_tree.h"
 #include "engine/workspace/workspace.h"
@@ -15,8 +14,6 @@
 namespace belljar::sessions {
 namespace {
 
-// Takes a millisecond, unless the machine is busy.
-constexpr std::chrono::seconds kBeginTimeout{20};
 // For processes that have been sent a signal to stop.
 constexpr std::chrono::seconds kStopTimeout{2};
 
@@ -30,23 +27,8 @@ core::Result<std::unique_ptr<LiveInterpreter>> KeptWorker::Begin(workers::Worker
 }
 
 core::Result<void> KeptWorker::Begin() {
-  constexpr char kBegin[] = "begin a session";
-  const core::Deadline deadline = core::Clock::now() + kBeginTimeout;
-  worker_.use = workers::WorkerUse::kSession;
-  core::SessionOrder order;
-  order.kind = core::SessionOrder::kBegin;
-  order.memory_limit = terms_.limits.memory.count;
-  order.file_size_limit = terms_.limits.file_size.count;
-  const std::string_view parts[] = {core::AsBytes(order)};
-  const int socket = worker_.socket.get();
-  if (core::Result<void> sent = core::SendAll(socket, parts, deadline); !sent) return sent;
-  if (core::Result<void> ready = core::WaitReadable(socket, deadline); !ready) return ready;
-  core::WorkerSignal signal;
-  // Sent by our own code, in one piece.
-  if (core::Result<void> got = core::ReceiveExactly(socket, &signal, sizeof signal); !got) {
-    return core::MakeError(kBegin, "its process has ended: " + got.error().ToString());
-  }
-  if (signal.kind != core::WorkerSignal::kAwake) return core::MakeError(kBegin, "unknown signal");
+  if (core::Result<void> begun = workers::BeginSession(worker_, terms_.limits); !begun)
+    return begun;
   worker_.process.Pause();
   return {};
 }

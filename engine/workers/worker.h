@@ -12,6 +12,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/limits.h"
 #include "engine/core/process.h"
+#include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/seal/self_report.h"
 #include "engine/seal/worker_resources.h"
@@ -47,6 +48,9 @@ struct Worker {
   // Used before this run: by a single run's process to start up, or in a session by earlier cells.
   std::chrono::microseconds cpu_before{0};
 };
+
+// The worker of a run, which waits for its request, becomes that of a session with these limits.
+core::Result<void> BeginSession(Worker& worker, const core::Limits& limits);
 
 }  // namespace belljar::workers
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from belljar._async import AsyncSandbox
+    from belljar._async_commands import AsyncCommand
     from belljar._async_session import AsyncSession
     from belljar._commands import Command, CommandFailed, CommandResult, CommandStatus, Output
     from belljar._errors import BelljarError, SessionBusy, SessionClosed
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 __all__ = [
     "Analysis",
     "Artifact",
+    "AsyncCommand",
     "AsyncSandbox",
     "AsyncSession",
     "BelljarError",
@@ -100,6 +102,7 @@ __all__ = [
 # milliseconds to link, and asyncio takes longer to import than everything else together.
 _MODULES = {
     "_async": ("AsyncSandbox",),
+    "_async_commands": ("AsyncCommand",),
     "_async_session": ("AsyncSession",),
     "_commands": ("Command", "CommandFailed", "CommandResult", "CommandStatus", "Output"),
     "_errors": ("BelljarError", "SessionBusy", "SessionClosed"),

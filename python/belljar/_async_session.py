@@ -8,7 +8,9 @@ from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar, Unpack
 
-from belljar import _host
+from belljar import _commands, _host, _options
+from belljar._async_commands import AsyncCommand, result_of
+from belljar._commands import Command, CommandOptions, CommandResult
 from belljar._errors import BelljarError, SessionBusy, SessionClosed
 from belljar._loop import LoopCalls, LoopThreads
 from belljar._options import FileContent
@@ -170,6 +172,71 @@ class AsyncSession:
     def interrupt(self) -> bool:
         """Like `Session.interrupt`."""
         return self._session is not None and self._session.interrupt()
+
+    # --- commands ---------------------------------------------------------------------------------
+
+    async def command(
+        self,
+        arguments: str | Iterable[str],
+        *,
+        stream: Callable[[str, str], object] | None = None,
+        check: bool = False,
+        **options: Unpack[CommandOptions],
+    ) -> CommandResult:
+        """Like `Session.command`. Cancelling the task kills the command. `stream` is called in the
+        event loop's thread.
+
+        >>> import asyncio
+        >>> async def main():
+        ...     async with AsyncSandbox(language="shell") as box, box.session() as session:
+        ...         results = await asyncio.gather(*(session.command(f"echo {i}") for i in range(3)))
+        ...         return [result.stdout for result in results]
+        >>> asyncio.run(main())
+        ['0\\n', '1\\n', '2\\n']
+        """
+        shows = None if stream is None else _options.stream("stream", stream)
+        request = _commands.foreground_request(arguments, options, shows is not None)
+        session = await self._opened()
+        command = await self._started(lambda: Command(_host.start_command(session._live, request)))
+        result = await result_of(command, shows, request["buffer"])
+        return result.raise_for_status() if check else result
+
+    async def spawn(
+        self,
+        arguments: str | Iterable[str],
+        *,
+        terminal: bool | tuple[int, int] = False,
+        **options: Unpack[CommandOptions],
+    ) -> AsyncCommand:
+        """Like `Session.spawn`."""
+        session = await self._opened()
+        return await self._started(partial(session.spawn, arguments, terminal=terminal, **options))
+
+    async def _started(self, start: Callable[[], Command]) -> AsyncCommand:
+        """What `start` makes in another thread. A cancellation kills it, also if it comes later."""
+        made: list[Command] = []
+        is_cancelled = False
+
+        def start_here() -> None:
+            made.append(start())
+            if is_cancelled:
+                made[0].kill()
+
+        try:
+            await self._threads.do_at_once(start_here)
+        except BaseException:
+            is_cancelled = True
+            for each in made:
+                each.kill()
+            raise
+        return AsyncCommand(self._threads, made[0])
+
+    @property
+    def commands(self) -> tuple[AsyncCommand, ...]:
+        """Like `Session.commands`. There are none before the session has opened."""
+        if self._session is None:
+            return ()
+        return tuple(AsyncCommand(self._threads, each) for each in self._session.commands)
 
     # --- languages --------------------------------------------------------------------------------
 

@@ -24,9 +24,10 @@ CommandState = Literal[
 Stream = Literal["stdout", "stderr"]
 
 _KEPT = "1m"
-_PIECE = 1 << 18
+PIECE = 1 << 18
 _SHELL = ["/bin/bash", "-c"]
 _TERMINAL = (80, 24)
+_FOREGROUND = {"timeout": 120, "cpu": 600}
 
 
 class CommandOptions(TypedDict, total=False):
@@ -186,7 +187,7 @@ class Command:
         begin: int = 0,
         *,
         stream: Stream = "stdout",
-        most: Size = _PIECE,
+        most: Size = PIECE,
         timeout: Seconds | None = None,
     ) -> Output:
         """Reads a stream from an address on: what it has, or will have.
@@ -315,36 +316,38 @@ def request(
     }
 
 
-class _Collector:
-    """Reads a stream while a command runs, for a caller who wants all of it as it comes."""
+def foreground_request(
+    arguments: str | Iterable[str], options: Mapping[str, Any], waits_for_reader: bool
+) -> CommandRequest:
+    """Of a command that its caller waits for."""
+    given = {name: value for name, value in options.items() if value is not None}
+    return request(
+        arguments, {**_FOREGROUND, "stdin": "", **given}, waits_for_reader=waits_for_reader
+    )
 
-    def __init__(
-        self, command: Command, stream: Stream, show: Callable[[str, str], object]
-    ) -> None:
-        self._command, self._stream, self._show = command, stream, show
-        self.error: BaseException | None = None
-        self.kept = bytearray()
+
+class Kept:
+    """A stream that is shown as it comes, and of which the end is kept."""
+
+    def __init__(self, show: Callable[[str, str], object], stream: Stream, most: int) -> None:
+        self._show = show
+        self.stream: Stream = stream
+        self._most = most
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self.content = bytearray()
         self.dropped = 0
+        self.end = 0
 
-    def read(self, most: int) -> None:
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        begin, last = 0, False
-        while not last:
-            piece = self._command.read(begin, stream=self._stream)
-            begin, last = piece.end, piece.last
-            if text := decoder.decode(piece.content, last):
-                self._show(text, self._stream)
-            self.kept += piece.content
-            if (over := len(self.kept) - most) > 0:
-                del self.kept[:over]
-                self.dropped += over
-
-    def read_safely(self, most: int) -> None:
-        try:
-            self.read(most)
-        except BaseException as error:
-            self.error = error
-            self._command.kill()
+    def take(self, piece: Output) -> bool:
+        """Whether it was the last."""
+        self.end = piece.end
+        if text := self._decoder.decode(piece.content, piece.last):
+            self._show(text, self.stream)
+        self.content += piece.content
+        if (over := len(self.content) - self._most) > 0:
+            del self.content[:over]
+            self.dropped += over
+        return piece.last
 
 
 def result_of(
@@ -353,14 +356,14 @@ def result_of(
     """Waits for its end. An exception here, such as KeyboardInterrupt, kills it."""
     try:
         if show is None:
-            return _read_after_end(command)
+            return read_after_end(command)
         return _read_while_it_runs(command, show, most)
     except BaseException:
         command.kill()
         raise
 
 
-def _read_after_end(command: Command) -> CommandResult:
+def read_after_end(command: Command) -> CommandResult:
     status = command.wait()
     out, err = (command.read(stream=each, most="64m") for each in ("stdout", "stderr"))
     return _result(command, status, (out.content, out.begin), (err.content, err.begin))
@@ -369,16 +372,32 @@ def _read_after_end(command: Command) -> CommandResult:
 def _read_while_it_runs(
     command: Command, show: Callable[[str, str], object], most: int
 ) -> CommandResult:
-    out = _Collector(command, "stdout", show)
-    err = _Collector(command, "stderr", show)
-    other = threading.Thread(target=err.read_safely, args=(most,), daemon=True)
+    out, err = Kept(show, "stdout", most), Kept(show, "stderr", most)
+    errors: list[BaseException] = []
+
+    def follow(kept: Kept) -> None:
+        while not kept.take(command.read(kept.end, stream=kept.stream)):
+            pass
+
+    def follow_errors() -> None:
+        try:
+            follow(err)
+        except BaseException as error:
+            errors.append(error)
+            command.kill()
+
+    other = threading.Thread(target=follow_errors, daemon=True)
     other.start()
-    out.read(most)
+    follow(out)
     other.join()
-    if err.error is not None:
-        raise err.error
-    pieces = [(bytes(each.kept), each.dropped) for each in (out, err)]
-    return _result(command, command.wait(), *pieces)
+    if errors:
+        raise errors[0]
+    return result_from(command, command.wait(), out, err)
+
+
+def result_from(command: Command, status: CommandStatus, out: Kept, err: Kept) -> CommandResult:
+    pieces = [(bytes(each.content), each.dropped) for each in (out, err)]
+    return _result(command, status, *pieces)
 
 
 def _result(

@@ -207,11 +207,8 @@ class Session:
             BelljarError: There is no such program, with the nearest; or too many commands run.
             SessionClosed: The session has ended.
         """
-        defaults: CommandOptions = {"timeout": 120, "cpu": 600}
-        given: dict[str, Any] = {**defaults, **{k: v for k, v in options.items() if v is not None}}
-        given["stdin"] = given.get("stdin", "")
         shows = None if stream is None else _options.stream("stream", stream)
-        request = _commands.request(arguments, given, waits_for_reader=shows is not None)
+        request = _commands.foreground_request(arguments, options, shows is not None)
         command = Command(_host.start_command(self._live, request))
         result = _commands.result_of(command, shows, request["buffer"])
         return result.raise_for_status() if check else result

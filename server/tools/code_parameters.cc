@@ -135,7 +135,7 @@ core::Result<const EnabledProfile*> ChosenLanguage(const Sandboxes& sandboxes,
   const auto only_python = [&](const std::string& what) {
     return core::MakeError(what + " is for Python, not for " + title, "");
   };
-  if (opens_session && !(*language)->profile.program->has_sessions()) {
+  if (opens_session && (*language)->profile.program->session.empty()) {
     return core::MakeError(
         title + " programs run one at a time; open a session of another language", "");
   }

@@ -18,7 +18,7 @@ from tests.machine import ROOT
 
 SESSION = Path(__file__).with_name("session_languages.py")
 # cpython is no language of these services, whose Python is the embedded one.
-LANGUAGES = sorted(set(ALL) - {"cpython"})
+LANGUAGES = sorted(set(ALL) - {"cpython", "shell"})
 WAYS = ("fusion", "piston", "judge0")
 COMPILED = ("c", "cpp", "go", "java", "rust", "typescript")
 

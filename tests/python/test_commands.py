@@ -1,5 +1,6 @@
 """Commands in a session of the shell."""
 
+import asyncio
 import os
 import signal
 import threading
@@ -394,3 +395,43 @@ def test_what_has_no_terminal_cannot_be_resized(session: belljar.Session) -> Non
     command = session.spawn(["sleep", "1000"])
     with pytest.raises(ValueError, match="has none"):
         command.resize(80, 24)
+
+
+# --- asyncio --------------------------------------------------------------------------------------
+
+
+def test_commands_of_asyncio() -> None:
+    need_language("shell")
+
+    async def main() -> None:
+        shown: list[str] = []
+        async with belljar.AsyncSandbox(language="shell") as box, box.session() as session:
+            assert session.commands == ()
+            results = await asyncio.gather(
+                session.command(["cat"], stdin="x"),
+                session.command("exit 3"),
+                session.command("echo out; echo err >&2", stream=lambda *each: shown.extend(each)),
+            )
+            assert [each.exit_code for each in results] == [0, 3, 0]
+            assert results[0].stdout == "x" and results[2].stderr == "err\n"
+            assert sorted(shown) == ["err\n", "out\n", "stderr", "stdout"]
+            with pytest.raises(belljar.CommandFailed):
+                await session.command(["false"], check=True)
+            with pytest.raises(belljar.BelljarError, match="no command"):
+                await session.command(["nosuchcommand-7"])
+            command = await session.spawn("read line; echo got $line", terminal=True)
+            with pytest.raises(TimeoutError):
+                await command.wait(0.01)
+            await command.write("typed\n")
+            assert (await command.wait()).ok
+            assert [line async for line in command.lines()] == ["typed\r", "got typed\r"]
+            assert [each.id for each in session.commands][-1] == command.id
+            many = [asyncio.ensure_future(session.command(["sleep", "1000"])) for _ in range(9)]
+            await asyncio.sleep(0)  # sleeps: they begin
+            for each in many:
+                each.cancel()
+            await asyncio.gather(*many, return_exceptions=True)
+            assert (await session.command(["true"])).ok
+            until(lambda: all(each.status.state != "running" for each in session.commands))
+
+    asyncio.run(main())
