@@ -189,10 +189,10 @@ class AsyncSession:
         >>> import asyncio
         >>> async def main():
         ...     async with AsyncSandbox(language="shell") as box, box.session() as session:
-        ...         results = await asyncio.gather(*(session.command(f"echo {i}") for i in range(3)))
-        ...         return [result.stdout for result in results]
+        ...         both = await asyncio.gather(*(session.command(f"echo {i}") for i in range(2)))
+        ...         return [result.stdout for result in both]
         >>> asyncio.run(main())
-        ['0\\n', '1\\n', '2\\n']
+        ['0\\n', '1\\n']
         """
         shows = None if stream is None else _options.stream("stream", stream)
         request = _commands.foreground_request(arguments, options, shows is not None)
