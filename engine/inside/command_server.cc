@@ -77,7 +77,7 @@ struct Failure {
   signal(SIGPIPE, SIG_DFL);
   sigset_t none;
   sigemptyset(&none);
-  (void)sigprocmask(SIG_SETMASK, &none, nullptr);
+  (void)pthread_sigmask(SIG_SETMASK, &none, nullptr);
   std::vector<char*> environment = Pointers(start.environment);
   environ = environment.data();
   (void)execvp(start.arguments.front().c_str(), Pointers(start.arguments).data());
@@ -118,7 +118,7 @@ class Supervisor {
     if (setsid() < 0) return failed();
     sigset_t watched;
     sigfillset(&watched);
-    (void)sigprocmask(SIG_BLOCK, &watched, nullptr);
+    (void)pthread_sigmask(SIG_BLOCK, &watched, nullptr);
     sigemptyset(&watched);
     sigaddset(&watched, SIGCHLD);
     signals_ = core::UniqueFd(signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK));

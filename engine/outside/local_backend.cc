@@ -132,12 +132,13 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenCommands(
     const sessions::SessionOptions& options, workers::Worker worker,
     std::shared_ptr<const sessions::OpenedSessions::Use> use) {
   const workers::ZygoteOptions& zygote = pool_->options().zygote;
-  commands::CommandTerms terms{.limits = options.limits,
-                               .most = zygote.plan.ceiling,
-                               .environment = zygote.program->environment,
-                               .retire = [pool = pool_.get(), use](workers::Worker spent) {
-                                 pool->Retire(std::move(spent));
-                               }};
+  commands::CommandTerms terms{
+      .limits = options.limits,
+      .most = zygote.plan.ceiling,
+      .environment = zygote.program->environment,
+      .retire = [pool = pool_.get(), use = std::move(use)](workers::Worker spent) {
+        pool->Retire(std::move(spent));
+      }};
   core::Result<std::unique_ptr<commands::CommandRunner>> runner =
       commands::CommandRunner::Begin(std::move(worker), std::move(terms));
   if (!runner) return runner.error();

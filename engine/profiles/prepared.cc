@@ -41,8 +41,8 @@ bool IsOurs(const struct stat& status) { return status.st_uid == 0 || status.st_
 
 std::vector<std::string> PreparedFolders() {
   std::vector<std::string> folders;
-  const char* const cache = getenv("XDG_CACHE_HOME");
-  const char* const home = getenv("HOME");
+  const char* const cache = getenv("XDG_CACHE_HOME");  // NOLINT(concurrency-mt-unsafe): none is set
+  const char* const home = getenv("HOME");             // NOLINT(concurrency-mt-unsafe): likewise
   if (cache && cache[0] == '/') {
     folders.push_back(std::string(cache) + "/belljar/languages");
   } else if (geteuid() != 0 && home && home[0] == '/') {
