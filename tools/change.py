@@ -5,8 +5,8 @@
     tools/change.py --left-out tests|programs WORD…
 
 `tests/landing.toml` is the table. Words: `docs` alone, if only pages changed; otherwise `tests` and
-the extras of the files. Everything is needed where the table or the build changed, and where it is
-not known what changed. Default for BASE: default_base().
+the extras of the files. Everything is needed where that changed which all depend on, and where
+it is not known what changed. Default for BASE: default_base().
 --left-out prints the Python tests, or the C++ test programs, that only other words need.
 """
 

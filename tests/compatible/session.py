@@ -19,6 +19,7 @@ from urllib.parse import urlsplit
 import judge0
 import sandbox_fusion as fusion
 import ultra_piston
+from piston import piston_client
 
 URL, TOKEN, SOURCES = sys.argv[1:]
 WITH_TOKEN = f"http://any:{TOKEN}@{urlsplit(URL).netloc}"
@@ -137,7 +138,7 @@ def with_rewards() -> dict[str, Any]:
 
 
 def with_piston() -> dict[str, Any]:
-    client = ultra_piston.PistonClient(base_url=f"{WITH_TOKEN}/api/v2/", rate_limit=0)
+    client = piston_client(WITH_TOKEN)
 
     def execute(code: str, **more: Any) -> dict[str, Any]:
         file = ultra_piston.File(name="main.py", content=code)

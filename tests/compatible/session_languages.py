@@ -1,9 +1,11 @@
-"""Programs of the languages besides Python by the clients of other services, in one process. Reads
-them from standard input and prints the results, both as one JSON object.
+"""Programs of the languages besides Python by the clients of other services, in one process.
+Prints what the services list, and then for each line of standard input the results of its programs,
+each as one line of JSON.
 
     session_languages.py URL TOKEN
 
-{"bash": {"ok": {"code": "echo hello"}, "hello": {"code": …, "args": […], "stdin": "in"}}}
+{"language": "bash", "programs": {"ok": {"code": "echo hello", "ways": ["fusion", "piston"]}}}
+{"fusion": {"ok": {…}}, "piston": {"ok": {…}}}
 """
 
 import json
@@ -15,6 +17,7 @@ from urllib.parse import urlsplit
 import judge0
 import sandbox_fusion as fusion
 import ultra_piston
+from piston import piston_client
 
 URL, TOKEN = sys.argv[1:]
 WITH_TOKEN = f"http://any:{TOKEN}@{urlsplit(URL).netloc}"
@@ -24,7 +27,7 @@ FUSION = {"javascript": "nodejs", "r": "R", "sqlite": "sql", "c": None, "octave"
 PISTON = {"cpp": "c++", "r": "rscript", "sqlite": "sqlite3"}
 
 Asked = dict[str, Any]
-piston = ultra_piston.PistonClient(base_url=f"{WITH_TOKEN}/api/v2/", rate_limit=0)
+piston = piston_client(WITH_TOKEN)
 judge = judge0.Client(URL, {"X-Auth-Token": TOKEN})
 
 
@@ -86,17 +89,19 @@ def by_judge0(language: str, program: Asked) -> Asked:
 WAYS = {"fusion": by_fusion, "piston": by_piston, "judge0": by_judge0}
 
 if __name__ == "__main__":
-    programs = json.load(sys.stdin)
+    runtimes = {each.language: each.model_dump() for each in piston.get_runtimes()}
+    names = {each.id: each.name for each in judge.languages}
+    print(json.dumps({"runtimes": runtimes, "languages": names}), flush=True)
     with ThreadPoolExecutor(3) as threads:
-        asked = {
-            (way, language, name): threads.submit(run, language, program)
-            for language, its in programs.items()
-            for name, program in its.items()
-            for way, run in WAYS.items()
-        }
-    results: dict[str, dict[str, dict[str, Any]]] = {way: {} for way in WAYS}
-    for (way, language, name), future in asked.items():
-        results[way].setdefault(language, {})[name] = future.result()
-    results["runtimes"] = {each.language: each.model_dump() for each in piston.get_runtimes()}
-    results["languages"] = {each.id: each.name for each in judge.languages}
-    print(json.dumps(results))
+        for line in sys.stdin:
+            asked = json.loads(line)
+            running = {
+                (way, name): threads.submit(run, asked["language"], program)
+                for name, program in asked["programs"].items()
+                for way, run in WAYS.items()
+                if way in program.get("ways", WAYS)
+            }
+            results: dict[str, dict[str, Asked | None]] = {way: {} for way in WAYS}
+            for (way, name), future in running.items():
+                results[way][name] = future.result()
+            print(json.dumps(results), flush=True)

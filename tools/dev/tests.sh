@@ -1,8 +1,8 @@
 # shellcheck shell=bash
 # Sourced by ./dev: the C++ and Python tests, the soak tests, and those of the Helm chart.
 
-# Most tests spend their time waiting: for a process to start, a limit to be reached, a client.
-AT_A_TIME=$((2 * JOBS))
+# Many tests spend their time waiting: for a process to start, a limit to be reached, a client.
+AT_A_TIME=$((JOBS + 1))
 
 # left_out tests|programs: those that a change in CI does not need (CI_NEEDS: words of
 # tests/landing.toml), one per line
@@ -164,9 +164,11 @@ without_engines() {
 }
 
 # In CI, which has engines: all tests without them, so that none takes one for granted, and then, with
-# engines, those that asked for one, if the change needs them.
+# engines, those that asked for one, if the change needs them. What breaks everywhere ends soon, with its
+# reasons, rather than at the limit of time of a whole run.
 run_pytest_twice() {
   local later="$BUILD/report/engines-later.txt" status=0
+  set -- --maxfail 40 --max-suite-reruns 20 "$@"
   : >"$later"
   BELLJAR_TEST_ENGINES_LATER="$later" without_engines run_pytest "$@" || status=1
   if [[ ! -s "$later" ]]; then
@@ -209,6 +211,7 @@ prepare_tests() {
       python) built=(belljar_python_tests belljar_python) ;;
     esac
   else
+    install_harbor
     configure release
   fi
   compile release "${built[@]}"
@@ -322,8 +325,8 @@ word_test() {
     tsan) ran "C++ tests" run_tsan "$@" || status=1 ;;
     other) ran "core tests with another Python" run_other_core "$@" || status=1 ;;
     core)
-      run_pytest "${together[@]}" tests/policy tests/language tests/escapes tests/library "$@" ||
-        status=1
+      run_pytest "${together[@]}" tests/policy tests/language tests/escapes tests/library \
+        tests/integrations/test_harbor.py "$@" || status=1
       ;;
   esac
   close_tests "$status"
