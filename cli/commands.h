@@ -13,6 +13,8 @@ namespace belljar::cli {
 
 // `belljar audit`: shows, searches, verifies and exports the audit log of a server.
 std::vector<Command> MakeAuditCommands(CLI::App& app);
+// `belljar changes`: reviews what a session did to a project, and makes it real.
+Command MakeChangesCommand(CLI::App& app);
 // `belljar completion`: prints a shell completion script, generated from the option tables. Call it
 // last: the script contains the commands that `app` has when it runs.
 Command MakeCompletionCommand(CLI::App& app);

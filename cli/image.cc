@@ -299,7 +299,10 @@ int Build(BuildArguments arguments,
       ResolvePackages(arguments.packages, arguments.profile);
   if (!packages) return UsageError("image build", packages.error().ToString());
   // The engine that loads the image also installs the packages.
-  if (*packages && load) (*packages)->options.selection.engine = *arguments.load;
+  if (*packages) {
+    container::backend::ContainerSelection& selection = (*packages)->options.selection.emplace();
+    if (load) selection.engine = *arguments.load;
+  }
   const core::Result<Source> source =
       *packages
           ? CollectSource(**packages, *profile)
@@ -331,7 +334,7 @@ Command MakeBuildCommand(CLI::App& image, std::vector<container::image::NamedIma
     AddText(parser, "--load", arguments->load, JoinChoices(engines),
             "load it into this engine through its socket; without --output no file is kept");
   }
-  AddPackageOptions(parser, arguments->packages);
+  AddPackageOptions(parser, arguments->packages, PackageKinds::kPython);
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser,
               {"belljar image build  # belljar-basic.tar",
@@ -446,7 +449,7 @@ Command MakeVerifyCommand(CLI::App& image) {
       "Verify an image: all digests and sizes, and that its files are from this installation");
   AddText(parser, "FILE", arguments->file, kFileType, "tar file built by belljar image build")
       ->required();
-  AddPackageOptions(parser, arguments->packages);
+  AddPackageOptions(parser, arguments->packages, PackageKinds::kPython);
   parser->add_flag("--json", arguments->json, "print one JSON object");
   SetExamples(parser,
               {"belljar image verify belljar-basic.tar  # exits with 0 if it verifies, else 1",

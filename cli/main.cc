@@ -42,6 +42,7 @@ constexpr Group kGroups[] = {
     {"run", One<MakeRunCommand>},
     {"repl", One<repl::MakeReplCommand>},
     {"shell", One<MakeShellCommand>},
+    {"changes", One<MakeChangesCommand>},
     {"validate", One<validate::MakeValidateCommand>},
     {"rules", One<MakeRulesCommand>},
     {"serve", One<MakeServeCommand>},

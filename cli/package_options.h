@@ -1,4 +1,4 @@
-// --package and related options: packages for a run in a container or for an image.
+// --package and related options: packages for a run, for commands or for an image.
 #ifndef BELLJAR_CLI_PACKAGE_OPTIONS_H_
 #define BELLJAR_CLI_PACKAGE_OPTIONS_H_
 
@@ -15,14 +15,17 @@ namespace belljar::cli {
 struct PackageArguments {
   std::vector<std::string> packages;
   std::optional<std::string> index;
+  std::optional<std::string> registry;
   std::optional<std::vector<std::string>> hosts;
   std::optional<std::vector<std::string>> allow_private;
 };
 
-void AddPackageOptions(CLI::App* parser, PackageArguments& arguments);
+// Python's alone, for images, or npm's too.
+enum class PackageKinds { kPython, kAll };
+void AddPackageOptions(CLI::App* parser, PackageArguments& arguments, PackageKinds kinds);
 
 struct PackageSelection {
-  container::packages::PackagesOptions options;  // the caller sets the engine
+  container::packages::PackagesOptions options;  // the caller sets the engine, if there is one
   std::vector<container::packages::PackageRequirement> requirements;
 };
 
@@ -33,6 +36,10 @@ core::Result<std::optional<PackageSelection>> ResolvePackages(const PackageArgum
 // Opens `selection` and shows progress on a terminal.
 core::Result<std::unique_ptr<container::packages::Packages>> OpenPackages(
     const PackageSelection& selection);
+
+// Installs `selection` for programs with this profile, which has a place for them.
+core::Result<void> ShowPackages(const PackageSelection& selection, int cancel_fd,
+                                core::Profile& profile);
 
 }  // namespace belljar::cli
 

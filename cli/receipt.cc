@@ -15,6 +15,7 @@
 #include "engine/core/fd.h"
 #include "engine/core/text.h"
 #include "engine/host/digest.h"
+#include "engine/host/state_path.h"
 #include "server/audit/receipt.h"
 
 namespace belljar::cli {
@@ -46,7 +47,7 @@ struct Comparison {
 core::Result<std::vector<audit::PublicKey>> ReceiptKeys(const StringList& files) {
   StringList paths = files;
   if (paths.empty()) {
-    const std::string own = audit::StatePath(kOwnKey);
+    const std::string own = host::StatePath(kOwnKey);
     if (own.empty() || access(audit::PublicPathOf(own).c_str(), F_OK) != 0) {
       return UsersError(
           "this user has not signed any receipts; name the signer's public key with --key");
@@ -226,7 +227,7 @@ std::vector<Command> MakeReceiptCommands(CLI::App& app) {
 
 core::Result<audit::SigningKey> OpenReceiptKey(const std::optional<std::string>& path) {
   if (path) return audit::SigningKey::OpenOrMake(*path);
-  const std::string own = audit::StatePath(kOwnKey);
+  const std::string own = host::StatePath(kOwnKey);
   if (own.empty()) return UsersError("no home folder; name a key with --receipt-key");
   std::error_code code;
   std::filesystem::create_directories(std::filesystem::path(own).parent_path(), code);

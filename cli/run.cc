@@ -22,6 +22,7 @@
 #include "cli/receipt.h"
 #include "cli/run_files.h"
 #include "cli/sandbox_choice.h"
+#include "cli/shell.h"
 #include "cli/source_file.h"
 #include "cli/terminal_input.h"
 #include "engine/core/text.h"
@@ -44,6 +45,7 @@ struct RunArguments {
   std::optional<std::string> module;
   std::optional<std::string> standard_input;
   StringList arguments;  // of the program
+  std::optional<std::string> project;
   StringList environment;
   std::optional<StringList> allowed_imports;
   std::optional<StringList> without;
@@ -73,7 +75,7 @@ struct RunArguments {
 struct Job {
   outside::SandboxOptions sandbox;
   std::optional<container::backend::ContainerOptions> container;
-  std::optional<PackageSelection> packages;  // installed before the run; only with a container
+  std::optional<PackageSelection> packages;  // installed before the run
   std::vector<std::string> installed;        // the resolved packages
   host::Request request;
   bool has_source = false;
@@ -259,16 +261,16 @@ core::Result<void> TakePackages(const RunArguments& arguments, Job& job) {
       ResolvePackages(arguments.packages, arguments.sandbox.profile.value_or(""));
   if (!packages) return packages.error();
   if (!*packages) return {};
-  if (!job.container) {
-    return UsersError(
-        "--package requires --container: packages are unreviewed code, and the container "
-        "isolates them");
+  if (const core::Result<void> checked = container::packages::CheckPlace(
+          job.sandbox.profile, (*packages)->requirements, job.container.has_value());
+      !checked) {
+    return UsersError("--package: " + checked.error().detail);
   }
   if (arguments.container.image) {
     return UsersError("--package builds its own image: omit --image");
   }
   job.packages = std::move(*packages);
-  job.packages->options.selection = job.container->selection;
+  if (job.container) job.packages->options.selection = job.container->selection;
   return {};
 }
 
@@ -302,8 +304,7 @@ core::Result<void> TakeLanguage(const RunArguments& arguments,
   if (!*language) return {};
   const std::string& title = (*language)->program->title;
   for (const auto& [is_given, option] :
-       {std::pair{!arguments.packages.packages.empty(), "--package"},
-        {arguments.allowed_imports.has_value(), "--allow-import"},
+       {std::pair{arguments.allowed_imports.has_value(), "--allow-import"},
         {arguments.show_result, "--show-result"}}) {
     if (is_given) return UsersError(std::string(option) + " is for Python, not for " + title);
   }
@@ -396,8 +397,9 @@ int Report(const host::Outcome& outcome, const RunArguments& arguments, const Jo
   return code;
 }
 
-// Blocks until the packages are installed and the engine has the image.
+// Blocks until the packages are installed, and the engine has the image.
 core::Result<void> InstallPackages(Job& job, int cancel_fd) {
+  if (!job.container) return ShowPackages(*job.packages, cancel_fd, job.sandbox.profile);
   const core::Result<std::unique_ptr<container::packages::Packages>> packages =
       OpenPackages(*job.packages);
   if (!packages) return packages.error();
@@ -467,7 +469,42 @@ int RunJob(const RunArguments& arguments, Job job) {
   return ExitAfterOutput(written, code);
 }
 
+// A command instead of a program.
+int RunOverProject(RunArguments arguments) {
+  const std::pair<bool, const char*> only_for_programs[] = {
+      {arguments.code.has_value(), "-c"},
+      {arguments.module.has_value(), "-m"},
+      {arguments.standard_input.has_value(), "--stdin"},
+      {arguments.allowed_imports.has_value(), "--allow-import"},
+      {arguments.without.has_value(), "--without"},
+      {arguments.save_artifacts.has_value(), "--save-artifacts"},
+      {arguments.receipt.has_value(), "--receipt"},
+      {arguments.sandbox.profile.has_value(), "--profile"},
+      {arguments.container.container, "--container"},
+      {arguments.show_result, "--show-result"},
+      {arguments.json, "--json"},
+      {arguments.lean, "--lean"}};
+  for (const auto& [is_given, option] : only_for_programs) {
+    if (is_given)
+      return UsageError(
+          "run", std::string("--project runs a command, and ") + option + " is for programs");
+  }
+  ShellArguments shell{.name = "run",
+                       .command = std::move(arguments.arguments),
+                       .project = std::move(arguments.project),
+                       .files = std::move(arguments.files),
+                       .environment = std::move(arguments.environment),
+                       .packages = std::move(arguments.packages),
+                       .sandbox = std::move(arguments.sandbox),
+                       .limits = std::move(arguments.limits)};
+  if (arguments.file) shell.command.insert(shell.command.begin(), *arguments.file);
+  if (shell.command.empty())
+    return UsageError("run", "--project needs a command: belljar run --project DIR -- make");
+  return RunShell(shell);
+}
+
 int ExecuteRun(RunArguments arguments) {
+  if (arguments.project) return RunOverProject(std::move(arguments));
   SortArguments(arguments);
   if (const core::Result<void> taken = TakeProject(arguments); !taken) {
     return UsageError("run", taken.error().ToString());
@@ -504,6 +541,9 @@ Command MakeRunCommand(CLI::App& app) {
       parser, "--file", arguments->files, "FILE[:DST]",
       "file or folder to copy into the program's workspace, under its own name or as DST; "
       "repeatable. The program can import modules among them, in any profile");
+  AddText(parser, "--project", arguments->project, "DIR",
+          "run a command over this folder: belljar run --project DIR -- COMMAND. Nothing in it "
+          "changes; belljar changes shows what the command did, and applies it");
   AddRepeatable(parser, "--env", arguments->environment, "NAME=VALUE",
                 "environment variable of the program; repeatable. None are inherited");
   AddText(parser, "--save-artifacts", arguments->save_artifacts, "DIR",
@@ -516,7 +556,7 @@ Command MakeRunCommand(CLI::App& app) {
           "Ed25519 key that signs it (default: this user's own, created on first use)");
   arguments->isolation = AddSandboxOptions(parser, arguments->sandbox);
   AddContainerOptions(parser, arguments->container);
-  AddPackageOptions(parser, arguments->packages);
+  AddPackageOptions(parser, arguments->packages, PackageKinds::kAll);
   AddLimitOptions(parser, arguments->limits);
   AddInputTimeout(parser, arguments->input_timeout);
   AddImportsOption(parser, arguments->allowed_imports);
@@ -559,7 +599,8 @@ Command MakeRunCommand(CLI::App& app) {
                "belljar run a.py --container --package six  # from PIP_INDEX_URL",
                "belljar run program.py --json  # result, output, usage, isolation",
                "belljar run program.py --receipt r.json  # signed record of run and isolation",
-               "belljar run program.py --lean  # as a model reads it"});
+               "belljar run program.py --lean  # as a model reads it",
+               "belljar run --project . -- pytest -q  # a command over a folder"});
   return {parser, [arguments] { return ExecuteRun(*arguments); }, &arguments->arguments};
 }
 

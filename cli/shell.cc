@@ -1,3 +1,5 @@
+#include "cli/shell.h"
+
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
@@ -21,9 +23,8 @@
 #include "cli/exit_code.h"
 #include "cli/interruption.h"
 #include "cli/language_choice.h"
-#include "cli/limit_options.h"
+#include "cli/pending_changes.h"
 #include "cli/run_files.h"
-#include "cli/sandbox_choice.h"
 #include "engine/commands/command.h"
 #include "engine/core/fd.h"
 #include "engine/core/thread.h"
@@ -38,20 +39,12 @@ using StringList = std::vector<std::string>;
 constexpr char kShell[] = "shell";
 constexpr int kNoSuchCommand = 127;  // as shells say
 
-struct ShellArguments {
-  StringList command;
-  StringList files;
-  StringList environment;
-  std::optional<std::string> directory;
-  bool no_terminal = false;
-  SandboxChoice sandbox;
-  LimitOptions limits;
-};
-
 // The resolved arguments.
 struct Plan {
+  const char* name = "shell";
   outside::SandboxOptions sandbox;
   sessions::SessionOptions session;
+  std::optional<PackageSelection> packages;  // installed before it is opened
   std::vector<host::InputFile> files;
   commands::CommandRequest request;
 };
@@ -67,7 +60,7 @@ std::optional<commands::TerminalSize> SizeOfTerminal() {
 // Errors are the user's.
 core::Result<Plan> Prepare(const ShellArguments& arguments,
                            const profiles::ProfileCatalogue& catalogue) {
-  Plan plan;
+  Plan plan{.name = arguments.name};
   core::Result<outside::SandboxOptions> sandbox = ResolveSandbox(arguments.sandbox, catalogue);
   if (!sandbox) return sandbox.error();
   plan.sandbox = std::move(*sandbox);
@@ -79,6 +72,12 @@ core::Result<Plan> Prepare(const ShellArguments& arguments,
   core::Result<core::Limits> limits = ResolveLimits(arguments.limits, profile);
   if (!limits) return limits.error();
   plan.session.limits = *limits;
+  plan.session.project = arguments.project.value_or("");
+  if (arguments.project && arguments.project->empty())
+    return UsersError("--project needs a folder");
+  core::Result<std::optional<PackageSelection>> packages = ResolvePackages(arguments.packages, "");
+  if (!packages) return packages.error();
+  plan.packages = std::move(*packages);
   core::Result<std::vector<host::InputFile>> files = ReadInputFiles(arguments.files, profile);
   if (!files) return files.error();
   plan.files = std::move(*files);
@@ -214,18 +213,43 @@ core::Result<commands::CommandStatus> Attend(commands::Command& command,
   return command.Await({});
 }
 
-int ExitOf(const commands::CommandStatus& status) {
-  switch (status.state) {
-    case commands::CommandState::kExited: return status.exit_code;
-    case commands::CommandState::kNotStarted:
-      Say("belljar shell: " + status.why + "\n");
-      return kNoSuchCommand;
-    default: Say("belljar shell: " + status.why + "\n"); return kExitStopped;
+int ExitOf(const commands::CommandStatus& status, const char* name) {
+  if (status.state == commands::CommandState::kExited) return status.exit_code;
+  Say(std::string("belljar ") + name + ": " + status.why + "\n");
+  return status.state == commands::CommandState::kNotStarted ? kNoSuchCommand : kExitStopped;
+}
+
+// One command in an open session.
+int RunCommand(sessions::Session& session, const Plan& plan, Interruption& interruption) {
+  if (!plan.files.empty()) {
+    if (core::Result<void> put = session.WriteFiles(plan.files, {}); !put)
+      return OwnFailure(put.error());
   }
+  waiting::Wait wait;
+  wait.cancel_fd = interruption.fd();
+  core::Result<std::shared_ptr<commands::Command>> started =
+      session.StartCommand(plan.request, wait);
+  if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+  if (!started && started.error().error_number == 0)
+    return UsageError(plan.name, started.error().ToString());
+  if (!started) return OwnFailure(started.error());
+  commands::Command& command = **started;
+  if (command.status().state == commands::CommandState::kNotStarted)
+    return ExitOf(command.status(), plan.name);
+  const core::Result<commands::CommandStatus> status = Attend(command, interruption);
+  if (!status) return OwnFailure(status.error());
+  if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+  return ExitOf(*status, plan.name);
 }
 
 int RunPlan(Plan plan) {
   Interruption interruption;
+  if (plan.packages) {
+    const core::Result<void> shown =
+        ShowPackages(*plan.packages, interruption.fd(), plan.sandbox.profile);
+    if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+    if (!shown) return OwnFailure(shown.error());
+  }
   core::Result<std::unique_ptr<outside::Sandbox>> sandbox =
       outside::Sandbox::Open(std::move(plan.sandbox));
   if (!sandbox) return OwnFailure(sandbox.error());
@@ -234,33 +258,33 @@ int RunPlan(Plan plan) {
   core::Result<std::shared_ptr<sessions::Session>> session =
       (*sandbox)->OpenSession(plan.session, opening);
   if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
+  if (!session && session.error().error_number == 0)
+    return UsageError(plan.name, session.error().ToString());
   if (!session) return OwnFailure(session.error());
-  if (!plan.files.empty()) {
-    if (core::Result<void> put = (*session)->WriteFiles(plan.files, {}); !put)
-      return OwnFailure(put.error());
-  }
-  waiting::Wait wait;
-  wait.cancel_fd = interruption.fd();
-  core::Result<std::shared_ptr<commands::Command>> started =
-      (*session)->StartCommand(plan.request, wait);
-  if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
-  if (!started && started.error().error_number == 0)
-    return UsageError("shell", started.error().ToString());
-  if (!started) return OwnFailure(started.error());
-  commands::Command& command = **started;
-  if (command.status().state == commands::CommandState::kNotStarted)
-    return ExitOf(command.status());
-  const core::Result<commands::CommandStatus> status = Attend(command, interruption);
-  if (!status) return OwnFailure(status.error());
-  if (interruption.signal() != 0) return ExitOfSignal(interruption.signal());
-  return ExitOf(*status);
+  const int exit_code = RunCommand(**session, plan, interruption);
+  if (plan.session.project.empty()) return exit_code;
+  // Also what an interrupted command has changed.
+  const core::Result<projects::ProjectChanges> changes = (*session)->Changes();
+  const core::Result<void> kept = changes ? KeepChanges(*changes) : changes.error();
+  return kept ? exit_code : OwnFailure(kept.error());
 }
 
 }  // namespace
 
+int RunShell(const ShellArguments& arguments) {
+  core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
+  if (!catalogue) return OwnFailure(catalogue.error());
+  core::Result<Plan> plan = Prepare(arguments, *catalogue);
+  if (!plan) return UsageError(arguments.name, plan.error().ToString());
+  return RunPlan(std::move(*plan));
+}
+
 Command MakeShellCommand(CLI::App& app) {
   auto arguments = std::make_shared<ShellArguments>();
   CLI::App* shell = AddCommand(app, "shell", "Run commands in the sandbox, with a terminal");
+  AddText(shell, "--project", arguments->project, "DIR",
+          "a folder as the workspace: nothing in it changes, and belljar changes shows what the "
+          "session did");
   AddRepeatable(shell, "--file", arguments->files, "FILE[:DST]",
                 "copy a file or a folder into the workspace, where the command starts; repeatable");
   AddText(shell, "--directory", arguments->directory, "DIR",
@@ -269,6 +293,7 @@ Command MakeShellCommand(CLI::App& app) {
                 "environment variable of the command; repeatable. None are inherited but TERM");
   AddFlag(shell, "--no-terminal", arguments->no_terminal,
           "give it pipes, also at a terminal: its output and errors stay apart");
+  AddPackageOptions(shell, arguments->packages, PackageKinds::kAll);
   LimitOptions& limits = arguments->limits;
   AddText(shell, "--timeout", limits.timeout, "TIME",
           "stop the command after this time: 30, 500ms or 2m (default: none)");
@@ -277,19 +302,11 @@ Command MakeShellCommand(CLI::App& app) {
   AddText(shell, "--memory", limits.memory, "SIZE",
           "memory of all commands together, and data of each process (default: 1g)");
   AddIsolationOption(shell, arguments->sandbox);
-  SetExamples(shell,
-              {"belljar shell  # Bash in the sandbox, with this machine's programs",
-               "belljar shell --file project/ -- pytest -q  # one command over a copy of a folder",
-               "belljar shell -- make -j2 > build.log  # its exit code is this command's"});
-  return {shell,
-          [arguments] {
-            core::Result<profiles::ProfileCatalogue> catalogue = profiles::ProfileCatalogue::Open();
-            if (!catalogue) return OwnFailure(catalogue.error());
-            core::Result<Plan> plan = Prepare(*arguments, *catalogue);
-            if (!plan) return UsageError("shell", plan.error().ToString());
-            return RunPlan(std::move(*plan));
-          },
-          &arguments->command};
+  SetExamples(shell, {"belljar shell  # Bash in the sandbox, with this machine's programs",
+                      "belljar shell --project . -- pytest -q  # one command over this folder",
+                      "belljar shell --package pytest -- pytest -q  # from PIP_INDEX_URL",
+                      "belljar shell -- make -j2 > build.log  # its exit code is this command's"});
+  return {shell, [arguments] { return RunShell(*arguments); }, &arguments->command};
 }
 
 }  // namespace belljar::cli

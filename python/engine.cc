@@ -67,7 +67,8 @@ core::Result<host::Outcome> Engine::Run(const host::Request& request, run::RunOp
                                         const PendingCall& call) const {
   options.cancel_fd = call.cancellation().fd();
   core::Result<host::Outcome> outcome = opened_.sandbox->Run(request, options);
-  if (outcome && outcome->container) outcome->container->packages = opened_.packages;
+  if (!outcome || !outcome->container) return outcome;
+  outcome->container->packages = container::packages::Names(opened_.packages.installed());
   return outcome;
 }
 
@@ -121,6 +122,20 @@ core::Result<host::Outcome> Engine::RunCell(sessions::Session& session,
 
 core::Result<void> Engine::WaitForSpare(core::Deadline deadline) const {
   return opened_.sandbox->WaitForSpare(deadline);
+}
+
+core::Result<container::packages::Packages*> Engine::PackageSource() {
+  const std::lock_guard lock(mutex_);
+  if (!package_source_) {
+    container::packages::PackagesOptions options;
+    options.installation = opened_.installation;
+    options.source = opened_.source;
+    core::Result<std::unique_ptr<container::packages::Packages>> source =
+        container::packages::Packages::Open(std::move(options));
+    if (!source) return source.error();
+    package_source_ = std::move(*source);
+  }
+  return package_source_.get();
 }
 
 outside::Backend::Counters Engine::counters() const {

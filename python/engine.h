@@ -101,6 +101,9 @@ class Engine : public std::enable_shared_from_this<Engine> {
                                       run::RunOptions options, sessions::Patience patience,
                                       const PendingCall& call) const;
 
+  // What its sessions install packages from. An error is of the index, or of the cache.
+  core::Result<container::packages::Packages*> PackageSource();
+
   outside::Backend::Counters counters() const;
 
   // Kills all runs, waits until they have left their threads, and ends sessions and workers.
@@ -122,6 +125,7 @@ class Engine : public std::enable_shared_from_this<Engine> {
   // Those that no pending call uses; at most as many as there were concurrent calls.
   std::vector<std::unique_ptr<const Canceller>> cancellations_;
   std::vector<std::weak_ptr<sessions::Session>> sessions_;
+  std::unique_ptr<container::packages::Packages> package_source_;
   bool is_closing_ = false;
   bool is_closed_ = false;
 };

@@ -6,7 +6,6 @@
 
 #include <chrono>
 #include <exception>
-#include <future>
 #include <memory>
 #include <new>
 #include <optional>
@@ -16,7 +15,6 @@
 #include <vector>
 
 #include "engine/core/fd.h"
-#include "engine/core/thread.h"
 #include "engine/host/version.h"
 #include "engine/installation/installation.h"
 #include "engine/outside/start_plan.h"
@@ -25,12 +23,15 @@
 #include "engine/profiles/profile_names.h"
 #include "engine/profiles/unnamed_profile.h"
 #include "python/answer_objects.h"
+#include "python/cancellable.h"
 #include "python/commands.h"
 #include "python/engine.h"
 #include "python/errors.h"
 #include "python/gil.h"
 #include "python/objects.h"
+#include "python/packages.h"
 #include "python/plain_data.h"
+#include "python/projects.h"
 #include "python/request_objects.h"
 #include "python/result_objects.h"
 #include "python/run.h"
@@ -71,23 +72,10 @@ void Drop(Engine* engine) {
   WithoutGil([&] { delete engine; });
 }
 
-// Opens on another thread, since installing packages may take minutes; this one checks for signals.
-core::Result<Opened> OpenWatchingSignals(Choice choice) {
+core::Result<Opened> OpenCancellable(Choice choice) {
   const Canceller cancellation;
-  std::packaged_task<core::Result<Opened>()> task(
-      [&] { return Open(std::move(choice), cancellation.fd()); });
-  std::future<core::Result<Opened>> opened = task.get_future();
-  core::Thread thread;
-  core::Result<void> started = thread.Start("open a sandbox", std::move(task));
-  if (!started) return started.error();
-  while (WithoutGil([&] { return opened.wait_for(kSignalInterval); }) !=
-         std::future_status::ready) {
-    if (PyErr_CheckSignals() == 0) continue;
-    cancellation.Cancel();
-    WithoutGil([&] { opened.wait(); });
-    throw py::error_already_set();
-  }
-  return opened.get();
+  return Cancellable<Opened>("open a sandbox", cancellation,
+                             [&](int cancel_fd) { return Open(std::move(choice), cancel_fd); });
 }
 
 std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defaults) {
@@ -105,9 +93,9 @@ std::shared_ptr<Engine> OpenEngine(const py::dict& options, const py::dict& defa
   const bool installs = !choice.packages.empty();  // then the modules are known afterwards
   std::optional<Defaults> read;                    // checked before anything is opened, if possible
   if (!installs) read = DefaultsFrom(defaults, choice.sandbox.profile, choice.sandbox.policy);
-  Opened opened =
-      OrHostFailure(choice.container ? OpenWatchingSignals(std::move(choice))
-                                     : WithoutGil([&] { return Open(std::move(choice), -1); }));
+  Opened opened = OrHostFailure(choice.container || installs
+                                    ? OpenCancellable(std::move(choice))
+                                    : WithoutGil([&] { return Open(std::move(choice), -1); }));
   if (installs) read = DefaultsFrom(defaults, opened.profile, opened.policy);
   const std::shared_ptr<Engine> engine(new Engine(std::move(opened), std::move(*read)), Drop);
   Engines().insert(engine.get());
@@ -303,11 +291,14 @@ void Define(py::module_& module) {
       .def("offer", &OfferText, py::arg("milliseconds"), py::arg("memory"))
       .def_property_readonly("facts",
                              [](const Engine& engine) { return TextObject(engine.opened().facts); })
-      .def_property_readonly(
-          "packages", [](const Engine& engine) { return py::cast(engine.opened().packages); });
+      .def_property_readonly("packages", [](const Engine& engine) {
+        return py::cast(container::packages::Names(engine.opened().packages.installed()));
+      });
 
   DefineSessions(module);
   DefineCommands(module);
+  DefinePackages(module);
+  DefineProjects(module);
 
   module.add_object("run", Owned(PyCFunction_New(&g_run, nullptr)));
   module.def("validate", &Validate, py::arg("engine"), py::arg("request"),

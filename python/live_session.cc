@@ -14,7 +14,10 @@ thread_local std::vector<const sessions::Session*> t_cells;
 
 LiveSession::LiveSession(std::shared_ptr<Engine> engine, std::shared_ptr<sessions::Session> session,
                          core::RequestedLimits limits)
-    : engine_(std::move(engine)), session_(std::move(session)), limits_(limits) {}
+    : engine_(std::move(engine)),
+      session_(std::move(session)),
+      limits_(limits),
+      packages_(engine_->opened().packages) {}
 
 LiveSession::~LiveSession() {
   if (is_of_this_process()) return;

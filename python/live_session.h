@@ -37,6 +37,8 @@ class LiveSession {
   Language LanguageOf(const std::string& name) const;
   // Once for each, before its kernel is used: it must live as long as that.
   void Add(const std::string& name, Language language);
+  container::packages::SessionPackages& packages() { return packages_; }
+  const container::packages::SessionPackages& packages() const { return packages_; }
   // Requires is_of_this_process().
   sessions::Session& session() const { return *session_; }
   bool is_of_this_process() const { return engine_->is_of_this_process(); }
@@ -62,6 +64,7 @@ class LiveSession {
   std::vector<std::pair<std::string, Language>> others_;  // the latest of a name counts
   std::shared_ptr<sessions::Session> session_;            // uses their sandboxes
   const core::RequestedLimits limits_;
+  container::packages::SessionPackages packages_;
 };
 
 }  // namespace belljar::python

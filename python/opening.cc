@@ -32,29 +32,29 @@ core::Result<void> ChooseNetwork(const OpenRequest& open_request, Choice& choice
   return rules ? core::Result<void>() : CallersError("allow_domains: " + rules.error().ToString());
 }
 
-core::Result<void> ChoosePackages(const ContainerRequest& open_request, const std::string& profile,
-                                  Choice& choice) {
+core::Result<void> ChoosePackages(const OpenRequest& open_request, Choice& choice) {
+  choice.source = open_request.source;
   if (open_request.packages.empty()) return {};
-  if (profiles::IsProfileFile(profile)) {
-    return CallersError(
-        "container: packages require a profile of this installation, not a file of your own");
-  }
-  if (!open_request.selection.image.empty()) {
-    return CallersError("container: packages build their own image: omit image");
+  const core::Profile& profile = choice.sandbox.profile;
+  if (open_request.container) {
+    if (profiles::IsProfileFile(open_request.profile)) {
+      return CallersError(
+          "packages: they require a profile of this installation, not a file of your own");
+    }
+    if (!open_request.container->selection.image.empty())
+      return CallersError("packages: they build their own image: omit image");
   }
   core::Result<std::vector<container::packages::PackageRequirement>> requirements =
       container::packages::ParseRequirements(open_request.packages);
-  if (!requirements) return CallersError("container: packages: " + requirements.error().ToString());
-  if (open_request.source.index.empty()) {
-    return CallersError(
-        "container: packages: no index: set package_index, or PIP_INDEX_URL; "
-        "there is no default");
+  if (!requirements) return CallersError("packages: " + requirements.error().ToString());
+  if (core::Result<void> checked = container::packages::CheckPlace(
+          profile, *requirements, open_request.container.has_value());
+      !checked) {
+    return CallersError(checked.error().ToString());
   }
-  const core::Result<container::packages::PackageIndex> index =
-      container::packages::PackageIndex::Parse(open_request.source);
-  if (!index) return CallersError("container: package_index: " + index.error().ToString());
+  if (core::Result<void> checked = CheckSource(open_request.source, *requirements); !checked)
+    return checked;
   choice.packages = std::move(*requirements);
-  choice.source = open_request.source;
   return {};
 }
 
@@ -69,11 +69,6 @@ core::Result<void> ChooseContainer(const OpenRequest& open_request, Choice& choi
   if (core::Result<void> checked = container::backend::CheckTogether(selection, kArguments);
       !checked)
     return checked;
-  if (core::Result<void> chosen =
-          ChoosePackages(*open_request.container, open_request.profile, choice);
-      !chosen) {
-    return chosen;
-  }
   choice.container =
       container::backend::ContainerOptions{.selection = selection, .memory = {}, .instance = ""};
   if (open_request.spares) choice.container->spares = *open_request.spares;
@@ -82,22 +77,31 @@ core::Result<void> ChooseContainer(const OpenRequest& open_request, Choice& choi
   return {};
 }
 
-// Installs the packages into the profile and loads the image into the engine.
+// Installs the packages for the profile's programs; in containers into the profile, and loads the
+// image into the engine.
 core::Result<void> InstallPackages(Choice& choice, int cancel_fd, Opened& opened) {
   if (choice.packages.empty()) return {};
   container::packages::PackagesOptions options;
   options.installation = choice.sandbox.installation;
   options.source = choice.source;
-  options.selection = choice.container->selection;
+  if (choice.container) options.selection = choice.container->selection;
   const core::Result<std::unique_ptr<container::packages::Packages>> packages =
       container::packages::Packages::Open(std::move(options));
   if (!packages) return packages.error();
+  if (!choice.container) {
+    core::Result<container::packages::PackageSets> installed =
+        (*packages)->InstallForPrograms(choice.packages, cancel_fd);
+    if (!installed) return installed.error();
+    container::packages::ShowPackages(*installed, choice.sandbox.profile);
+    opened.packages = {std::move(choice.packages), std::move(*installed)};
+    return {};
+  }
   core::Result<container::packages::PreparedPackages> prepared =
       (*packages)->Prepare(choice.sandbox.profile, choice.packages, cancel_fd);
   if (!prepared) return prepared.error();
   choice.sandbox.profile = std::move(prepared->profile);
   choice.container->selection = std::move(prepared->selection);
-  opened.packages = prepared->lock.Names();
+  opened.packages = {std::move(choice.packages), {{std::move(prepared->lock), ""}}};
   return {};
 }
 
@@ -113,9 +117,6 @@ core::Result<core::Profile> OtherLanguage(const OpenRequest& open_request,
   if (!language) return CallersError("language: " + language.error().ToString());
   if (!*language) return profile;
   const std::string& title = (*language)->program->title;
-  if (open_request.container && !open_request.container->packages.empty()) {
-    return CallersError("container: packages are for Python, not for " + title);
-  }
   if (!open_request.profile.empty() && !profile.egress) {
     return CallersError("profile: " + profile.name + " is for Python; " + title +
                         " programs have files anyway, and \"network\" gives them a network");
@@ -143,6 +144,25 @@ std::string OfferOf(const outside::SandboxOptions& sandbox) {
 }
 
 }  // namespace
+
+core::Result<void> CheckSource(
+    const container::packages::PackageSource& source,
+    const std::vector<container::packages::PackageRequirement>& requirements) {
+  using container::packages::PackageIndex;
+  for (const container::packages::PackageRequirement& each : requirements) {
+    const bool is_npm = each.is_npm();
+    const char* const name = is_npm ? "npm_registry" : "package_index";
+    if ((is_npm ? source.npm_registry : source.index).empty()) {
+      return CallersError(std::string(name) + ": there is none: set it, or " +
+                          (is_npm ? "NPM_CONFIG_REGISTRY" : "PIP_INDEX_URL") +
+                          "; there is no default");
+    }
+    const core::Result<PackageIndex> index =
+        is_npm ? PackageIndex::ParseRegistry(source) : PackageIndex::Parse(source);
+    if (!index) return CallersError(std::string(name) + ": " + index.error().ToString());
+  }
+  return {};
+}
 
 core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
                             const OpenRequest& open_request) {
@@ -183,7 +203,7 @@ core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
   choice.sandbox.policy = outside::PolicyOf(choice.sandbox);
   choice.offer = OfferOf(choice.sandbox);
   if (open_request.spares) choice.sandbox.spares = *open_request.spares;
-  for (const auto take : {ChooseNetwork, ChooseContainer}) {
+  for (const auto take : {ChooseNetwork, ChooseContainer, ChoosePackages}) {
     if (core::Result<void> taken = take(open_request, choice); !taken) return taken.error();
   }
   return choice;
@@ -207,6 +227,7 @@ core::Result<Opened> Open(Choice choice, int cancel_fd) {
   opened.facts = std::move(choice.facts);
   opened.offer = std::move(choice.offer);
   opened.enabled = std::move(choice.enabled);
+  opened.source = std::move(choice.source);
   opened.is_container = choice.container.has_value();
   if (opened.profile.egress) {
     core::Result<egress::EgressRules> rules = egress::EgressRules::Make(choice.sandbox.network);

@@ -14,6 +14,7 @@
 #include "container/backend/container_sandbox.h"
 #include "container/packages/package_index.h"
 #include "container/packages/package_requirement.h"
+#include "container/packages/session_packages.h"
 #include "engine/core/result.h"
 #include "engine/egress/egress_rules.h"
 #include "engine/installation/installation.h"
@@ -24,8 +25,6 @@ namespace belljar::python {
 
 struct ContainerRequest {
   container::backend::ContainerSelection selection;
-  std::vector<std::string> packages;  // requirements of an index: "requests>=2.31"
-  container::packages::PackageSource source;
 };
 
 // The options of belljar.Sandbox.
@@ -40,6 +39,8 @@ struct OpenRequest {
   std::vector<std::string> modules;  // that its programs may import, if the sandbox names some
   std::optional<size_t> spares;      // nullopt: the default
   std::optional<ContainerRequest> container;
+  std::vector<std::string> packages;  // requirements of an index: "requests>=2.31"
+  container::packages::PackageSource source;
 };
 
 struct Choice {
@@ -60,7 +61,8 @@ struct Opened {
   std::optional<egress::EgressRules> rules;  // of a profile with a network
   std::string facts;                         // of the profile, as `belljar info --json` has them
   std::string offer;                         // what it has, for a model (profiles::OfferText)
-  std::vector<std::string> packages;         // that were installed for it: "requests==2.31.0"
+  container::packages::PackageSource source;
+  container::packages::SessionPackages packages;  // that were installed for it
   bool is_container = false;
   std::vector<core::Profile> enabled;         // as above
   std::unique_ptr<outside::Sandbox> sandbox;  // null once it is closed
@@ -68,6 +70,11 @@ struct Opened {
 
 core::Result<Choice> Choose(const profiles::ProfileCatalogue& catalogue,
                             const OpenRequest& open_request);
+
+// An error, the caller's: there is no index or registry for one of them, or it is none.
+core::Result<void> CheckSource(
+    const container::packages::PackageSource& source,
+    const std::vector<container::packages::PackageRequirement>& requirements);
 
 // An error, the caller's: its language has no sessions.
 core::Result<void> CheckSessions(const Opened& opened);

@@ -175,6 +175,12 @@ OpenRequest OpenRequestFrom(const py::dict& options) {
   open_request.allowed_domains = Item<Strings>(options, "allow_domains");
   open_request.allow_private = Item<Strings>(options, "allow_private");
   open_request.spares = OptionalItem<size_t>(options, "spares");
+  open_request.packages = Item<Strings>(options, "packages");
+  open_request.source = {.index = Item<std::string>(options, "package_index"),
+                         .npm_registry = Item<std::string>(options, "npm_registry"),
+                         .hosts = Item<Strings>(options, "package_hosts"),
+                         .allow_private = Item<Strings>(options, "package_allow_private"),
+                         .resolve = {}};
   const auto container = OptionalItem<py::dict>(options, "container");
   if (!container) return open_request;
   const auto text = [&](const char* key) { return Item<std::string>(*container, key); };
@@ -185,11 +191,6 @@ OpenRequest OpenRequestFrom(const py::dict& options) {
                     .require_gvisor = Item<bool>(*container, "require_gvisor"),
                     .image = text("image"),
                     .folder = ""};
-  into.packages = Item<Strings>(*container, "packages");
-  into.source = {.index = text("package_index"),
-                 .hosts = Item<Strings>(*container, "package_hosts"),
-                 .allow_private = Item<Strings>(*container, "package_allow_private"),
-                 .resolve = {}};
   return open_request;
 }
 
@@ -244,6 +245,8 @@ SessionRequest SessionRequestFrom(const py::dict& requested, const Engine& engin
       session.options.checkpoints = py::cast<size_t>(value);
     } else if (name == "total_memory") {
       session.options.total_memory = core::Bytes{py::cast<uint64_t>(value)};
+    } else if (name == "project") {
+      session.options.project = py::cast<std::string>(value);
     } else {
       Take(name, value, read, session.limits);
     }

@@ -57,7 +57,9 @@ using Live = std::shared_ptr<LiveSession>;
 // Another session of the same sandbox.
 Live Sibling(const LiveSession& live, std::shared_ptr<sessions::Session> session) {
   live.engine()->Add(session);
-  return HoldSession(live.engine(), std::move(session), live.limits());
+  Live sibling = HoldSession(live.engine(), std::move(session), live.limits());
+  sibling->packages() = live.packages();
+  return sibling;
 }
 
 double SecondsSince1970(std::chrono::system_clock::time_point moment) {

@@ -25,10 +25,12 @@ HOST = {"engine/core", "engine/host"}
 OUTSIDE = {
     "engine/waiting",
     "engine/workspace",
+    "engine/mounts",
     "engine/workers",
     "engine/run",
     "engine/pool",
     "engine/commands",
+    "engine/projects",
     "engine/sessions",
     "engine/outside",
 }
@@ -37,6 +39,7 @@ SANDBOXES = {
     "engine/outside",
     "engine/run",
     "engine/commands",
+    "engine/projects",
     "engine/sessions",
     "engine/workspace",
 }
@@ -82,7 +85,8 @@ SERVER_PARTS: dict[str, set[str]] = {
     "server/mcp": HOST | CALLS | {"server/json_rpc"},
     "server/tools": ENGINE
     | CALLS
-    | {"engine/egress", "container/backend", "container/image", "container/packages"},
+    | {"engine/egress", "engine/waiting"}
+    | {"container/backend", "container/image", "container/packages"},
     **COMPATIBLE_PARTS,
     "server/rest": HOST | CALLS | {"server/audit", "server/jobs"},
     "server/pages": HOST | {"server/core"},
@@ -106,6 +110,8 @@ ROOMS: dict[str, set[str]] = {
     "engine/egress": HOST | {"engine/http1"},
     "engine/waiting": {"engine/core"},
     "engine/workspace": HOST | {"engine/seal"},
+    "engine/mounts": {"engine/core", "engine/seal"},
+    "engine/projects": HOST | {"engine/mounts", "engine/seal", "engine/workspace"},
     "engine/workers": HOST | {"engine/seal", "engine/installation"},
     "engine/run": HOST | {"engine/egress", "engine/waiting", "engine/workers", "engine/workspace"},
     "engine/pool": HOST | {"engine/seal", "engine/waiting", "engine/workers", "engine/run"},
@@ -114,6 +120,8 @@ ROOMS: dict[str, set[str]] = {
     | {
         "engine/commands",
         "engine/egress",
+        "engine/mounts",
+        "engine/projects",
         "engine/waiting",
         "engine/workers",
         "engine/workspace",

@@ -3,7 +3,7 @@
     python3 tools/http_reference.py build/release/belljar           # exits with 1 if out of date
     python3 tools/http_reference.py build/release/belljar --write
 
-The server has sessions, a language, jobs and an audit log, so that every operation is included.
+The server has sessions, languages, jobs and an audit log, so that every operation is included.
 """
 
 import json
@@ -45,7 +45,7 @@ def document(belljar: Path) -> dict[str, Any]:
                 "--http",
                 "127.0.0.1:0",
                 "--languages",
-                "bash",
+                "bash,shell",
                 "--jobs",
                 f"{folder}/jobs/jobs.db",
             ]

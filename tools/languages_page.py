@@ -285,7 +285,13 @@ def held(language: dict[str, Any]) -> tuple[str, ...]:
         f"`{language['name']}`",
         "yes" if "jit" in groups else "no",
         "yes" if runs_own else "no",
-        names([path["path"] for path in language["paths"] if not path.get("optional")]),
+        names(
+            [
+                path["path"]
+                for path in language["paths"]
+                if not path.get("optional") and "link" not in path
+            ]
+        ),
     )
 
 

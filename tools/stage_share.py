@@ -19,7 +19,7 @@ import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 
-DATA_SUFFIXES = {".py", ".toml", ".json"}
+DATA_SUFFIXES = {".js", ".json", ".py", ".toml"}
 
 
 def wanted_files(source: Path) -> dict[Path, Path]:

@@ -4,8 +4,8 @@
     python3 tools/tool_tables.py build/release/belljar --write
 
 A table is between `<!-- table: execute_code arguments -->` and `<!-- end of table -->`. The server
-runs without configuration, so the defaults are those of a fresh installation; it offers Bash, so
-that what concerns languages is there.
+runs without configuration, so the defaults are those of a fresh installation; it offers Bash
+and the shell, so that what concerns languages is there.
 """
 
 import json
@@ -36,7 +36,7 @@ def listed_tools(belljar: Path) -> dict[str, dict[str, Any]]:
     printed = subprocess.run([belljar, "info", "--schemas"], capture_output=True, check=True)
     schemas = json.loads(printed.stdout)
     done = subprocess.run(
-        [belljar, "serve", "--languages", "bash"],
+        [belljar, "serve", "--languages", "bash,shell"],
         input="".join(json.dumps(request) + "\n" for request in REQUESTS),
         capture_output=True,
         text=True,

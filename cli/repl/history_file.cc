@@ -5,12 +5,12 @@
 #include <unistd.h>
 
 #include <algorithm>
-#include <cstdlib>
 #include <filesystem>
 #include <string_view>
 #include <utility>
 
 #include "engine/core/text.h"
+#include "engine/host/state_path.h"
 
 namespace belljar::cli::repl {
 namespace {
@@ -103,13 +103,7 @@ void HistoryFile::Append(std::string_view entry) {
 }
 
 std::string DefaultHistoryPath(const std::string& language) {
-  const std::string name = "/belljar/history" + (language.empty() ? "" : "-" + language);
-  const char* state = getenv("XDG_STATE_HOME");
-  // Relative paths are invalid there (XDG Base Directory Specification).
-  if (state && *state == '/') return state + name;
-  const char* home = getenv("HOME");
-  if (!home || *home != '/') return "";
-  return std::string(home) + "/.local/state" + name;
+  return host::StatePath("history" + (language.empty() ? "" : "-" + language));
 }
 
 }  // namespace belljar::cli::repl

@@ -246,7 +246,7 @@ class Collection {
     language_.emplace(request_.profile, std::move(*search));
     for (const core::PathRule& rule : request_.profile.paths) {
       std::error_code code;
-      if (rule.device || !LanguageSelection::WantsTree(rule.path) ||
+      if (rule.device || rule.is_link || !LanguageSelection::WantsTree(rule.path) ||
           (rule.optional && !fs::exists(rule.path, code))) {
         continue;
       }

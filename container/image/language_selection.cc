@@ -97,6 +97,7 @@ LanguageSelection::LanguageSelection(const core::Profile& language, LibrarySearc
     if (!command->empty()) names_.push_back(fs::path(command->front()).filename());
   }
   for (const core::PathRule& rule : language.paths) {
+    if (rule.is_link) continue;
     const std::string real = RealPath(rule.path);
     if (rule.path == kProgramFolder) calls_only_ = rule.optional;
     if (!rule.device && !real.empty()) roots_.push_back(real);

@@ -1,5 +1,5 @@
-"""What runs in the installer's container: pip, once, in this interpreter, and what it has installed
-as one archive.
+"""What runs in the installer's sandbox or container: pip, once, in this interpreter, and what it
+has installed as one archive.
 
 Standard input: {"requirements", "index", "trusted_host", "connect_timeout"}. The result, which the
 host takes for hostile as it does everything from there:
@@ -14,6 +14,7 @@ program is started.
 from __future__ import annotations
 
 import base64
+import configparser
 import errno
 import glob
 import io
@@ -21,6 +22,7 @@ import json
 import os
 import py_compile
 import re
+import shutil
 import stat
 import sys
 import urllib.parse
@@ -31,7 +33,10 @@ from typing import Any
 WHEELS = "/usr/share/python-wheels/pip-*.whl"
 CERTIFICATES = "/etc/ssl/certs/ca-certificates.crt"
 SITE = "/tmp/site"
+BIN = f"{SITE}/bin"
 REPORT = "/tmp/report.json"
+REQUIREMENTS = "/tmp/requirements.txt"
+HASH = " --hash="
 ARCHIVE = "/workspace/packages.tar.z"
 IN_IMAGE = "/opt/belljar/share/belljar/packages/installed"  # where tracebacks find their lines
 BLOCK = 512
@@ -75,7 +80,11 @@ def arguments(asked: dict[str, Any]) -> list[str]:
         found.append(f"--cert={CERTIFICATES}")
     if asked["trusted_host"]:
         found.append(f"--trusted-host={asked['trusted_host']}")
-    return [*found, "--", *asked["requirements"]]
+    if not any(HASH in each for each in asked["requirements"]):
+        return [*found, "--", *asked["requirements"]]
+    with open(REQUIREMENTS, "w", encoding="utf-8") as file:  # pip takes digests only from there
+        file.write("\n".join(asked["requirements"]))
+    return [*found, f"--requirement={REQUIREMENTS}"]
 
 
 def run_pip(asked: dict[str, Any]) -> None:
@@ -183,6 +192,46 @@ def digest_of(download: dict[str, Any]) -> str:
     return str(digest)
 
 
+# --- scripts ----------------------------------------------------------------------------------
+# What pip makes names this interpreter, which is none of the place where they are run.
+
+SCRIPT = """\
+#!/usr/bin/env python3
+import sys
+from {module} import {top}
+sys.exit({function}())
+"""
+
+
+def write_scripts() -> None:
+    """bin/NAME of each `console_scripts`: nothing else that a package has for a command line."""
+    shutil.rmtree(BIN, ignore_errors=True)
+    for listed in sorted(glob.glob(f"{SITE}/*.dist-info/entry_points.txt")):
+        for name, place in console_scripts(listed):
+            os.makedirs(BIN, exist_ok=True)
+            path = os.path.join(BIN, name)
+            with open(path, "w", encoding="utf-8") as file:
+                top = place["function"].partition(".")[0]
+                file.write(SCRIPT.format(**place, top=top))
+            os.chmod(path, 0o755)
+
+
+def console_scripts(path: str) -> Iterator[tuple[str, dict[str, str]]]:
+    """Those of a plain form (Entry points specification of PyPA); extras behind it are left out."""
+    parser = configparser.RawConfigParser(delimiters=("=",), strict=False)
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    try:
+        parser.read(path, encoding="utf-8")
+    except (configparser.Error, ValueError):
+        return
+    if not parser.has_section("console_scripts"):
+        return
+    for name, value in parser.items("console_scripts"):
+        form = re.fullmatch(r"([\w.]+)\s*:\s*([\w.]+)\s*(\[.*\])?", value.strip(), re.ASCII)
+        if form and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]{0,99}", name):
+            yield name, {"module": form[1], "function": form[2]}
+
+
 # --- the archive ------------------------------------------------------------------------------
 # A tar of the one form that the host reads: entries in order of their paths, of nobody's, without
 # dates. What a package needs no more when it has been installed is left out.
@@ -215,8 +264,6 @@ def entries(root: bytes) -> list[tuple[bytes, os.stat_result]]:
             for entry in listed:
                 path = os.path.join(below, entry.name)
                 status = entry.stat(follow_symlinks=False)
-                if path == b"bin":  # scripts, for a shell that is not there
-                    continue
                 if stat.S_ISDIR(status.st_mode):
                     folders.append(path)
                 elif not stat.S_ISREG(status.st_mode):
@@ -276,6 +323,7 @@ def install(asked: dict[str, Any]) -> dict[str, Any]:
         run_pip(asked)
         packages = installed()
         compile_ahead()
+        write_scripts()
         write_archive()
     except Fault as fault:
         kind, what = fault.args

@@ -8,6 +8,7 @@
 #include "container/wire/fields.h"
 #include "engine/core/text.h"
 #include "engine/host/version.h"
+#include "engine/profiles/languages.h"
 #include "engine/profiles/loader.h"
 
 namespace belljar::container::packages {
@@ -37,14 +38,14 @@ struct Answer {
   std::vector<LockedPackage> packages;
 };
 
-Answer ReadAnswer(const json& form) {
+Answer ReadAnswer(const json& form, bool is_npm) {
   wire::Fields fields(form);
   Answer answer;
   if (form.contains("fault")) {
     answer.fault = fields.Text("fault", kMaxFault);
     answer.what = fields.Text("what", kMaxFault);
   } else {
-    answer.packages = ReadPackageList(fields.Any("packages"));
+    answer.packages = ReadPackageList(fields.Any("packages"), is_npm);
   }
   fields.End();
   return answer;
@@ -69,6 +70,20 @@ std::string NameOf(const host::NetworkEvent& event) {
   return core::Printable(event.host) + ":" + std::to_string(event.port);
 }
 
+core::Result<core::Profile> LoadInstaller(const installation::Installation& installation,
+                                          bool is_npm) {
+  core::Result<core::Profile> profile =
+      profiles::LoadProfile(InstallerProfileFile(installation), installation.profiles);
+  if (!profile || !is_npm) return profile;
+  const core::Result<profiles::LanguageCatalogue> catalogue =
+      profiles::LanguageCatalogue::Open(installation);
+  if (!catalogue) return catalogue.error();
+  core::Result<std::optional<core::Profile>> npm =
+      catalogue->FindInstalled(InstallerFile(installation, "install_npm.toml"));
+  if (!npm) return npm.error();
+  return profiles::WithNetwork(std::move(**npm), *profile);
+}
+
 }  // namespace
 
 std::string InstallerProfileFile(const installation::Installation& installation) {
@@ -77,9 +92,8 @@ std::string InstallerProfileFile(const installation::Installation& installation)
 
 core::Result<outside::SandboxOptions> InstallerOptions(
     const installation::Installation& installation, const PackageIndex& index,
-    const InstallBounds& bounds) {
-  core::Result<core::Profile> profile =
-      profiles::LoadProfile(InstallerProfileFile(installation), installation.profiles);
+    const InstallBounds& bounds, bool is_npm) {
+  core::Result<core::Profile> profile = LoadInstaller(installation, is_npm);
   if (!profile) return profile.error();
   outside::SandboxOptions options;
   options.profile = std::move(*profile);
@@ -92,15 +106,15 @@ core::Result<outside::SandboxOptions> InstallerOptions(
 }
 
 core::Result<host::Request> Installer::MakeRequest(const PackageQuestion& question) const {
+  const char* const name = question.is_npm() ? "install_npm.js" : "install.py";
   core::Result<std::string> program =
-      core::ReadFile(InstallerFile(installation_, "install.py"), kMaxProgram);
+      core::ReadFile(InstallerFile(installation_, name), kMaxProgram);
   if (!program) return program.error();
-  const core::Result<core::Profile> profile =
-      profiles::LoadProfile(InstallerProfileFile(installation_), installation_.profiles);
+  const core::Result<core::Profile> profile = LoadInstaller(installation_, question.is_npm());
   if (!profile) return profile.error();
   host::Request request;
   request.source = std::move(*program);
-  request.filename = "install.py";
+  request.filename = name;
   request.standard_input = wire::FormText({{"requirements", question.requirements},
                                            {"index", index_.address()},
                                            {"trusted_host", index_.trusted_host()},
@@ -130,16 +144,18 @@ core::Result<PackageLock> Installer::Take(const PackageQuestion& question,
                                           const host::Outcome& outcome,
                                           const std::string& site) const {
   Answer answer;
-  core::Result<void> read =
-      wire::ReadForm(outcome.result_json.value_or(""), {.depth = 8, .values = 64 * 1024}, kInstall,
-                     [&](const json& form) { answer = ReadAnswer(form); });
+  core::Result<void> read = wire::ReadForm(
+      question.is_npm() ? outcome.stdout_stream.text : outcome.result_json.value_or(""),
+      {.depth = 8, .values = 64 * 1024}, kInstall,
+      [&](const json& form) { answer = ReadAnswer(form, question.is_npm()); });
   if (!read) return Failure("the installer gave no valid answer: " + read.error().detail);
-  if (!answer.fault.empty()) return Explain(answer.fault, answer.what, outcome);
+  if (!answer.fault.empty()) return Explain(answer.fault, answer.what, outcome, question.is_npm());
   const host::Artifact* archive = FindArchive(outcome);
   if (!archive) return Failure("the installer produced no packages");
-  if (!archive->content) return Explain("space", "", outcome);
+  if (!archive->content) return Explain("space", "", outcome, question.is_npm());
   core::Result<TreeFacts> tree = UnpackTree(*archive->content, site, bounds_.tree);
-  if (!tree && tree.error().error_number == EFBIG) return Explain("space", "", outcome);
+  if (!tree && tree.error().error_number == EFBIG)
+    return Explain("space", "", outcome, question.is_npm());
   if (!tree) return tree.error();
   return PackageLock{
       .question = question, .packages = std::move(answer.packages), .tree = std::move(*tree)};
@@ -148,7 +164,7 @@ core::Result<PackageLock> Installer::Take(const PackageQuestion& question,
 // `kind` and `what` come from the guest, the connections from the egress proxy: if no host was
 // reached, pip only says that there is no such package.
 core::Error Installer::Explain(const std::string& kind, const std::string& what,
-                               const host::Outcome& outcome) const {
+                               const host::Outcome& outcome, bool is_npm) const {
   if (kind == "space") {
     return Failure("with their dependencies they exceed " + bounds_.tree.size.ToString() +
                    ", or more than 64m compressed; ask for fewer. The operator sets "
@@ -158,6 +174,10 @@ core::Error Installer::Explain(const std::string& kind, const std::string& what,
     return Failure(
         "pip is missing (" + core::Printable(what) +
         "); on Debian it is in the package python3-pip-whl. Then rebuild the installer's image");
+  }
+  if (kind == "no-npm") {
+    return Failure("npm is missing (" + core::Printable(what) +
+                   "); on Debian it is in the package npm");
   }
   if (kind == "path") {
     return Failure("a package has a file that cannot be installed: " + core::Quoted(what));
@@ -169,10 +189,11 @@ core::Error Installer::Explain(const std::string& kind, const std::string& what,
     }
   }
   if (!HasReachedAnyone(outcome)) {
-    const std::string why =
-        outcome.network.empty()
-            ? "no connection was made; pip says: " + core::Printable(index_.WithoutAccount(what))
-            : core::Printable(outcome.network.back().detail);
+    const std::string why = outcome.network.empty()
+                                ? std::string("no connection was made; ") +
+                                      (is_npm ? "npm" : "pip") +
+                                      " says: " + core::Printable(index_.WithoutAccount(what))
+                                : core::Printable(outcome.network.back().detail);
     return Failure("the index " + index_.shown() + " cannot be reached: " + why +
                    ". Try again later, or check its address");
   }
@@ -185,7 +206,12 @@ core::Error Installer::Explain(const std::string& kind, const std::string& what,
                    " for Python " + host::kPythonVersion +
                    " on this machine; another version may have one. Source packages are not built");
   }
-  return Failure("pip says: " + core::Printable(index_.WithoutAccount(what)));
+  if (kind == "no-version") {
+    return Failure("the registry " + index_.shown() + " has no version " + core::Quoted(what) +
+                   "; check it");
+  }
+  return Failure(std::string(is_npm ? "npm" : "pip") +
+                 " says: " + core::Printable(index_.WithoutAccount(what)));
 }
 
 core::Error Installer::ExplainEnd(const host::Outcome& outcome) const {
@@ -196,7 +222,7 @@ core::Error Installer::ExplainEnd(const host::Outcome& outcome) const {
           ETIMEDOUT, kInstall,
           "it did not finish within " + core::FormatDuration(outcome.limits.timeout) +
               "; ask for fewer, try again later, or ask the operator for more");
-    case host::Status::kMemoryLimit: return Explain("space", "", outcome);
+    case host::Status::kMemoryLimit: return Explain("space", "", outcome, false);
     default: break;
   }
   if (outcome.kill_cause == host::KillCause::kCancelled)

@@ -1,14 +1,16 @@
-// Installer: installs packages from an index into a folder, with pip.
+// Installer: installs packages from an index into a folder, with pip, or npm's with npm
+// (install_npm.js, install_npm.toml).
 //
-//   host                                         container of profile "installer"
+//   host                              sandbox or container of profile "installer"
 //   requirements, checked ─── standard input ──▶ install.py: pip, in the worker's own interpreter
 //   proxy: the index and its hosts ◀──── HTTP ─── which has no other way out
 //   the archive, checked ◀───────── artifact ─── /workspace/packages.tar.z
 //   the list, checked ◀─────────────── result ── names, versions, files, SHA-256
 //
-// The installer is a run like any other: sealed, bounded, alone in its container, and removed with
-// it. No package code runs there, since only wheels are accepted; but pip parses untrusted files,
-// so everything that comes back is treated as made by a hostile guest.
+// The installer is a run like any other: sealed, bounded, alone in its sandbox or container, and
+// removed with it. No package code runs there, since only wheels are accepted, and none of npm's
+// scripts are run; but pip parses untrusted files, so everything that comes back is treated as made
+// by a hostile guest.
 #ifndef BELLJAR_CONTAINER_PACKAGES_INSTALLER_H_
 #define BELLJAR_CONTAINER_PACKAGES_INSTALLER_H_
 
@@ -36,10 +38,10 @@ struct InstallBounds {
 // The path of the installer's profile in an installation, used like an operator's own profile file.
 std::string InstallerProfileFile(const installation::Installation& installation);
 
-// Options for an installer's sandbox.
+// Options for an installer's sandbox. npm's runs on this machine only, with its Node.js.
 core::Result<outside::SandboxOptions> InstallerOptions(
     const installation::Installation& installation, const PackageIndex& index,
-    const InstallBounds& bounds);
+    const InstallBounds& bounds, bool is_npm = false);
 
 class Installer {
  public:
@@ -60,7 +62,7 @@ class Installer {
  private:
   core::Result<host::Request> MakeRequest(const PackageQuestion& question) const;
   core::Error Explain(const std::string& kind, const std::string& what,
-                      const host::Outcome& outcome) const;
+                      const host::Outcome& outcome, bool is_npm) const;
   core::Error ExplainEnd(const host::Outcome& outcome) const;
   core::Result<PackageLock> Take(const PackageQuestion& question, const host::Outcome& outcome,
                                  const std::string& site) const;

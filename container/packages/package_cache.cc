@@ -109,7 +109,9 @@ core::Result<CachedPackages> PackageCache::Make(const PackageQuestion& question,
   host::ScratchFolder unfinished(making);
   const std::string site = making + "/" + kSiteName;
   if (mkdir(making.c_str(), 0700) != 0) return core::SystemError("make " + making);
-  if (mkdir(site.c_str(), 0700) != 0) return core::SystemError("make " + site);
+  // Shown to guests as it is, and behind `making` to nobody else here. Whatever the umask says.
+  if (mkdir(site.c_str(), 0755) != 0 || chmod(site.c_str(), 0755) != 0)
+    return core::SystemError("make " + site);
   core::Result<PackageLock> lock = fill(site);
   if (!lock) return lock.error();
   if (core::Result<void> done = WriteLock(making + "/" + kLockName, *lock); !done)

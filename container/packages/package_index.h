@@ -14,6 +14,7 @@ namespace belljar::container::packages {
 // As configured.
 struct PackageSource {
   std::string index;                       // "https://index.example.org/simple", as for pip
+  std::string npm_registry;                // "https://registry.example.org", as for npm
   std::vector<std::string> hosts;          // additional ones: "files.example.org" (NetworkPolicy)
   std::vector<std::string> allow_private;  // as in NetworkPolicy
   std::vector<std::string> resolve;        // likewise
@@ -23,6 +24,11 @@ class PackageIndex {
  public:
   // Reports configuration errors; the detail gives the fix.
   static core::Result<PackageIndex> Parse(const PackageSource& source);
+  // Of npm's packages.
+  static core::Result<PackageIndex> ParseRegistry(PackageSource source) {
+    source.index = source.npm_registry;
+    return Parse(source);
+  }
 
   // Only for pip: may contain a name and a password.
   const std::string& address() const { return address_; }

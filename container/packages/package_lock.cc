@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <tuple>
 
 #include "container/wire/fields.h"
 #include "engine/core/text.h"
@@ -13,8 +14,8 @@ namespace {
 
 using nlohmann::json;
 
-constexpr uint64_t kSchema = 1;
-constexpr size_t kMaxLockedName = 100;
+constexpr uint64_t kSchema = 2;         // 1: without scripts
+constexpr size_t kMaxLockedName = 220;  // of npm, with the prefix
 constexpr size_t kMaxVersion = 100;
 constexpr size_t kMaxLockedAddress = 2048;
 constexpr size_t kDigestSize = 64;
@@ -27,7 +28,7 @@ bool IsVersion(std::string_view text) {
   });
 }
 
-LockedPackage ReadPackage(const json& form) {
+LockedPackage ReadPackage(const json& form, bool is_npm) {
   wire::Fields fields(form);
   LockedPackage package;
   package.name = fields.Text("name", kMaxLockedName);
@@ -36,13 +37,14 @@ LockedPackage ReadPackage(const json& form) {
   package.sha256 = fields.Text("sha256", kDigestSize);
   fields.End();
   const core::Result<std::vector<PackageRequirement>> name = ParseRequirements({package.name});
-  if (!name || name->front().ToString() != package.name) {
+  const bool is_name = name && name->front().ToString() == package.name;
+  if (!is_name || name->front().is_npm() != is_npm)
     throw wire::FormError("name is not a package name");
-  }
   if (!IsVersion(package.version)) throw wire::FormError("version is invalid");
-  const bool is_wheel = package.file.ends_with(".whl") && !host::PathFault(package.file) &&
-                        package.file.find('/') == package.file.npos;
-  if (!is_wheel) throw wire::FormError("file is not the name of a wheel");
+  const bool is_file = package.file.ends_with(is_npm ? ".tgz" : ".whl") &&
+                       !host::PathFault(package.file) &&
+                       package.file.find('/') == package.file.npos;
+  if (!is_file) throw wire::FormError("file is not the name of a wheel, or of an archive of npm");
   if (!core::IsHex(package.sha256, kDigestSize)) throw wire::FormError("sha256 is invalid");
   return package;
 }
@@ -56,7 +58,7 @@ json ToForm(const LockedPackage& package) {
 
 json ToForm(const PackageQuestion& question) {
   return {{"requirements", question.requirements},
-          {"python", question.python},
+          {"runtime", question.runtime},
           {"architecture", question.architecture},
           {"index", question.index}};
 }
@@ -64,9 +66,10 @@ json ToForm(const PackageQuestion& question) {
 PackageQuestion ReadQuestion(const json& form) {
   wire::Fields fields(form);
   PackageQuestion question;
-  question.requirements = fields.TextsOrNull("requirements", kMaxRequirements, kMaxRequirement)
-                              .value_or(std::vector<std::string>());
-  question.python = fields.Text("python", kMaxVersion);
+  question.requirements =
+      fields.TextsOrNull("requirements", kMaxRequirements, kMaxLockedRequirement)
+          .value_or(std::vector<std::string>());
+  question.runtime = fields.Text("runtime", kMaxVersion);
   question.architecture = fields.Text("architecture", kMaxVersion);
   question.index = fields.Text("index", kMaxLockedAddress);
   fields.End();
@@ -102,7 +105,8 @@ PackageLock ReadLock(const json& form) {
   PackageLock lock;
   if (fields.Number("schema", kSchema) != kSchema) throw wire::FormError("schema is not supported");
   lock.question = ReadQuestion(fields.Any("request"));
-  lock.packages = ReadPackageList(fields.List("packages", kMaxDistributions));
+  lock.packages =
+      ReadPackageList(fields.List("packages", kMaxDistributions), lock.question.is_npm());
   lock.tree = ReadTreeFacts(fields.Any("tree"));
   fields.End();
   return lock;
@@ -110,27 +114,33 @@ PackageLock ReadLock(const json& form) {
 
 }  // namespace
 
-std::string PackageQuestion::Key() const { return host::Sha256(ToForm(*this).dump()); }
+std::string PackageQuestion::Key() const {
+  return host::Sha256(std::to_string(kSchema) + ToForm(*this).dump());
+}
 
-std::vector<std::string> PackageLock::Names() const {
+std::string LockedPackage::ToString() const {
+  return name + (name.starts_with(kNpmPrefix) ? "@" : "==") + version;
+}
+
+std::vector<std::string> Names(const std::vector<LockedPackage>& packages) {
   std::vector<std::string> names;
-  for (const LockedPackage& package : packages) {
-    names.push_back(package.name + "==" + package.version);
-  }
+  for (const LockedPackage& package : packages) names.push_back(package.ToString());
   return names;
 }
 
-std::vector<LockedPackage> ReadPackageList(const json& list) {
+std::vector<LockedPackage> ReadPackageList(const json& list, bool is_npm) {
   if (!list.is_array() || list.empty() || list.size() > kMaxDistributions) {
     throw wire::FormError("packages must be a non-empty list");
   }
   std::vector<LockedPackage> packages;
-  for (const json& form : list) packages.push_back(ReadPackage(form));
-  std::sort(packages.begin(), packages.end(),
-            [](const LockedPackage& a, const LockedPackage& b) { return a.name < b.name; });
+  for (const json& form : list) packages.push_back(ReadPackage(form, is_npm));
+  std::sort(packages.begin(), packages.end(), [](const LockedPackage& a, const LockedPackage& b) {
+    return std::tie(a.name, a.version) < std::tie(b.name, b.version);
+  });
   const auto twice = std::adjacent_find(
-      packages.begin(), packages.end(),
-      [](const LockedPackage& a, const LockedPackage& b) { return a.name == b.name; });
+      packages.begin(), packages.end(), [&](const LockedPackage& a, const LockedPackage& b) {
+        return a.name == b.name && (!is_npm || a.version == b.version);
+      });
   if (twice != packages.end()) throw wire::FormError("packages has duplicates");
   return packages;
 }

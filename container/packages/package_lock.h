@@ -22,39 +22,45 @@ namespace belljar::container::packages {
 inline constexpr size_t kMaxDistributions = 512;
 
 struct LockedPackage {
-  std::string name;     // normalised
+  std::string name;     // normalised; "npm:left-pad"
   std::string version;  // "2.31.0"
   std::string file;     // "requests-2.31.0-py3-none-any.whl"
-  std::string sha256;   // of that file, as computed by pip; 64 digits
+  std::string sha256;   // of that file, as computed by the installer; 64 digits
+
+  // "requests==2.31.0", "npm:left-pad@1.3.0"
+  std::string ToString() const;
 
   bool operator==(const LockedPackage&) const = default;
 };
 
 // Everything that determines which distributions a request resolves to.
 struct PackageQuestion {
-  std::vector<std::string> requirements;  // PackageRequirement::ToString, sorted
-  std::string python;                     // "3.11.2"
-  std::string architecture;               // "amd64"
-  std::string index;                      // address, without credentials
+  // PackageRequirement::ToString, sorted; all of Python's, or all of npm's.
+  std::vector<std::string> requirements;
+  std::string runtime;       // "3.11.2"; empty: of npm
+  std::string architecture;  // "amd64"
+  std::string index;         // address, without credentials
 
   bool operator==(const PackageQuestion&) const = default;
+  bool is_npm() const { return !requirements.empty() && requirements[0].starts_with(kNpmPrefix); }
   // 64 digits: the name of the cache entry.
   std::string Key() const;
 };
 
+std::vector<std::string> Names(const std::vector<LockedPackage>& packages);
+
 struct PackageLock {
   PackageQuestion question;
-  std::vector<LockedPackage> packages;  // sorted by name
+  std::vector<LockedPackage> packages;  // sorted by name and version; of npm's there may be several
   TreeFacts tree;
 
   bool operator==(const PackageLock&) const = default;
-  // "requests==2.31.0", in that order.
-  std::vector<std::string> Names() const;
+  std::vector<std::string> Names() const { return packages::Names(packages); }
 };
 
-// The installer's list of distributions, which is hostile. Throws FormError
+// The installer's list of distributions, all of one of the two, which is hostile. Throws FormError
 // (container/wire/fields.h).
-std::vector<LockedPackage> ReadPackageList(const nlohmann::json& list);
+std::vector<LockedPackage> ReadPackageList(const nlohmann::json& list, bool is_npm);
 
 std::string PackageLockToText(const PackageLock& lock);
 // An error says what is wrong with the text.

@@ -17,6 +17,8 @@ constexpr size_t kMaxSpecifiers = 16;
 // compares arbitrary texts.
 constexpr std::array<std::string_view, 7> kOperators = {"~=", "==", "!=", "<=", ">=", "<", ">"};
 
+constexpr std::string_view kHash = "--hash=sha256:";
+
 // ASCII, independent of the locale.
 bool IsDigit(char c) { return c >= '0' && c <= '9'; }
 bool IsAlphanumeric(char c) {
@@ -91,23 +93,89 @@ std::optional<std::vector<std::string>> ParseSpecifiers(std::string_view text) {
   return specifiers;
 }
 
+// nullopt: `text` is not a list of "--hash=sha256:<64 digits>".
+std::optional<std::vector<std::string>> ParseHashes(std::string_view text) {
+  constexpr size_t kDigits = 64;
+  std::vector<std::string> hashes;
+  for (text = Trimmed(text); !text.empty(); text = Trimmed(text)) {
+    if (!text.starts_with(kHash)) return std::nullopt;
+    text.remove_prefix(kHash.size());
+    const std::string_view digits = text.substr(0, kDigits);
+    if (!core::IsHex(digits, kDigits)) return std::nullopt;
+    hashes.emplace_back(digits);
+    text.remove_prefix(kDigits);
+  }
+  SortEachOnce(hashes);
+  return hashes;
+}
+
 core::Error Refusal(const std::string& text, const std::string& why) {
   return core::MakeError("package " + core::Quoted(text), why);
 }
 
+// What npm's registry takes for new packages, with a scope before it or not.
+bool IsNpmName(std::string_view text) {
+  constexpr size_t kMaxNpmName = 214;
+  const size_t slash = text.find('/');
+  const std::string_view scope = slash == text.npos ? "" : text.substr(0, slash);
+  const std::string_view name = slash == text.npos ? text : text.substr(slash + 1);
+  const auto is_part = [](std::string_view part) {
+    return !part.empty() && part.front() != '.' && part.front() != '_' && part.front() != '-' &&
+           std::all_of(part.begin(), part.end(), [](char c) {
+             return IsDigit(c) || (c >= 'a' && c <= 'z') || IsSeparator(c);
+           });
+  };
+  return text.size() <= kMaxNpmName && is_part(name) &&
+         (slash == text.npos || (scope.starts_with('@') && is_part(scope.substr(1))));
+}
+
+// Only checks the characters: npm decides whether it is a range. No address has only these.
+bool IsNpmRange(std::string_view text) {
+  return !text.empty() && text.front() != '-' && text.front() != '.' &&
+         std::all_of(text.begin(), text.end(), [](char c) {
+           return IsAlphanumeric(c) ||
+                  std::string_view(".-+^~<>=|* ").find(c) != std::string_view::npos;
+         });
+}
+
+core::Result<PackageRequirement> ParseNpmRequirement(const std::string& text) {
+  constexpr char kForm[] =
+      "a package of npm is a name, and behind an @ its versions: npm:left-pad, "
+      "npm:@types/node@^20. "
+      "Addresses and paths are not allowed";
+  const std::string_view rest = Trimmed(std::string_view(text).substr(sizeof kNpmPrefix - 1));
+  if (rest.empty() || rest.size() > kMaxRequirement) return Refusal(text, kForm);
+  const size_t at = std::min(rest.find('@', 1), rest.size());
+  const std::string_view name = rest.substr(0, at);
+  const std::string_view range = Trimmed(rest.substr(std::min(at + 1, rest.size())));
+  if (!IsNpmName(name) || (at < rest.size() && !IsNpmRange(range))) return Refusal(text, kForm);
+  PackageRequirement requirement;
+  requirement.name = kNpmPrefix + std::string(name);
+  if (!range.empty()) requirement.specifiers.emplace_back(range);
+  return requirement;
+}
+
 core::Result<PackageRequirement> ParseRequirement(const std::string& text) {
+  if (text.starts_with(kNpmPrefix)) return ParseNpmRequirement(text);
   constexpr char kForm[] =
       "a package is a name, extras in brackets, versions: requests, requests[socks], "
-      "requests>=2.31,<3. Addresses, paths, options and markers are not allowed";
-  if (text.size() > kMaxRequirement) return Refusal(text, "it is too long");
-  std::string_view rest = Trimmed(text);
+      "requests>=2.31,<3, and --hash=sha256:… behind them. Addresses, paths, other options and "
+      "markers are not allowed";
+  if (text.size() > kMaxLockedRequirement) return Refusal(text, "it is too long");
+  const size_t first_hash = std::min(text.find(kHash), text.size());
+  std::string_view rest = Trimmed(std::string_view(text).substr(0, first_hash));
+  if (rest.size() > kMaxRequirement) return Refusal(text, "it is too long");
+  std::optional<std::vector<std::string>> hashes = ParseHashes(text.substr(first_hash));
+  if (!hashes) return Refusal(text, kForm);
   const auto name_end = std::find_if_not(
       rest.begin(), rest.end(), [](char c) { return IsAlphanumeric(c) || IsSeparator(c); });
   const std::string_view name = rest.substr(0, static_cast<size_t>(name_end - rest.begin()));
   if (!IsName(name)) return Refusal(text, kForm);
   rest = Trimmed(rest.substr(name.size()));
-  PackageRequirement requirement{
-      .name = installation::NormalizedPackageName(name), .extras = {}, .specifiers = {}};
+  PackageRequirement requirement{.name = installation::NormalizedPackageName(name),
+                                 .extras = {},
+                                 .specifiers = {},
+                                 .hashes = std::move(*hashes)};
   if (rest.starts_with('[')) {
     const size_t end = rest.find(']');
     if (end == rest.npos) return Refusal(text, kForm);
@@ -131,7 +199,10 @@ std::string Joined(const std::vector<std::string>& texts) {
 }  // namespace
 
 std::string PackageRequirement::ToString() const {
-  return name + (extras.empty() ? "" : "[" + Joined(extras) + "]") + Joined(specifiers);
+  if (is_npm()) return name + (specifiers.empty() ? "" : "@" + specifiers.front());
+  std::string text = name + (extras.empty() ? "" : "[" + Joined(extras) + "]") + Joined(specifiers);
+  for (const std::string& hash : hashes) text.append(" ").append(kHash).append(hash);
+  return text;
 }
 
 core::Result<std::vector<PackageRequirement>> ParseRequirements(
@@ -162,7 +233,13 @@ core::Result<std::vector<PackageRequirement>> ParseRequirements(
 }
 
 bool IsAllowedPackage(std::string_view name, const std::vector<std::string>& patterns) {
+  const bool is_npm = name.starts_with(kNpmPrefix);
   return std::any_of(patterns.begin(), patterns.end(), [&](std::string_view pattern) {
+    if (is_npm != pattern.starts_with(kNpmPrefix)) return false;
+    if (is_npm) {
+      return pattern.ends_with('*') ? name.starts_with(pattern.substr(0, pattern.size() - 1))
+                                    : name == pattern;
+    }
     if (!pattern.ends_with('*')) return installation::NormalizedPackageName(pattern) == name;
     return name.starts_with(
         installation::NormalizedPackageName(pattern.substr(0, pattern.size() - 1)));

@@ -28,6 +28,7 @@ namespace {
 
 constexpr char kUnpack[] = "unpack the packages";
 constexpr size_t kPiece = size_t{256} << 10;
+// Whatever the umask says: guests of another user read them.
 constexpr mode_t kFolderMode = 0755;
 constexpr mode_t kFileMode = 0644;
 constexpr mode_t kProgramMode = 0755;
@@ -104,14 +105,17 @@ class TreeWriter {
     if (!parent) return parent.error();
     const std::string name(parts.back());
     if (entry.is_folder) {
-      if (mkdirat(parent->get(), name.c_str(), kFolderMode) == 0) return {};
+      const bool is_made = mkdirat(parent->get(), name.c_str(), kFolderMode) == 0 &&
+                           fchmodat(parent->get(), name.c_str(), kFolderMode, 0) == 0;
+      if (is_made) return {};
       return core::SystemError("make folder " + core::Quoted(entry.path));
     }
     bytes_ += entry.size;
     if (bytes_ > bounds_.size.count) return TooLarge(bounds_.size.ToString());
-    file_ = host::OpenBeneath(parent->get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL,
-                              entry.is_program ? kProgramMode : kFileMode);
-    if (!file_) return core::SystemError("make file " + core::Quoted(entry.path));
+    const mode_t mode = entry.is_program ? kProgramMode : kFileMode;
+    file_ = host::OpenBeneath(parent->get(), name.c_str(), O_WRONLY | O_CREAT | O_EXCL, mode);
+    if (!file_ || fchmod(file_.get(), mode) != 0)
+      return core::SystemError("make file " + core::Quoted(entry.path));
     paths_.push_back(entry.path);
     return {};
   }

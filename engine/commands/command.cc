@@ -82,6 +82,29 @@ core::Result<Piece> Command::Read(Stream stream, uint64_t from, size_t max,
   return piece;
 }
 
+core::Result<void> Command::AwaitOutput(uint64_t output_from, uint64_t errors_from,
+                                        const waiting::Wait& wait) {
+  std::unique_lock lock(mutex_);
+  const std::array<uint64_t, 2> from = {output_from, errors_from};
+  for (;;) {
+    bool has_all = true;
+    for (size_t i = 0; i < streams_.size(); ++i) {
+      if (EndsAt(i, from[i])) continue;
+      const StreamExtent extent = streams_[i].extent();
+      if (from[i] < extent.end) return {};
+      has_all = has_all && extent.is_closed;
+    }
+    if (has_all) return {};
+    if (auto waited = waiters_.Take(lock, wait, kRead, Late); !waited) return waited.error();
+  }
+}
+
+void Command::DropOutput() {
+  const std::lock_guard lock(mutex_);
+  for (OutputBuffer& stream : streams_) stream.DropAll();
+  wake_->Raise();
+}
+
 bool Command::EndsAt(size_t stream, uint64_t address) const {
   return HasEnded() && address >= ends_[stream];
 }
@@ -115,7 +138,7 @@ core::Result<void> Command::Write(std::string_view bytes, const waiting::Wait& w
     }
     const size_t pending = input_.pending.size() - input_.written;
     const size_t room = kMaxPendingInput - std::min(kMaxPendingInput, pending);
-    if (room == 0) {
+    if (room < std::min(bytes.size(), kMaxPendingInput)) {
       if (auto waited = waiters_.Take(lock, wait, kWrite, Late); !waited) return waited.error();
       continue;
     }

@@ -18,6 +18,7 @@
 #include <chrono>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,6 +41,8 @@ struct TerminalSize {
   uint16_t rows = 24;
 };
 
+class Command;
+
 struct CommandRequest {
   std::vector<std::string> arguments;    // the first is looked for in PATH
   std::string directory;                 // absolute, or below the workspace
@@ -52,12 +55,13 @@ struct CommandRequest {
   // command may have.
   std::chrono::milliseconds timeout{0};
   std::chrono::milliseconds cpu{0};
-  core::Bytes memory{0};  // of each process
-  core::Bytes file_size{0};
   // What is kept of each stream that nobody has read. Beyond that the oldest is dropped, or, if the
   // command waits for its reader, its writes block.
   core::Bytes buffer = core::Bytes::Mebi(1);
   bool waits_for_reader = false;
+  // Called once it has ended, at the latest when the session does, by the thread that serves the
+  // session: must not block for long. May be empty.
+  std::function<void(Command&)> on_end = {};
 };
 
 enum class CommandState {
@@ -102,8 +106,14 @@ class Command {
   // has left in the background may write more. Errors: as in Wait. With waits_for_reader, what is
   // before `from` is dropped.
   core::Result<Piece> Read(Stream stream, uint64_t from, size_t max, const waiting::Wait& wait);
+  // Until one of the streams has more than that, or both have ended.
+  core::Result<void> AwaitOutput(uint64_t output_from, uint64_t errors_from,
+                                 const waiting::Wait& wait);
+  // Nobody reads its output any more: what is kept of it is dropped, and what still comes.
+  void DropOutput();
 
   // Writes to its standard input: all of it, unless the command ends or closes it before (EPIPE).
+  // After another error, none of at most a mebibyte.
   core::Result<void> Write(std::string_view bytes, const waiting::Wait& wait);
   // With a terminal, as its user's Ctrl-D.
   core::Result<void> CloseInput();
@@ -155,6 +165,7 @@ class Command {
   std::vector<int> signals_;  // to be sent
   bool is_to_end_ = false;
   // Of the runner.
+  bool is_reported_ = false;  // on_end
   bool has_begun_ = false;
   pid_t supervisor_ = -1;                          // on this machine
   CommandState verdict_ = CommandState::kRunning;  // it has been killed for this

@@ -250,6 +250,9 @@ core::Result<std::shared_ptr<Command>> CommandRunner::Start(CommandRequest reque
       return checked.error();
   }
   if (request.cpu.count() == 0) request.cpu = terms_.most.cpu;
+  // Not kept longer than it is needed.
+  const bool has_input = request.input.has_value();
+  std::string input = has_input ? std::move(*std::exchange(request.input, "")) : std::string();
   core::CommandStart start;
   start.arguments = request.arguments;
   start.environment = terms_.environment;
@@ -261,11 +264,6 @@ core::Result<std::shared_ptr<Command>> CommandRunner::Start(CommandRequest reque
   }
   start.directory = DirectoryOf(request);
   start.has_terminal = request.terminal.has_value();
-  const auto limit = [](core::Bytes wanted, core::Bytes most) {
-    return wanted.count == 0 ? most.count : std::min(wanted.count, most.count);
-  };
-  start.memory_limit = limit(request.memory, terms_.limits.memory);
-  start.file_size_limit = limit(request.file_size, terms_.limits.file_size);
 
   std::shared_ptr<Command> command;
   {
@@ -283,8 +281,8 @@ core::Result<std::shared_ptr<Command>> CommandRunner::Start(CommandRequest reque
   if (!guests) return guests.error();
   {
     const std::lock_guard lock(command->mutex_);
-    if (command->request_.input) {
-      command->input_.pending = *command->request_.input;
+    if (has_input) {
+      command->input_.pending = std::move(input);
       command->input_.closes = true;
       command->FlushInput();
     }
@@ -341,6 +339,7 @@ void CommandRunner::Serve() {
     std::vector<std::shared_ptr<Command>> live = commands();
     std::erase_if(live, IsOver);
     Watch(live);
+    ReportEnds(live);
     if (HasEnded()) return EndAll("the processes of the session have been killed");
   }
 }
@@ -399,12 +398,11 @@ void CommandRunner::Move(Command& command, const pollfd* polled) {
 // What callers have asked for.
 void CommandRunner::CarryOut(Command& command) {
   std::vector<int> signals;
-  bool is_to_end = false;
   {
     const std::lock_guard lock(command.mutex_);
     signals.swap(command.signals_);
-    is_to_end = std::exchange(command.is_to_end_, false);
-    if (is_to_end) Condemn(command, CommandState::kKilled, "it was killed by its caller");
+    if (std::exchange(command.is_to_end_, false))
+      Condemn(command, CommandState::kKilled, "it was killed by its caller");
   }
   for (const int number : signals) {
     (void)Send({.kind = CommandOrder::kSignal,
@@ -545,12 +543,11 @@ void CommandRunner::Take(const CommandEvent& event) {
   command->input_.to.Reset();
   command->supervisor_ = -1;
   command->last_resort_ = core::Deadline::max();
-  if (command->verdict_ == CommandState::kRunning) {
-    command->End(CommandState::kLost,
-                 "a program has killed the process that watches over it, so all commands of the "
-                 "session were ended");
-  }
-  command->End(command->verdict_, command->reason_);
+  const bool is_lost = command->verdict_ == CommandState::kRunning;
+  command->End(is_lost ? CommandState::kLost : command->verdict_,
+               is_lost ? "a program has killed the process that watches over it, so all commands "
+                         "of the session were ended"
+                       : command->reason_);
   command->Changed();
 }
 
@@ -586,6 +583,17 @@ void CommandRunner::EndAll(const std::string& why) {
     each->input_.to.Reset();
     each->terminal_.Reset();
     each->Changed();
+  }
+  ReportEnds(commands());
+}
+
+void CommandRunner::ReportEnds(const std::vector<std::shared_ptr<Command>>& commands) {
+  for (const std::shared_ptr<Command>& each : commands) {
+    {
+      const std::lock_guard lock(each->mutex_);
+      if (!each->HasEnded() || std::exchange(each->is_reported_, true)) continue;
+    }
+    if (each->request_.on_end) each->request_.on_end(*each);
   }
 }
 

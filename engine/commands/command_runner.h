@@ -49,7 +49,6 @@ class CommandRunner {
   bool HasEnded() const { return worker_.process.HasEnded(); }
   int workspace() const { return worker_.resources.workspace.get(); }
   pid_t pid() const { return worker_.process.pid(); }
-  const std::vector<host::LayerState>& layers() const { return worker_.layers; }
 
  private:
   CommandRunner(workers::Worker worker, CommandTerms terms,
@@ -73,6 +72,7 @@ class CommandRunner {
   void Take(const core::CommandEvent& event);
   void Drain(Command& command);
   void EndAll(const std::string& why);
+  static void ReportEnds(const std::vector<std::shared_ptr<Command>>& commands);
 
   const CommandTerms terms_;
   workers::Worker worker_;

@@ -36,6 +36,14 @@ void OutputBuffer::DropBefore(uint64_t address) {
   Drop(static_cast<size_t>(std::min(address, end()) - begin()));
 }
 
+void OutputBuffer::DropAll() {
+  capacity_ = 0;
+  waits_ = false;
+  dropped_ = end();
+  skipped_ = 0;
+  std::string().swap(text_);
+}
+
 // What is left is moved only once it is less than what has been dropped before it.
 void OutputBuffer::Drop(size_t bytes) {
   skipped_ += bytes;

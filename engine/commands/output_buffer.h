@@ -37,6 +37,8 @@ class OutputBuffer {
   bool HasFrom(uint64_t address) const { return address < end() || is_closed_; }
   Piece From(uint64_t address, size_t max) const;
   void DropBefore(uint64_t address);  // if it waits
+  // Nothing is kept from now on, and nothing waits.
+  void DropAll();
 
   StreamExtent extent() const { return {begin(), end(), is_closed_}; }
 

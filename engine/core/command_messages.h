@@ -1,4 +1,4 @@
-// What host and worker say of the commands of a session (sessions/command_session.h).
+// What host and worker say of the commands of a session (engine/commands/command_runner.h).
 //
 //   host ──CommandOrder, for kStart a CommandStart──▶ worker ──CommandEvent──▶ host   any number,
 //   in
@@ -34,11 +34,8 @@ struct CommandStart {
   std::vector<std::string> environment;  // "NAME=value", all of it
   std::string directory;                 // absolute
   bool has_terminal = false;             // the descriptors are one, which becomes its own
-  uint64_t memory_limit = 0;             // bytes, of each process
-  uint64_t file_size_limit = 0;          // bytes
   static auto Members(auto& start) {
-    return std::tie(start.arguments, start.environment, start.directory, start.has_terminal,
-                    start.memory_limit, start.file_size_limit);
+    return std::tie(start.arguments, start.environment, start.directory, start.has_terminal);
   }
 };
 

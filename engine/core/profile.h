@@ -26,10 +26,12 @@ struct PathRule {
   std::vector<std::string> only = {};     // paths in it that are shown; empty: all
   bool device = false;                    // one of kDevices
   std::string source = {};                // what is shown there, if not what the machine has there
+  // `source` is where a symbolic link leads, in the worker's own file systems.
+  bool is_link = false;
 
   // The zygote knows what `without` hides.
   static auto Members(auto& rule) {
-    return std::tie(rule.path, rule.optional, rule.only, rule.device, rule.source);
+    return std::tie(rule.path, rule.optional, rule.only, rule.device, rule.source, rule.is_link);
   }
 };
 
@@ -153,7 +155,7 @@ struct ProgramRule {
   // there are no sessions.
   std::vector<std::string> session;
   // Instead of cells, its sessions run commands, which may have terminals
-  // (engine/sessions/command_session.h). What is in the workspace can be executed.
+  // (engine/commands/command_runner.h). What is in the workspace can be executed.
   bool commands = false;
   // A folder in a worker. The files that a program or a cell leaves there are what it shows
   // (engine/inside/shown_files.h). Empty: there is none.

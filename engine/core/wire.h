@@ -5,7 +5,8 @@
 //                                               a zygote for a single run does not reply: it
 //                                               becomes the worker. For a session, a third
 //                                               descriptor is the socket of its init, and the
-//                                               reply is about that
+//                                               reply is about that. The last one may be a
+//                                               detached mount (open_tree), its workspace
 //   host ──RequestHeader, metadata, inputs, source, stdin──▶ worker ──WorkerSignal──▶ host  once
 //   each worker ──WorkerSignal kCall, name, arguments──▶ host ──size (uint32), answer──▶ worker
 //                                               during the run, for each call of one of the
@@ -48,6 +49,7 @@ struct SpawnMessage {
   enum Kind : uint32_t { kRun, kSession };
   uint32_t magic = 0x424a5350;  // "BJSP"
   uint32_t kind = kRun;
+  uint32_t has_workspace = 0;
 };
 
 struct SpawnReply {

@@ -27,8 +27,6 @@
 #include "engine/core/wire.h"
 #include "engine/inside/child_processes.h"
 #include "engine/inside/host_channel.h"
-#include "engine/seal/descriptors.h"
-#include "engine/seal/rlimits.h"
 
 namespace belljar::inside {
 namespace {
@@ -126,7 +124,6 @@ class Supervisor {
     if (!signals_ || pipe2(ends, O_CLOEXEC) != 0) return failed();
     const core::UniqueFd failures(ends[0]);
     core::UniqueFd failing(ends[1]);
-    if (!seal::LowerProgramRlimits(start.memory_limit, start.file_size_limit)) return failed();
     program_ = fork();
     if (program_ < 0) return failed();
     if (program_ == 0) Execute(start, given, failing.get());

@@ -32,13 +32,11 @@ int RunLauncher(core::UniqueFd control) {
   const core::Result<seal::PreparedSeal> prepared = seal::SealZygote(start->plan, "");
   const core::Result<void> is_ready = prepared ? core::Result<void>() : prepared.error();
   if (!AnswerStart(control.get(), is_ready)) return 1;
-  const auto become = [&](core::SpawnMessage::Kind kind, core::Descriptors given) {
+  const auto become = [&](SpawnOrder order) {
     // Nothing is ahead of a single run.
-    RunProgramWorker({{start->plan, *prepared, start->layout, kind},
-                      start->program,
-                      *errors,
-                      !start->single_run},
-                     std::move(given[0]), std::move(given[1]));
+    RunProgramWorker(
+        {{start->plan, *prepared, start->layout}, start->program, *errors, !start->single_run},
+        std::move(order));
   };
   const Spawning spawning{.single_run = start->single_run, .become = become};
   return ServeSpawns(control.get(), start->plan, spawning) ? 0 : 1;

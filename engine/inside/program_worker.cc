@@ -227,13 +227,13 @@ core::ProgramRequest ProgramRequestIn(const ReceivedRequest& received) {
   return std::move(*request);
 }
 
-void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
-                      core::UniqueFd capture_memory) {
+void RunProgramWorker(const ProgramStart& start, SpawnOrder order) {
   // Adopts orphans among its descendants, as the first process of a namespace does anyway. gVisor
   // of 2022 lacks this (EINVAL): there the first process of the container adopts them.
   if (getpid() != kFirst && prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) != 0 && errno != EINVAL)
-    FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
-  SealedWorker sealed = SealThisWorker(start, socket.get(), std::move(capture_memory));
+    FailSeal(order.socket.get(), seal::SealStep::kProcesses, errno);
+  SealedWorker sealed = SealThisWorker(start, order);
+  const core::UniqueFd socket = std::move(order.socket);
   Runner runner(start);
   if (!runner.Begin()) FailSeal(socket.get(), seal::SealStep::kProcesses, errno);
   SignalSealed(socket.get(), sealed.self_report, std::move(sealed.resources));

@@ -12,7 +12,6 @@
 
 #include <vector>
 
-#include "engine/core/fd.h"
 #include "engine/core/profile.h"
 #include "engine/core/program_messages.h"
 #include "engine/inside/error_lines.h"
@@ -29,8 +28,7 @@ struct ProgramStart : UnsealedWorker {
 // Exits if there is none: it is the host's.
 core::ProgramRequest ProgramRequestIn(const ReceivedRequest& received);
 
-[[noreturn]] void RunProgramWorker(const ProgramStart& start, core::UniqueFd socket,
-                                   core::UniqueFd capture_memory);
+[[noreturn]] void RunProgramWorker(const ProgramStart& start, SpawnOrder order);
 
 }  // namespace belljar::inside
 

@@ -53,18 +53,17 @@ core::InitReply Carry(const core::InitOrder& order, int pidfd) {
 
 }  // namespace
 
-void RunSessionInit(const WorkerStart& start, core::UniqueFd control, core::UniqueFd socket,
-                    core::UniqueFd capture_memory) {
+void RunSessionInit(const WorkerStart& start, SpawnOrder order) {
+  core::UniqueFd control = std::move(order.init_socket);
   // As for a worker: it must not outlive the host.
   if (prctl(PR_SET_PDEATHSIG, SIGKILL) != 0) _exit(kInitFailed);
   const pid_t worker = core::CloneProcess(clone_args{});
   if (worker == 0) {
     control.Reset();
-    RunWorker(start, std::move(socket), std::move(capture_memory));
+    RunWorker(start, std::move(order));
   }
   if (worker < 0) _exit(kInitFailed);
-  socket.Reset();
-  capture_memory.Reset();
+  order = {};
   const seal::SealFailure failure =
       seal::SealSessionInit(start.plan, start.prepared, control.get());
   if (failure.step != seal::SealStep::kNone) _exit(kInitFailed + static_cast<int>(failure.step));
@@ -73,12 +72,12 @@ void RunSessionInit(const WorkerStart& start, core::UniqueFd control, core::Uniq
   for (;;) {
     core::Result<core::Message> message =
         core::ReceiveMessage(control.get(), sizeof(core::InitOrder));
-    core::InitOrder order;
-    if (!message || message->bytes.size() != sizeof order || message->descriptors.size() != 1)
+    core::InitOrder asked;
+    if (!message || message->bytes.size() != sizeof asked || message->descriptors.size() != 1)
       break;
-    memcpy(&order, message->bytes.data(), sizeof order);
-    if (order.magic != core::InitOrder{}.magic) break;
-    const core::InitReply reply = Carry(order, message->descriptors[0].get());
+    memcpy(&asked, message->bytes.data(), sizeof asked);
+    if (asked.magic != core::InitOrder{}.magic) break;
+    const core::InitReply reply = Carry(asked, message->descriptors[0].get());
     if (!core::SendMessage(control.get(), core::AsBytes(reply))) break;
   }
   _exit(0);

@@ -6,14 +6,12 @@
 #ifndef BELLJAR_ENGINE_INSIDE_SESSION_INIT_H_
 #define BELLJAR_ENGINE_INSIDE_SESSION_INIT_H_
 
-#include "engine/core/fd.h"
 #include "engine/inside/worker.h"
 
 namespace belljar::inside {
 
-// `socket` and `capture_memory` are the worker's (worker.h), `control` (SEQPACKET) is for the init.
-[[noreturn]] void RunSessionInit(const WorkerStart& start, core::UniqueFd control,
-                                 core::UniqueFd socket, core::UniqueFd capture_memory);
+// All of the order but `init_socket` (SEQPACKET) is the worker's (worker.h).
+[[noreturn]] void RunSessionInit(const WorkerStart& start, SpawnOrder order);
 
 }  // namespace belljar::inside
 

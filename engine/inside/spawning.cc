@@ -3,6 +3,7 @@
 #include <linux/sched.h>
 
 #include <cerrno>
+#include <cstring>
 #include <optional>
 #include <string_view>
 #include <utility>
@@ -24,8 +25,8 @@ pid_t CloneWorker(const seal::SealPlan& plan, int* pidfd) {
   clone_args arguments{};
   arguments.flags = CLONE_PARENT | CLONE_PIDFD;
   if (!plan.without_namespaces) {
-    arguments.flags |=
-        seal::WorkerNamespaceFlags(plan.workspace.has_value(), plan.egress.has_value());
+    arguments.flags |= seal::WorkerNamespaceFlags(plan.workspace.has_value(),
+                                                  plan.egress.has_value() || plan.has_loopback);
   }
   arguments.pidfd = reinterpret_cast<uint64_t>(pidfd);
   // With CLONE_PARENT the exit signal must be 0: the kernel uses the zygote's own.
@@ -33,17 +34,23 @@ pid_t CloneWorker(const seal::SealPlan& plan, int* pidfd) {
 }
 
 // nullopt: not a spawn message.
-std::optional<core::SpawnMessage::Kind> SpawnKindOf(const core::Message& message, bool sessions) {
-  for (const auto kind : {core::SpawnMessage::kRun, core::SpawnMessage::kSession}) {
-    core::SpawnMessage expected;
-    expected.kind = kind;
-    const bool is_session = kind == core::SpawnMessage::kSession;
-    if (message.bytes == core::AsBytes(expected) && (sessions || !is_session) &&
-        message.descriptors.size() == (is_session ? 3 : 2)) {
-      return kind;
-    }
+std::optional<SpawnOrder> OrderIn(core::Message message, bool sessions) {
+  core::SpawnMessage asked;
+  if (message.bytes.size() != sizeof asked) return std::nullopt;
+  memcpy(&asked, message.bytes.data(), sizeof asked);
+  const bool is_session = asked.kind == core::SpawnMessage::kSession;
+  if (asked.magic != core::SpawnMessage{}.magic || asked.has_workspace > 1 ||
+      (is_session ? !sessions : asked.kind != core::SpawnMessage::kRun)) {
+    return std::nullopt;
   }
-  return std::nullopt;
+  core::Descriptors& given = message.descriptors;
+  if (given.size() != size_t{2} + is_session + asked.has_workspace) return std::nullopt;
+  SpawnOrder order{.kind = static_cast<core::SpawnMessage::Kind>(asked.kind),
+                   .socket = std::move(given[0]),
+                   .capture_memory = std::move(given[1])};
+  if (is_session) order.init_socket = std::move(given[2]);
+  if (asked.has_workspace == 1) order.workspace = std::move(given.back());
+  return order;
 }
 
 // Answers the host, and closes the pidfd.
@@ -76,13 +83,13 @@ core::Result<void> ServeSpawns(int control, const seal::SealPlan& plan, const Sp
     core::Result<core::Message> message = core::ReceiveMessage(control, sizeof(core::SpawnMessage));
     if (!message) return message.error();
     if (message->bytes.empty()) return {};
-    const std::optional<core::SpawnMessage::Kind> kind = SpawnKindOf(*message, spawning.sessions);
-    if (!kind) return core::MakeError("serve", "not a spawn message");
-    if (spawning.single_run) spawning.become(*kind, std::move(message->descriptors));
+    std::optional<SpawnOrder> order = OrderIn(std::move(*message), spawning.sessions);
+    if (!order) return core::MakeError("serve", "not a spawn message");
+    if (spawning.single_run) spawning.become(std::move(*order));
     spawning.before_clone();
     int pidfd = -1;
     const pid_t pid = CloneWorker(plan, &pidfd);
-    if (pid == 0) spawning.become(*kind, std::move(message->descriptors));
+    if (pid == 0) spawning.become(std::move(*order));
     const int error_number = errno;
     spawning.after_clone();
     if (core::Result<void> done = AnswerSpawn(control, pid, pidfd, error_number); !done)
@@ -90,19 +97,20 @@ core::Result<void> ServeSpawns(int control, const seal::SealPlan& plan, const Sp
   }
 }
 
-SealedWorker SealThisWorker(const UnsealedWorker& worker, int socket,
-                            core::UniqueFd capture_memory) {
+SealedWorker SealThisWorker(const UnsealedWorker& worker, SpawnOrder& order) {
+  const int socket = order.socket.get();
   core::Result<core::Mapping> region =
-      core::Mapping::Map(capture_memory.get(), worker.layout.size());
+      core::Mapping::Map(order.capture_memory.get(), worker.layout.size());
   if (!region) FailSeal(socket, seal::SealStep::kCapture, region.error().error_number);
   SetCapture(std::move(*region), worker.layout);
   SealedWorker sealed;
+  sealed.resources.workspace = std::move(order.workspace);
   const auto seal =
-      worker.kind == core::SpawnMessage::kSession ? &seal::SealSessionWorker : &seal::SealWorker;
+      order.kind == core::SpawnMessage::kSession ? &seal::SealSessionWorker : &seal::SealWorker;
   const seal::SealFailure failure =
       seal(worker.plan, worker.prepared, socket, sealed.resources, sealed.self_report);
   if (failure.step != seal::SealStep::kNone) FailSeal(socket, failure.step, failure.error_number);
-  (void)capture_memory.Release();  // closed by the seal
+  (void)order.capture_memory.Release();  // closed by the seal
   return sealed;
 }
 

@@ -29,12 +29,21 @@ core::Result<Start> ReceiveStart(int control) {
 // Answers the start message. `prepared` failed: with its error.
 core::Result<void> AnswerStart(int control, const core::Result<void>& prepared);
 
+// What a spawn message asks for.
+struct SpawnOrder {
+  core::SpawnMessage::Kind kind = core::SpawnMessage::kRun;
+  core::UniqueFd socket;
+  core::UniqueFd capture_memory;
+  core::UniqueFd init_socket;  // of a session
+  core::UniqueFd workspace;    // a detached mount; empty: the worker mounts one of its own
+};
+
 // How workers are made. `become` does not return. It is called in a clone, or for a single run in
 // the caller itself.
 struct Spawning {
   bool single_run = false;
   bool sessions = false;  // whether there are spawn messages for them
-  std::function<void(core::SpawnMessage::Kind, core::Descriptors)> become;
+  std::function<void(SpawnOrder)> become;
   std::function<void()> before_clone = [] {};
   std::function<void()> after_clone = [] {};  // in the caller, before it answers
 };
@@ -46,16 +55,14 @@ struct UnsealedWorker {
   const seal::SealPlan& plan;
   const seal::PreparedSeal& prepared;
   core::CaptureLayout layout;
-  core::SpawnMessage::Kind kind = core::SpawnMessage::kRun;
 };
 struct SealedWorker {
   seal::WorkerResources resources;
   seal::SelfReport self_report = 0;
 };
 // Maps the capture, which then takes output, and seals the worker; tells the host and exits if that
-// fails.
-SealedWorker SealThisWorker(const UnsealedWorker& worker, int socket,
-                            core::UniqueFd capture_memory);
+// fails. Of the order, the socket is left.
+SealedWorker SealThisWorker(const UnsealedWorker& worker, SpawnOrder& order);
 
 }  // namespace belljar::inside
 

@@ -43,14 +43,16 @@ bool LowerLimits(const seal::SealPlan& plan, const seal::PreparedSeal& prepared,
 
 }  // namespace
 
-void RunWorker(const WorkerStart& start, core::UniqueFd socket, core::UniqueFd capture_memory) {
-  SealedWorker sealed = SealThisWorker(start, socket.get(), std::move(capture_memory));
+void RunWorker(const WorkerStart& start, SpawnOrder order) {
+  const bool is_session = order.kind == core::SpawnMessage::kSession;
+  SealedWorker sealed = SealThisWorker(start, order);
+  const core::UniqueFd socket = std::move(order.socket);
   if (start.cloned && !AfterCloneInWorker()) FailSeal(socket.get(), seal::SealStep::kPython, 0);
-  if (start.kind == core::SpawnMessage::kSession && !BeginSession()) {
+  if (is_session && !BeginSession()) {
     FailSeal(socket.get(), seal::SealStep::kPython, 0);
   }
   SignalSealed(socket.get(), sealed.self_report, std::move(sealed.resources));
-  if (start.kind == core::SpawnMessage::kSession) ServeSession(socket.get(), start.layout);
+  if (is_session) ServeSession(socket.get(), start.layout);
 
   if (start.cloned && !core::WaitReadable(socket.get(), core::Clock::now() + kUntilIdle)) {
     WriteToWarmPages();

@@ -3,19 +3,17 @@
 #ifndef BELLJAR_ENGINE_INSIDE_WORKER_H_
 #define BELLJAR_ENGINE_INSIDE_WORKER_H_
 
-#include "engine/core/fd.h"
 #include "engine/inside/spawning.h"
 
 namespace belljar::inside {
 
-// Seals itself, reports that on `socket`, waits for its request, runs it, reports, and waits to be
-// killed. EOF on `socket` while it waits means that the host no longer needs it.
+// Seals itself, reports that on its socket, waits for its request, runs it, reports, and waits to
+// be killed. EOF there while it waits means that the host no longer needs it.
 struct WorkerStart : UnsealedWorker {
   bool cloned = true;
   bool has_all_modules = true;
 };
-[[noreturn]] void RunWorker(const WorkerStart& start, core::UniqueFd socket,
-                            core::UniqueFd capture_memory);
+[[noreturn]] void RunWorker(const WorkerStart& start, SpawnOrder order);
 
 }  // namespace belljar::inside
 

@@ -132,14 +132,12 @@ int RunZygote(core::UniqueFd control) {
   const core::Result<Prepared> prepared = Prepare(*start, options);
   const core::Result<void> is_ready = prepared ? core::Result<void>() : prepared.error();
   if (!AnswerStart(control.get(), is_ready)) return 1;
-  const auto become = [&](core::SpawnMessage::Kind kind, core::Descriptors given) {
-    const WorkerStart worker{{start->plan, prepared->seal, start->layout, kind},
+  const auto become = [&](SpawnOrder order) {
+    const WorkerStart worker{{start->plan, prepared->seal, start->layout},
                              !start->single_run,
                              options.loads_all_modules()};
-    if (kind == core::SpawnMessage::kSession) {
-      RunSessionInit(worker, std::move(given[2]), std::move(given[0]), std::move(given[1]));
-    }
-    RunWorker(worker, std::move(given[0]), std::move(given[1]));
+    if (order.kind == core::SpawnMessage::kSession) RunSessionInit(worker, std::move(order));
+    RunWorker(worker, std::move(order));
   };
   const Spawning spawning{start->single_run, true, become, BeforeClone, AfterCloneInZygote};
   return ServeSpawns(control.get(), start->plan, spawning) ? 0 : 1;

@@ -115,6 +115,9 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
     return core::MakeError(kOpen,
                            "in a container, and without namespaces, sessions are for Python only");
   }
+  if (!options.project.empty() && !(zygote.program && zygote.program->commands)) {
+    return core::MakeError(kOpen, "a project is for commands: choose the language \"shell\"");
+  }
   if (egress_handler_) return core::MakeError(kOpen, "not supported with a passed-on egress proxy");
   // Layers needed to limit the copies of a session.
   const bool can_copy = !zygote.plan.without_namespaces && !zygote.plan.without_rlimits &&
@@ -129,24 +132,43 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenSession(
 }
 
 core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenCommands(
-    const sessions::SessionOptions& options, workers::Worker worker,
-    std::shared_ptr<const sessions::OpenedSessions::Use> use) {
+    const sessions::SessionOptions& options, const run::RunOptions& run,
+    const std::shared_ptr<const sessions::OpenedSessions::Use>& use) {
   const workers::ZygoteOptions& zygote = pool_->options().zygote;
-  commands::CommandTerms terms{
-      .limits = options.limits,
-      .most = zygote.plan.ceiling,
-      .environment = zygote.program->environment,
-      .retire = [pool = pool_.get(), use = std::move(use)](workers::Worker spent) {
-        pool->Retire(std::move(spent));
-      }};
-  core::Result<std::unique_ptr<commands::CommandRunner>> runner =
-      commands::CommandRunner::Begin(std::move(worker), std::move(terms));
-  if (!runner) return runner.error();
   const core::WorkspaceRule& rule = *zygote.plan.workspace;
-  core::Result<std::shared_ptr<sessions::Session>> session = sessions::KeptSession::Open(
-      std::make_unique<sessions::CommandWorker>(std::move(*runner),
-                                                workspace::SnapshotBounds{rule.size, rule.inodes}),
-      NoCopiesOf(*zygote.program), options);
+  std::shared_ptr<projects::Project> project;
+  if (!options.project.empty()) {
+    core::Result<std::shared_ptr<projects::Project>> opened =
+        projects::Project::Open(options.project, rule);
+    if (!opened) return opened.error();
+    project = std::move(*opened);
+  }
+  // Also those of branches: the pool is there while one of its sessions is.
+  const auto open =
+      [pool = pool_.get(), use, limits = options.limits](
+          const std::shared_ptr<projects::Project>& over,
+          const run::RunOptions& taking) -> core::Result<std::unique_ptr<commands::CommandRunner>> {
+    const core::Deadline deadline = core::Clock::now() + taking.queue_timeout;
+    core::Result<workers::Worker> worker =
+        over ? pool->TakeWith(over->TakeMount(), deadline, taking) : pool->Take(deadline, taking);
+    if (!worker) return worker.error();
+    const workers::ZygoteOptions& from = pool->options().zygote;
+    return commands::CommandRunner::Begin(
+        std::move(*worker),
+        {.limits = limits,
+         .most = from.plan.ceiling,
+         .environment = from.program->environment,
+         .retire = [pool, use](workers::Worker spent) { pool->Retire(std::move(spent)); }});
+  };
+  core::Result<std::unique_ptr<sessions::LiveInterpreter>> worker = sessions::CommandWorker::Open(
+      open, workspace::SnapshotBounds{rule.size, rule.inodes}, std::move(project), run);
+  if (!worker) return worker.error();
+  sessions::NoCopies no_copies = NoCopiesOf(*zygote.program);
+  no_copies.opened = [opened = opened_](const std::shared_ptr<sessions::Session>& branch) {
+    opened->Add(branch);
+  };
+  core::Result<std::shared_ptr<sessions::Session>> session =
+      sessions::KeptSession::Open(std::move(*worker), std::move(no_copies), options);
   if (session) opened_->Add(*session);
   return session;
 }
@@ -164,11 +186,9 @@ core::Result<std::shared_ptr<sessions::Session>> LocalBackend::OpenKept(
   const auto kept_use = std::make_shared<const sessions::OpenedSessions::Use>(std::move(*use));
   const workers::ZygoteOptions& zygote = pool_->options().zygote;
   const seal::SealPlan& plan = zygote.plan;
+  if (zygote.program && zygote.program->commands) return OpenCommands(options, run, kept_use);
   core::Result<workers::Worker> worker = pool_->Take(core::Clock::now() + run.queue_timeout, run);
   if (!worker) return worker.error();
-  if (zygote.program && zygote.program->commands) {
-    return OpenCommands(options, std::move(*worker), kept_use);
-  }
   sessions::KeptWorkerTerms terms{.mode = mode_,
                                   .policy = policy_,
                                   .limits = options.limits,

@@ -44,8 +44,8 @@ class LocalBackend : public Backend {
  private:
   core::Result<std::shared_ptr<const sessions::SessionHost>> HostSessions();
   core::Result<std::shared_ptr<sessions::Session>> OpenCommands(
-      const sessions::SessionOptions& options, workers::Worker worker,
-      std::shared_ptr<const sessions::OpenedSessions::Use> use);
+      const sessions::SessionOptions& options, const run::RunOptions& run,
+      const std::shared_ptr<const sessions::OpenedSessions::Use>& use);
   core::Result<std::shared_ptr<sessions::Session>> OpenKept(const sessions::SessionOptions& options,
                                                             const run::RunOptions& run);
 

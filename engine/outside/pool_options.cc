@@ -4,6 +4,7 @@
 #include <cerrno>
 #include <iterator>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -45,8 +46,10 @@ core::Result<void> CompileFilters(const core::Profile& profile, Policy policy, b
   if (profile.program) {
     // The launcher never sees a byte of a program, and its workers need what a second filter would
     // take away.
-    core::Result<std::vector<sock_filter>> filter = seal::CompileFilter(
-        profile.allowed_syscalls, profile.hostile_syscalls, {.processes = true});
+    std::vector<core::SyscallRule> allowed = profile.allowed_syscalls;
+    if (plan.without_namespaces) RemoveSockets(allowed);
+    core::Result<std::vector<sock_filter>> filter =
+        seal::CompileFilter(allowed, profile.hostile_syscalls, {.processes = true});
     if (!filter) return filter.error();
     plan.filter = std::move(*filter);
     return {};
@@ -162,6 +165,7 @@ core::Result<seal::SealPlan> Plan(const SandboxOptions& options, bool single_run
     plan.runs_programs = true;
     plan.runs_workspace = options.profile.program->runs_workspace();
     plan.has_terminals = options.profile.program->commands;
+    plan.has_loopback = options.profile.program->commands && !plan.without_namespaces;
     plan.own_user = !plan.without_namespaces && !single_run;
   } else if (policy == Policy::kOff) {
     plan.ceiling.processes = std::max(plan.ceiling.processes, core::kMaxThreads);
@@ -192,6 +196,14 @@ void PlaceInCgroup(Policy policy, pool::SparePoolOptions& pool) {
 }
 
 }  // namespace
+
+void RemoveSockets(std::vector<core::SyscallRule>& rules) {
+  constexpr std::string_view kCalls[] = {"socket", "bind",    "listen",
+                                         "accept", "accept4", "connect"};
+  std::erase_if(rules, [&](const core::SyscallRule& rule) {
+    return std::ranges::find(kCalls, rule.name) != std::end(kCalls);
+  });
+}
 
 std::vector<std::string> RequiredLayers(const SandboxOptions& options) {
   std::vector<std::string> required;

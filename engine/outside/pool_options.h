@@ -3,6 +3,9 @@
 #ifndef BELLJAR_ENGINE_OUTSIDE_POOL_OPTIONS_H_
 #define BELLJAR_ENGINE_OUTSIDE_POOL_OPTIONS_H_
 
+#include <vector>
+
+#include "engine/core/profile.h"
 #include "engine/core/result.h"
 #include "engine/outside/sandbox_options.h"
 #include "engine/pool/spare_pool_options.h"
@@ -13,6 +16,10 @@ namespace belljar::outside {
 // Precondition: the options have an installation.
 core::Result<pool::SparePoolOptions> PoolOptionsFor(const SandboxOptions& options,
                                                     workers::ZygoteKind kind);
+
+// Without a network namespace of its own a program has no network, whatever its language may have:
+// no socket remains but a connected pair.
+void RemoveSockets(std::vector<core::SyscallRule>& rules);
 
 }  // namespace belljar::outside
 

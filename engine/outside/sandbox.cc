@@ -203,6 +203,8 @@ core::Result<std::shared_ptr<sessions::Session>> Sandbox::OpenSession(
     const sessions::SessionOptions& options, const run::RunOptions& run) {
   core::Result<void> limited = CheckLimits(profile(), options.limits);
   if (!limited) return limited.error();
+  if (!options.project.empty() && !is_local_)
+    return core::MakeError("open a session", "in a container a session has no project");
   core::Result<std::shared_ptr<sessions::Session>> session = backend_->OpenSession(options, run);
   if (!session || !is_local_) return session;
   return sessions::MixedSession::Over(AsKernel(std::move(*session)));

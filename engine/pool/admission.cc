@@ -82,10 +82,14 @@ core::Result<workers::OwnSeal> Admission::ReadOwnSeal() const {
 core::Result<void> Admission::Observe(workers::Worker& worker) const {
   const core::Result<workers::OwnSeal> own = ReadOwnSeal();
   if (!own) return own.error();
-  core::Result<std::vector<host::LayerState>> layers = workers::ObserveSeal(
-      *own, worker.process.pid(), worker.status_fd.get(), worker.self_report,
-      options_.zygote.plan.zygote_filter.empty() ? 1 : 2, worker.process.parent_pid());
+  core::Result<std::vector<host::LayerState>> layers =
+      workers::ObserveSeal(*own, worker.process.pid(), worker.status_fd.get(), worker.self_report,
+                           options_.zygote.plan.zygote_filter.empty() ? 1 : 2,
+                           worker.process.parent_pid(), options_.zygote.plan.has_loopback);
   if (!layers) return core::MakeError("seal a worker", layers.error().ToString());
+  const seal::SealPlan& plan = options_.zygote.plan;
+  if (plan.has_loopback && plan.egress && layers->front().held)
+    layers->front().detail += ", with the egress proxy on it";
   // In the order of the seal: seccomp comes last.
   layers->insert(layers->end() - 1, CgroupLayer(worker.process.pid()));
   for (const host::LayerState& layer : *layers) {

@@ -43,18 +43,20 @@ core::Result<PendingWorker> ServingZygote::Prepare(core::UniqueFd& socket) const
 bool ServingZygote::CanRequest() const { return requested_.size() < kRequestsAhead; }
 
 size_t ServingZygote::Requested(workers::WorkerUse use) const {
-  return static_cast<size_t>(std::ranges::count(requested_, use, &PendingWorker::use));
+  return static_cast<size_t>(std::ranges::count_if(
+      requested_, [&](const PendingWorker& each) { return each.IsForAny(use); }));
 }
 
 core::Deadline ServingZygote::reply_deadline() const {
   return requested_.empty() ? core::Deadline::max() : requested_.front().deadline;
 }
 
-core::Result<void> ServingZygote::Request(workers::WorkerUse use) {
+core::Result<void> ServingZygote::Request(workers::WorkerUse use, std::shared_ptr<Order> order) {
   core::UniqueFd socket;
   core::Result<PendingWorker> pending = Prepare(socket);
   if (!pending) return pending.error();
   pending->use = use;
+  pending->order = std::move(order);
   core::Result<void> sent = Send(*pending, socket.get());
   if (!sent) return sent;
   pending->worker.capture.CloseMemory();
@@ -64,13 +66,16 @@ core::Result<void> ServingZygote::Request(workers::WorkerUse use) {
 }
 
 core::Result<void> ServingZygote::Send(PendingWorker& pending, int socket) {
-  const int memory = pending.worker.capture.memory_fd();
-  if (pending.use == workers::WorkerUse::kRun) return process_.RequestWorker(socket, memory);
+  workers::ZygoteProcess::Given given{.socket = socket,
+                                      .capture_memory = pending.worker.capture.memory_fd()};
+  if (pending.order) given.workspace = pending.order->workspace().get();
+  if (pending.use == workers::WorkerUse::kRun) return process_.RequestWorker(given);
   auto pair = core::CreateSocketPair(SOCK_SEQPACKET);
   if (!pair) return pair.error();
   if (core::Result<void> noted = core::NoteSenders(pair->first.get()); !noted) return noted;
   pending.control = std::move(pair->first);
-  return process_.RequestSession(socket, memory, pair->second.get());
+  given.init_socket = pair->second.get();
+  return process_.RequestWorker(given);
 }
 
 core::Result<PendingWorker> ServingZygote::BecomeWorker() {
@@ -91,6 +96,7 @@ core::Result<std::optional<PendingWorker>> ServingZygote::Receive() {
   if (!process) {
     // If the kernel refused the clone, the zygote is unaffected; any other error is fatal for it.
     if (process.error().cause == core::Cause::kRefusedByKernel && !requested_.empty()) {
+      if (const auto& order = requested_.front().order) order->Settle(process.error());
       requested_.pop_front();
     } else {
       is_lost_ = true;

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -16,6 +17,7 @@
 #include "engine/core/reaper.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
+#include "engine/pool/order.h"
 #include "engine/workers/worker.h"
 #include "engine/workers/zygote_process.h"
 
@@ -26,7 +28,10 @@ struct PendingWorker {
   workers::Worker worker;
   core::Deadline deadline;  // first for the zygote's reply, then for the worker's report
   workers::WorkerUse use = workers::WorkerUse::kRun;
-  core::UniqueFd control;  // for a session: of the init, until that has been cloned
+  core::UniqueFd control;        // for a session: of the init, until that has been cloned
+  std::shared_ptr<Order> order;  // for its taker alone; null: for any
+
+  bool IsForAny(workers::WorkerUse wanted) const { return !order && use == wanted; }
 };
 
 class ServingZygote {
@@ -43,9 +48,9 @@ class ServingZygote {
   uint64_t spawned() const { return spawned_; }
 
   // Requests a worker. If the zygote is gone, the next poll shows it, after its remaining replies.
-  core::Result<void> Request(workers::WorkerUse use);
+  core::Result<void> Request(workers::WorkerUse use, std::shared_ptr<Order> order = nullptr);
   bool CanRequest() const;
-  size_t Requested(workers::WorkerUse use) const;
+  size_t Requested(workers::WorkerUse use) const;  // without those of orders
   bool has_requests() const { return !requested_.empty(); }
   // When the reply to the oldest request is late; Deadline::max(): there is none.
   core::Deadline reply_deadline() const;

@@ -43,6 +43,36 @@ core::Result<workers::Worker> Shelves::Take(core::Deadline deadline, const run::
   });
 }
 
+core::Result<workers::Worker> Shelves::TakeWith(core::UniqueFd workspace, core::Deadline deadline,
+                                                const run::RunOptions& run) {
+  if (!workspace) return core::MakeError(kTake, "there is no workspace for it");
+  const auto order = std::make_shared<Order>(std::move(workspace));
+  {
+    const std::lock_guard lock(mutex_);
+    if (closing_) return core::MakeError(kTake, "the sandbox is closing");
+    if (only_one_) return core::MakeError(kTake, kOnlyOne);
+    if (failure_ && core::Clock::now() < failure_until_) return *failure_;
+    orders_.push_back(order);
+    wake_.Raise();
+  }
+  waiting::InterruptCheck interrupts(run.interrupted);
+  const waiting::Wait wait{deadline, run.cancel_fd, run.interrupted ? &interrupts : nullptr};
+  return order->Await(wait, kTake);
+}
+
+std::shared_ptr<Order> Shelves::NextOrder() {
+  const std::lock_guard lock(mutex_);
+  if (orders_.empty()) return nullptr;
+  std::shared_ptr<Order> next = Carried(std::move(orders_.front()));
+  orders_.pop_front();
+  return next;
+}
+
+bool Shelves::HasOrders() const {
+  const std::lock_guard lock(mutex_);
+  return !orders_.empty();
+}
+
 // Requires mutex_, and a ready worker.
 workers::Worker Shelves::TakeReady(Shelf& shelf) {
   workers::Worker worker = std::move(shelf.ready.front());
@@ -72,6 +102,7 @@ void Shelves::Deliver(workers::WorkerUse use, workers::Worker worker) {
 // Requires mutex_.
 void Shelves::FailTakers(const core::Error& error) {
   for (Shelf& shelf : shelves_) shelf.takers.FailAll(error);
+  for (const std::shared_ptr<Order>& order : std::exchange(orders_, {})) order->Settle(error);
 }
 
 core::Result<void> Shelves::WaitForSpare(core::Deadline deadline) {

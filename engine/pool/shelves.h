@@ -12,6 +12,7 @@
 #include <condition_variable>
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <mutex>
 #include <optional>
 #include <utility>
@@ -20,6 +21,7 @@
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
 #include "engine/pool/counters.h"
+#include "engine/pool/order.h"
 #include "engine/run/run_options.h"
 #include "engine/waiting/event.h"
 #include "engine/waiting/taker_queue.h"
@@ -37,6 +39,8 @@ class Shelves {
   // As in SparePool.
   core::Result<workers::Worker> Take(core::Deadline deadline, const run::RunOptions& run,
                                      workers::WorkerUse use);
+  core::Result<workers::Worker> TakeWith(core::UniqueFd workspace, core::Deadline deadline,
+                                         const run::RunOptions& run);
   core::Result<void> WaitForSpare(core::Deadline deadline);
   Counters counters() const;
 
@@ -52,6 +56,10 @@ class Shelves {
   // The others are called by the keeper only.
 
   const waiting::Event& wake() const { return wake_; }
+
+  // The oldest order that is not being carried out; null: there is none.
+  std::shared_ptr<Order> NextOrder();
+  bool HasOrders() const;
 
   // How many workers there are too few, if `on_their_way` come.
   size_t Missing(workers::WorkerUse use, size_t on_their_way) const;
@@ -93,6 +101,7 @@ class Shelves {
   mutable std::mutex mutex_;
   std::condition_variable changed_;
   std::array<Shelf, 2> shelves_;  // by WorkerUse
+  std::deque<std::shared_ptr<Order>> orders_;
   std::vector<workers::Worker> retired_;
   Counters counters_;
   std::optional<core::Error> failure_;  // why there are no workers; cleared by the next success

@@ -148,7 +148,8 @@ void SparePool::WorkerFailed(core::Error error) {
 }
 
 size_t SparePool::Missing(workers::WorkerUse use) const {
-  const auto sealing = static_cast<size_t>(std::ranges::count(pending_, use, &PendingWorker::use));
+  const auto sealing = static_cast<size_t>(std::ranges::count_if(
+      pending_, [&](const PendingWorker& each) { return each.IsForAny(use); }));
   return shelves_.Missing(use, sealing + (zygote_ ? zygote_->Requested(use) : 0));
 }
 
@@ -166,12 +167,22 @@ void SparePool::RequestMissing() {
     return;
   }
   while (zygote_->CanRequest()) {
-    const std::optional<workers::WorkerUse> use = NextMissing();
-    if (!use) return;
-    if (core::Result<void> requested = zygote_->Request(*use); !requested) {
-      return WorkerFailed(requested.error());
-    }
+    const core::Result<bool> requested = RequestNext();
+    if (!requested) return WorkerFailed(requested.error());
+    if (!*requested) return;
   }
+}
+
+// False: nobody needs one.
+core::Result<bool> SparePool::RequestNext() {
+  std::shared_ptr<Order> order = shelves_.NextOrder();
+  const std::optional<workers::WorkerUse> use =
+      order ? std::optional(workers::WorkerUse::kRun) : NextMissing();
+  if (!use) return false;
+  const core::Result<void> requested = zygote_->Request(*use, order);
+  if (requested) return true;
+  if (order) order->Settle(requested.error());
+  return requested.error();
 }
 
 // The zygote of a single run becomes its worker. It is no longer a zygote, even if this fails.
@@ -211,7 +222,8 @@ void SparePool::DropZygote() {
 
 bool SparePool::WantsWorkers() const {
   if (!zygote_) return false;
-  return options_.zygote.kind.single_run || (zygote_->CanRequest() && NextMissing());
+  return options_.zygote.kind.single_run ||
+         (zygote_->CanRequest() && (NextMissing() || shelves_.HasOrders()));
 }
 
 // When the next action on a zygote is due. A due rotation does not count while a new zygote starts,
@@ -283,8 +295,13 @@ void SparePool::FinishSpawns(const std::vector<pollfd>& polled, size_t first) {
       // failing rotation.
       if (!std::exchange(zygote_proven_, true)) start_backoff_.Reset();
       workers_failed_in_a_row_ = 0;
-      shelves_.Deliver(pending->use, std::move(pending->worker));
+      if (pending->order) {
+        pending->order->Settle(std::move(pending->worker));
+      } else {
+        shelves_.Deliver(pending->use, std::move(pending->worker));
+      }
     } else {
+      if (pending->order) pending->order->Settle(spawned.error());
       WorkerFailed(spawned.error());
     }
     pending = pending_.erase(pending);

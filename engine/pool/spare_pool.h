@@ -27,8 +27,10 @@
 #include <list>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
+#include "engine/core/fd.h"
 #include "engine/core/result.h"
 #include "engine/core/socket.h"
 #include "engine/core/thread.h"
@@ -60,6 +62,13 @@ class SparePool {
   core::Result<workers::Worker> Take(core::Deadline deadline, const run::RunOptions& run = {},
                                      workers::WorkerUse use = workers::WorkerUse::kRun) {
     return shelves_.Take(deadline, run, use);
+  }
+
+  // A worker made for this call, in which `workspace`, a detached mount, is the workspace. Fails
+  // like Take.
+  core::Result<workers::Worker> TakeWith(core::UniqueFd workspace, core::Deadline deadline,
+                                         const run::RunOptions& run = {}) {
+    return shelves_.TakeWith(std::move(workspace), deadline, run);
   }
 
   // Waits until a worker is ready, without taking it. Fails like Take. The pool must outlive the
@@ -99,6 +108,7 @@ class SparePool {
   void AbandonZygoteStart();
   void StartFailed(core::Error error);
   void RequestMissing();
+  core::Result<bool> RequestNext();
   core::Result<void> BecomeOnly();
   bool IsComplete() const;
   void ReceiveRequested();

@@ -36,7 +36,7 @@ const Keys kProfileKeys = {"schema",    "name",   "extends",  "summary",   "atta
                            "builtins",  "zygote", "packages", "workspace", "door",
                            "artifacts", "policy", "language", "for_tests", "program"};
 const Keys kLimitKeys = {"default", "max", "why"};
-const Keys kPathKeys = {"path", "optional", "device", "why"};
+const Keys kPathKeys = {"path", "optional", "device", "link", "why"};
 const Keys kSeccompKeys = {"groups", "why"};
 const Keys kImportKeys = {"internal", "open", "why"};
 const Keys kModuleKeys = {"why", "exports", "replace", "synthetic", "since"};
@@ -359,6 +359,18 @@ void ReadLimits(const toml::table& limits, core::Profile& profile, bool first) {
   });
 }
 
+bool IsPlain(const std::string& path) {
+  return path.starts_with('/') && fs::path(path).lexically_normal() == path && !path.ends_with('/');
+}
+
+// Whether it is in a worker's own file systems.
+bool IsPrivate(const std::string& path) {
+  return IsPlain(path) &&
+         std::ranges::any_of(
+             std::array{core::kWorkspacePath, core::kTemporaryPath},
+             [&](const std::string& own) { return path == own || path.starts_with(own + "/"); });
+}
+
 void ReadPaths(const toml::table& root, core::Profile& profile) {
   for (const toml::table* entry : GetTables(root, "paths")) {
     CheckKeys(*entry, kPathKeys);
@@ -373,6 +385,15 @@ void ReadPaths(const toml::table& root, core::Profile& profile) {
     if (entry->contains("device")) rule.device = Get<bool>(*entry, "device");
     if (rule.device && std::ranges::find(core::kDevices, rule.path) == std::end(core::kDevices)) {
       throw Malformed(*entry, "\"device\" is for /dev/null, /dev/zero and /dev/urandom");
+    }
+    if (entry->contains("link")) {
+      rule.source = Get<std::string>(*entry, "link");
+      rule.is_link = true;
+      if (is_placeholder || rule.device || !IsPlain(rule.path) || !IsPrivate(rule.source)) {
+        throw Malformed(*entry,
+                        "\"link\" is for an absolute path, and leads to /workspace, /tmp or "
+                        "below them, without . or ..");
+      }
     }
     const auto same = [&](const core::PathRule& known) { return known.path == rule.path; };
     if (std::any_of(profile.paths.begin(), profile.paths.end(), same)) continue;

@@ -15,8 +15,9 @@ namespace belljar::seal {
 // The ABI of this kernel: 1 (Linux 5.13, files) … 4 (6.7, TCP) … 6 (6.12, scopes); 0: none.
 int LandlockAbi();
 
-// What ABI `abi` covers: "files, truncation, TCP". Precondition: `abi` is not 0.
-std::string LandlockCoverage(int abi);
+// What ABI `abi` covers: "files, truncation, TCP". Precondition: `abi` is not 0. `any_tcp`: of a
+// ruleset that leaves TCP alone.
+std::string LandlockCoverage(int abi, bool any_tcp = false);
 
 // A tree that stays readable: the inode that was opened.
 struct ReadableTree {
@@ -35,6 +36,8 @@ struct LandlockAllowance {
   // removed; never devices or sockets, nor pipes, and nothing may be executed, but see below.
   std::vector<const char*> writable = {};
   uint16_t connect_port = 0;  // TCP, ABI 4; 0: none
+  // TCP from and to any port, since the network namespace is the worker's own.
+  bool any_tcp = false;
   // Programs below the readable trees may be run. They may also read /proc, if there is one, and
   // make named pipes in the writable directories, whose programs may be run with the second one.
   bool executes = false;

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
-#include <linux/mount.h>
 #include <sched.h>
 #include <sys/mount.h>
 #include <sys/prctl.h>
@@ -17,6 +16,7 @@
 
 #include "engine/core/fd.h"
 #include "engine/core/profile.h"
+#include "engine/seal/mount_calls.h"
 #include "engine/seal/privileges.h"
 
 namespace belljar::seal {
@@ -46,21 +46,15 @@ struct Tree {
 };
 
 core::Result<void> Restrict(int mount, uint64_t attributes, unsigned flags) {
-  mount_attr change{};
-  change.attr_set = attributes;
-  if (syscall(SYS_mount_setattr, mount, "", AT_EMPTY_PATH | flags, &change, sizeof change) != 0) {
-    return core::SystemError("restrict a mount", "needs Linux 5.12");
-  }
-  return {};
+  if (AddMountAttributes(mount, attributes, flags)) return {};
+  return core::SystemError("restrict a mount", "needs Linux 5.12");
 }
 
 core::Result<std::vector<Tree>> CloneTrees(const std::vector<core::PathRule>& paths) {
   std::vector<Tree> trees;
   for (const core::PathRule& rule : paths) {
     const std::string& source = rule.source.empty() ? rule.path : rule.source;
-    core::UniqueFd mount(
-        static_cast<int>(syscall(SYS_open_tree, AT_FDCWD, source.c_str(),
-                                 OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
+    core::UniqueFd mount(CloneMount(AT_FDCWD, source.c_str(), AT_RECURSIVE));
     if (!mount) {
       if (rule.optional && errno == ENOENT) continue;
       return core::SystemError("show " + rule.path, "a path that the profile needs");
@@ -106,11 +100,8 @@ core::Result<void> Attach(const Tree& tree) {
     core::UniqueFd file(open(target.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0444));
     if (!file) return core::SystemError("create " + target.string());
   }
-  if (syscall(SYS_move_mount, tree.mount.get(), "", AT_FDCWD, target.c_str(),
-              MOVE_MOUNT_F_EMPTY_PATH) != 0) {
-    return core::SystemError("show " + tree.path);
-  }
-  return {};
+  if (AttachMount(tree.mount.get(), target.c_str())) return {};
+  return core::SystemError("show " + tree.path);
 }
 
 // Creates the file at its own path below kStage, unless a tree there has one or cannot have it.
@@ -143,21 +134,19 @@ uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network) {
   return CLONE_NEWPID | (own_mounts ? CLONE_NEWNS : 0) | (own_network ? CLONE_NEWNET : 0);
 }
 
+core::Result<void> WriteIdMap(pid_t child, const char* file, uint32_t inside, uint32_t outside) {
+  return WriteProcFile(child, file, std::to_string(inside) + " " + std::to_string(outside) + " 1");
+}
+
 core::Result<void> WriteIdMaps(pid_t child) {
   const bool root = geteuid() == 0 && !IsRootOfOneUser();
-  const auto map = [&](uint32_t outside) {
-    return std::to_string(kSandboxUid) + " " + std::to_string(outside) + " 1";
-  };
   // Without CAP_SETGID outside, user_namespaces(7) requires setgroups to be denied first.
   if (!root) {
     if (core::Result<void> done = WriteProcFile(child, "setgroups", "deny"); !done) return done;
   }
-  if (core::Result<void> done =
-          WriteProcFile(child, "uid_map", map(root ? kSandboxUid : geteuid()));
-      !done) {
-    return done;
-  }
-  return WriteProcFile(child, "gid_map", map(root ? kSandboxUid : getegid()));
+  const core::Result<void> done =
+      WriteIdMap(child, "uid_map", kSandboxUid, root ? kSandboxUid : geteuid());
+  return done ? WriteIdMap(child, "gid_map", kSandboxUid, root ? kSandboxUid : getegid()) : done;
 }
 
 // Podman's seccomp profile allows mount but not sethostname.
@@ -248,6 +237,9 @@ core::Result<void> EnterPrivateRoot(const std::vector<core::PathRule>& paths,
     }
   }
   for (const auto& [path, target] : links) {
+    std::error_code code;
+    std::filesystem::create_directories(std::filesystem::path(kStage + path).parent_path(), code);
+    if (code) return core::SystemErrorOf(code.value(), "create the folder of " + path);
     if (symlink(target.c_str(), (kStage + path).c_str()) != 0 && errno != EEXIST) {
       return core::SystemError("create " + path);
     }

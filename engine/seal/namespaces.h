@@ -24,6 +24,10 @@ namespace belljar::seal {
 uint64_t ZygoteNamespaceFlags();
 uint64_t WorkerNamespaceFlags(bool own_mounts, bool own_network);
 
+// Host: maps one id of a child in a user namespace of its own. `file`: "uid_map" or "gid_map"
+// (user_namespaces(7)).
+core::Result<void> WriteIdMap(pid_t child, const char* file, uint32_t inside, uint32_t outside);
+
 // Host: maps the single uid and gid of the freshly cloned child, which is still waiting:
 // kSandboxUid inside; outside the caller's own, or kSandboxUid if the caller is root of more than
 // one user (privileges.h).

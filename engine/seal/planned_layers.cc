@@ -6,10 +6,12 @@
 #include <unistd.h>
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <utility>
 
 #include "engine/core/fd.h"
+#include "engine/core/package_places.h"
 #include "engine/seal/landlock.h"
 #include "engine/seal/namespaces.h"
 #include "engine/seal/privileges.h"
@@ -40,6 +42,7 @@ LandlockAllowance Allowance(const SealPlan& plan, const PreparedSeal& prepared) 
   return {.readable = prepared.landlock_readable,
           .writable = Writable(plan),
           .connect_port = EgressPort(plan),
+          .any_tcp = plan.has_loopback && !plan.without_namespaces,
           .executes = plan.runs_programs,
           .executes_writable = plan.runs_workspace,
           .has_terminals = plan.has_terminals};
@@ -63,14 +66,20 @@ core::Result<void> EnterPlannedRoot(const SealPlan& plan, const std::vector<core
   SmallFiles files;
   if (plan.runs_programs) {
     shown.push_back(ProcOfMachine());
-    empty.emplace_back(kOwnProc);
+    empty.insert(empty.end(),
+                 {kOwnProc, core::kPackages, core::kPythonPackages, core::kNodePackages});
     links = LinksForPrograms();
+    links.emplace_back(core::kNodeModules, core::kNodePackages);
     if (plan.has_terminals) {
       empty.emplace_back(kTerminals);
       links.emplace_back("/dev/ptmx", "pts/ptmx");
     }
     files = FilesForPrograms();
   }
+  for (const core::PathRule& rule : shown) {
+    if (rule.is_link) links.emplace_back(rule.path, rule.source);
+  }
+  std::erase_if(shown, std::mem_fn(&core::PathRule::is_link));
   if (core::Result<void> done = EnterPrivateRoot(shown, empty, links, files); !done) {
     return done.error();
   }
@@ -89,11 +98,13 @@ core::Result<void> PrepareLandlock(const SealPlan& plan, const std::vector<core:
   core::Result<std::vector<core::PathRule>> parts =
       plan.without_namespaces ? TakenApart(paths) : paths;
   if (!parts) return parts.error();
+  std::erase_if(*parts, std::mem_fn(&core::PathRule::is_link));
   // In a root that is not ours they would be the machine's.
   if (plan.runs_programs && !plan.without_namespaces) {
     for (const auto& [path, text] : FilesForPrograms()) {
       parts->push_back({.path = path, .optional = true});
     }
+    parts->push_back({.path = core::kPackages});
   }
   core::Result<std::vector<ReadableTree>> readable = OpenReadableTrees(*parts);
   if (!readable) return readable.error();
@@ -116,9 +127,10 @@ bool DieWithParent() { return prctl(PR_SET_PDEATHSIG, SIGKILL) == 0; }
 
 bool EnterPlannedWorkspace(const SealPlan& plan, const PreparedSeal& prepared,
                            WorkerResources& resources) {
-  resources.workspace = plan.without_namespaces ? EnterContainerWorkspace()
-                                                : MountWorkspace(*plan.workspace, prepared.covered,
-                                                                 plan.runs_workspace);
+  resources.workspace = plan.without_namespaces
+                            ? EnterContainerWorkspace()
+                            : MountWorkspace(*plan.workspace, prepared.covered, plan.runs_workspace,
+                                             std::move(resources.workspace));
   return static_cast<bool>(resources.workspace);
 }
 

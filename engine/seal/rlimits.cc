@@ -118,10 +118,6 @@ bool ApplyProgramSessionRlimits(const core::Limits& limits) {
   return getrlimit(RLIMIT_CPU, &own) == 0 && ApplyToPrograms(limits, Both(own.rlim_max));
 }
 
-bool LowerProgramRlimits(uint64_t memory, uint64_t file_size) {
-  return Set(RLIMIT_DATA, Both(memory)) && Set(RLIMIT_FSIZE, Both(file_size));
-}
-
 bool ApplySessionRlimits(const core::Limits& limits, uint64_t base_address_space) {
   return Apply(limits, base_address_space, {CpuSeconds(limits.cpu, {}), kMaxSessionCpu},
                {limits.processes, kMaxSessionProcesses});

@@ -40,8 +40,6 @@ bool ApplyProgramRlimits(const core::Limits& limits);
 bool ApplyWaitingProgramRlimits(const core::Limits& limits);
 // For an interpreter that stays for many cells: the host alone counts the CPU time of each.
 bool ApplyProgramSessionRlimits(const core::Limits& limits);
-// After that, for one of its programs: the bytes that a process and that a file may have.
-bool LowerProgramRlimits(uint64_t memory, uint64_t file_size);
 inline constexpr uint64_t kReservations = uint64_t{256} << 30;
 
 // Maximum number of processes in one session, including its checkpoints and branches.

@@ -21,12 +21,16 @@ SealFailure Seal(WorkerKind kind, const SealPlan& plan, const PreparedSeal& prep
   // The parent is the host's own spawning thread (CLONE_PARENT), so the worker dies with the host;
   // or its session's init, and so does that.
   if (!DieWithParent()) return FailedAt(SealStep::kDeathSignal);
+  if (resources.workspace && (!plan.workspace || plan.without_namespaces))
+    return {SealStep::kWorkspace, EINVAL};
   if (plan.workspace && !EnterPlannedWorkspace(plan, prepared, resources))
     return FailedAt(SealStep::kWorkspace);
   if (plan.runs_programs && !plan.without_namespaces && !MountOwnProc())
     return FailedAt(SealStep::kProcesses);
   if (plan.has_terminals && !plan.without_namespaces && !MountPlannedTerminals(resources))
     return FailedAt(SealStep::kTerminals);
+  if (plan.has_loopback && !plan.without_namespaces && !OpenLoopback())
+    return FailedAt(SealStep::kLoopback);
   // Without a network namespace of its own, something else already listens as the egress proxy.
   if (plan.egress && !plan.without_namespaces && !ListenForEgress(plan, resources))
     return FailedAt(SealStep::kEgress);

@@ -36,6 +36,9 @@ struct SealPlan {
   bool runs_workspace = false;
   // Each worker has terminals of its own (WorkerResources::terminals). Requires the namespaces.
   bool has_terminals = false;
+  // Each worker has a network namespace of its own, in which only the loopback interface is up, and
+  // may use TCP and UDP there. Requires the namespaces: without them there is no network at all.
+  bool has_loopback = false;
 
   std::vector<core::PathRule> paths;  // readable trees; nothing else is visible
   core::Limits ceiling;               // the maximum that any request of this zygote may ask for
@@ -55,8 +58,8 @@ struct SealPlan {
   static auto Members(auto& plan) {
     return std::tie(plan.without_namespaces, plan.without_privileges, plan.without_rlimits,
                     plan.without_landlock, plan.without_seccomp, plan.own_user, plan.runs_programs,
-                    plan.runs_workspace, plan.has_terminals, plan.paths, plan.ceiling.memory,
-                    plan.ceiling.cpu, plan.ceiling.output, plan.ceiling.result,
+                    plan.runs_workspace, plan.has_terminals, plan.has_loopback, plan.paths,
+                    plan.ceiling.memory, plan.ceiling.cpu, plan.ceiling.output, plan.ceiling.result,
                     plan.ceiling.file_size, plan.ceiling.open_files, plan.ceiling.processes,
                     plan.workspace, plan.egress, plan.zygote_filter, plan.filter,
                     plan.session_filter, plan.init_filter);

@@ -9,6 +9,7 @@ const char* SealStepName(SealStep step) {
     case SealStep::kWorkspace: return "workspace";
     case SealStep::kTerminals: return "terminals";
     case SealStep::kProcesses: return "own /proc";
+    case SealStep::kLoopback: return "loopback interface";
     case SealStep::kEgress: return "egress listener";
     case SealStep::kUser: return "user namespace";
     case SealStep::kPrivileges: return "privileges";

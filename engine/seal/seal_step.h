@@ -13,6 +13,7 @@ enum class SealStep : uint32_t {
   kWorkspace,
   kProcesses,
   kTerminals,
+  kLoopback,
   kEgress,
   kUser,
   kPrivileges,

@@ -18,6 +18,7 @@
 #include <string_view>
 
 #include "engine/core/fd.h"
+#include "engine/seal/privileges.h"
 
 namespace belljar::seal {
 namespace {
@@ -160,6 +161,18 @@ core::Result<void> AllowProcesses(scmp_filter_ctx filter) {
   done =
       Check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0), "refuse clone3");
   if (!done) return done;
+  // posix_spawn with POSIX_SPAWN_RESETIDS, as GNU make calls it: the effective id becomes the real
+  // one, which it is. In a user namespace without mappings (EnterOwnUser) the kernel answers EINVAL
+  // to that, so it is not asked.
+  constexpr uint64_t kUnchanged = 0xffffffff;
+  const scmp_arg_cmp to_own[] = {{0, SCMP_CMP_MASKED_EQ, kUnchanged, kUnchanged},
+                                 {1, SCMP_CMP_MASKED_EQ, kUnchanged, kSandboxUid},
+                                 {2, SCMP_CMP_MASKED_EQ, kUnchanged, kUnchanged}};
+  for (const int call : {SCMP_SYS(setresuid), SCMP_SYS(setresgid)}) {
+    done = Check(seccomp_rule_add_array(filter, SCMP_ACT_ERRNO(0), call, 3, to_own),
+                 "answer setresuid");
+    if (!done) return done;
+  }
   // Where the kernel has none, std::filesystem::copy_file of libstdc++ reads and writes. After
   // EPERM it fails.
   return Check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(sendfile), 0),

@@ -4,7 +4,6 @@
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/magic.h>
-#include <linux/mount.h>
 #include <net/if.h>
 #include <netinet/in.h>
 #include <sys/ioctl.h>
@@ -12,13 +11,13 @@
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/statfs.h>
-#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
 
+#include "engine/seal/mount_calls.h"
 #include "engine/seal/privileges.h"
 
 namespace belljar::seal {
@@ -32,10 +31,15 @@ bool MountPrivate(const char* path, const core::WorkspaceRule& rule, bool execut
   return mount("belljar", path, "tmpfs", flags, options) == 0;
 }
 
+bool AttachGiven(const core::UniqueFd& mount, bool executable) {
+  return AddMountAttributes(mount.get(), MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV |
+                                             (executable ? 0 : uint64_t{MOUNT_ATTR_NOEXEC})) &&
+         AttachMount(mount.get(), core::kWorkspacePath);
+}
+
 // A tree as a detached mount, taken before its path is covered.
 core::UniqueFd Keep(const std::string& path) {
-  return core::UniqueFd(static_cast<int>(syscall(
-      SYS_open_tree, AT_FDCWD, path.c_str(), OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC | AT_RECURSIVE)));
+  return core::UniqueFd(CloneMount(AT_FDCWD, path.c_str(), AT_RECURSIVE));
 }
 
 bool MakeDirectories(const std::string& path) {
@@ -56,8 +60,7 @@ bool MakeMountPoint(const core::UniqueFd& tree, const std::string& path) {
 }
 
 bool ShowAgain(const core::UniqueFd& tree, const std::string& path) {
-  return MakeMountPoint(tree, path) && syscall(SYS_move_mount, tree.get(), "", AT_FDCWD,
-                                               path.c_str(), MOVE_MOUNT_F_EMPTY_PATH) == 0;
+  return MakeMountPoint(tree, path) && AttachMount(tree.get(), path.c_str());
 }
 
 bool IsEmpty(int folder) {
@@ -109,14 +112,21 @@ constexpr int kBacklog = 64;
 }  // namespace
 
 core::UniqueFd MountWorkspace(const core::WorkspaceRule& rule,
-                              const std::vector<std::string>& covered, bool executable) {
+                              const std::vector<std::string>& covered, bool executable,
+                              core::UniqueFd given) {
   std::vector<core::UniqueFd> kept;
   for (const std::string& path : covered) {
+    // It would need a mount point in there.
+    if (given && path.starts_with(core::kWorkspacePath)) {
+      errno = EBUSY;
+      return {};
+    }
     kept.push_back(Keep(path));
     if (!kept.back()) return {};
   }
-  if (!MountPrivate(core::kWorkspacePath, rule, executable) ||
-      !MountPrivate(core::kTemporaryPath, rule, executable)) {
+  if (!MountPrivate(core::kTemporaryPath, rule, executable)) return {};
+  if (given ? !AttachGiven(given, executable)
+            : !MountPrivate(core::kWorkspacePath, rule, executable)) {
     return {};
   }
   for (size_t i = 0; i < covered.size(); ++i) {
@@ -145,6 +155,12 @@ core::UniqueFd MountTerminals() {
            kSandboxUid, kSandboxUid, kMaxTerminals);
   if (mount("belljar", kTerminals, "devpts", MS_NOSUID | MS_NOEXEC, options) != 0) return {};
   return core::UniqueFd(open(kTerminals, O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+}
+
+// A new interface has 127.0.0.1, and ::1 where this machine has IPv6, as soon as it is up.
+bool OpenLoopback() {
+  const core::UniqueFd any(socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  return any && BringLoopbackUp(any.get());
 }
 
 core::UniqueFd OpenEgress(const core::EgressListener& rule) {

@@ -3,6 +3,8 @@
 #ifndef BELLJAR_ENGINE_SESSIONS_COMMAND_WORKER_H_
 #define BELLJAR_ENGINE_SESSIONS_COMMAND_WORKER_H_
 
+#include <functional>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -11,6 +13,7 @@
 
 #include "engine/commands/command_runner.h"
 #include "engine/core/result.h"
+#include "engine/projects/project.h"
 #include "engine/sessions/live_interpreter.h"
 #include "engine/workspace/workspace_snapshot.h"
 
@@ -18,8 +21,13 @@ namespace belljar::sessions {
 
 class CommandWorker final : public LiveInterpreter {
  public:
-  CommandWorker(std::shared_ptr<commands::CommandRunner> runner, workspace::SnapshotBounds bounds)
-      : runner_(std::move(runner)), bounds_(bounds) {}
+  // A worker over a project, or with an empty workspace if there is none.
+  using OpenRunner = std::function<core::Result<std::unique_ptr<commands::CommandRunner>>(
+      const std::shared_ptr<projects::Project>& project, const run::RunOptions& run)>;
+
+  static core::Result<std::unique_ptr<LiveInterpreter>> Open(
+      OpenRunner open, workspace::SnapshotBounds bounds, std::shared_ptr<projects::Project> project,
+      const run::RunOptions& run);
 
   core::Result<host::Outcome> Run(const host::Request& request,
                                   const run::RunOptions& options) override;
@@ -30,15 +38,32 @@ class CommandWorker final : public LiveInterpreter {
   core::Result<void> RemoveFile(std::string_view path, int kill_fd) override;
   core::Result<workspace::WorkspaceSnapshot> Snapshot() override;
   core::Result<void> Replace(const workspace::WorkspaceSnapshot& files) override;
+  core::Result<std::unique_ptr<LiveInterpreter>> Branch() override;
+  core::Result<workspace::WorkspaceSnapshot> Layer() override;
+  bool has_branches() const override { return true; }
+  core::Result<void> AttachFolder(const std::string& folder, const std::string& at) override;
+  std::shared_ptr<projects::Project> project() const override { return project_; }
   bool HasEnded() const override { return runner_->HasEnded(); }
   bool has_workspace() const override { return true; }
   std::vector<pid_t> processes() const override { return {runner_->pid()}; }
   std::shared_ptr<commands::CommandRunner> commands() const override { return runner_; }
 
  private:
+  core::Result<std::unique_ptr<LiveInterpreter>> OpenBranch();
+
+  CommandWorker(OpenRunner open, std::shared_ptr<commands::CommandRunner> runner,
+                workspace::SnapshotBounds bounds, std::shared_ptr<projects::Project> project)
+      : open_(std::move(open)),
+        runner_(std::move(runner)),
+        bounds_(bounds),
+        project_(std::move(project)) {}
+
+  const OpenRunner open_;
   const std::shared_ptr<commands::CommandRunner> runner_;
   const workspace::SnapshotBounds bounds_;
-  workspace::WorkspaceSnapshot files_;  // the last one taken
+  const std::shared_ptr<projects::Project> project_;
+  workspace::WorkspaceSnapshot files_;           // the last one taken
+  std::map<std::string, std::string> attached_;  // folders by their places
 };
 
 }  // namespace belljar::sessions

@@ -29,6 +29,8 @@ KeptSession::KeptSession(std::unique_ptr<LiveInterpreter> interpreter, NoCopies 
     : Session(options),
       no_copies_(std::move(no_copies)),
       has_workspace_(interpreter->has_workspace()),
+      has_branches_(interpreter->has_branches()),
+      project_(interpreter->project()),
       interrupt_(std::move(interrupt)),
       kill_(std::move(kill)),
       interpreter_(std::move(interpreter)),
@@ -225,6 +227,58 @@ core::Result<void> KeptSession::Replace(const workspace::WorkspaceSnapshot& file
   return Use<void>(patience, "replacing its files", [&] { return interpreter_->Replace(files); });
 }
 
+core::Result<void> KeptSession::AttachFolder(const std::string& folder, const std::string& at,
+                                             Patience patience) {
+  return Use<void>(patience, "showing it a folder",
+                   [&] { return interpreter_->AttachFolder(folder, at); });
+}
+
+core::Result<projects::ProjectChanges> KeptSession::Changes() {
+  return project_ ? project_->Changes() : Session::Changes();
+}
+
+// --- branches of its files -----------------------------------------------------------------------
+
+core::Result<std::vector<std::shared_ptr<Session>>> KeptSession::Branch(
+    size_t count, const BranchOptions& options, Patience patience) {
+  using Branches = std::vector<std::shared_ptr<Session>>;
+  if (!has_branches_ || !options.checkpoint.empty()) return CannotBeCopied();
+  return Use<Branches>(patience, "a branch", [&]() -> core::Result<Branches> {
+    Branches branches;
+    for (size_t i = 0; i < count; ++i) {
+      core::Result<std::unique_ptr<LiveInterpreter>> interpreter = interpreter_->Branch();
+      if (!interpreter) return interpreter.error();
+      core::Result<std::shared_ptr<Session>> branch =
+          Open(std::move(*interpreter), no_copies_, this->options());
+      if (!branch) return branch.error();
+      branches.push_back(std::move(*branch));
+    }
+    if (no_copies_.opened) std::ranges::for_each(branches, no_copies_.opened);
+    return branches;
+  });
+}
+
+core::Result<workspace::WorkspaceSnapshot> KeptSession::Layer(const Patience& patience) {
+  return Use<workspace::WorkspaceSnapshot>(patience, "reading its files",
+                                           [&] { return interpreter_->Layer(); });
+}
+
+core::Result<SessionDifference> KeptSession::Compare(Session& other, Patience patience) {
+  auto* const branch = dynamic_cast<KeptSession*>(&other);
+  if (!has_branches_ || !branch || !branch->has_branches_) return CannotBeCopied();
+  const bool has_same_base = project_ && branch->project_
+                                 ? project_->folder().path == branch->project_->folder().path
+                                 : !project_ && !branch->project_;
+  if (!has_same_base)
+    return core::MakeError("compare sessions", "they are over different projects");
+  // One after the other: each may be asked to be compared with the other.
+  const core::Result<workspace::WorkspaceSnapshot> before = Layer(patience);
+  if (!before) return before.error();
+  const core::Result<workspace::WorkspaceSnapshot> after = branch->Layer(patience);
+  if (!after) return after.error();
+  return SessionDifference{.files = after->ChangesSince(*before)};
+}
+
 // --- what it cannot ------------------------------------------------------------------------------
 
 core::Error KeptSession::CannotBeCopied() const {
@@ -246,16 +300,6 @@ core::Result<std::string> KeptSession::Checkpoint(std::string, Patience) {
 core::Result<void> KeptSession::RollBack(std::string_view, Patience) { return CannotBeCopied(); }
 
 core::Result<void> KeptSession::Undo(size_t, Patience) { return CannotBeCopied(); }
-
-core::Result<std::vector<std::shared_ptr<Session>>> KeptSession::Branch(size_t,
-                                                                        const BranchOptions&,
-                                                                        Patience) {
-  return CannotBeCopied();
-}
-
-core::Result<SessionDifference> KeptSession::Compare(Session&, Patience) {
-  return CannotBeCopied();
-}
 
 core::Result<SessionDifference> KeptSession::Compare(std::string_view, Patience) {
   return CannotBeCopied();

@@ -30,6 +30,8 @@ struct NoCopies {
   std::string where;   // "under runc", "without namespaces"
   std::string remedy;  // "open it without a container"
   bool ends = true;    // with a cell that is killed
+  // Where another one can be opened with the same files: is told each.
+  std::function<void(const std::shared_ptr<Session>&)> opened;
 };
 
 class KeptSession final : public Session {
@@ -53,19 +55,24 @@ class KeptSession final : public Session {
   core::Result<std::shared_ptr<commands::Command>> StartCommand(
       const commands::CommandRequest& request, const waiting::Wait& wait) override;
   std::vector<std::shared_ptr<commands::Command>> Commands() const override;
+  core::Result<void> AttachFolder(const std::string& folder, const std::string& at,
+                                  Patience patience) override;
+  core::Result<projects::ProjectChanges> Changes() override;
   void Close(std::string why) override;
   std::vector<pid_t> processes() const override;
   Info info() const override;
+
+  // Of files alone, in a session of commands (LiveInterpreter::has_branches).
+  core::Result<std::vector<std::shared_ptr<Session>>> Branch(size_t count,
+                                                             const BranchOptions& options,
+                                                             Patience patience) override;
+  core::Result<SessionDifference> Compare(Session& other, Patience patience) override;
 
   // There are none; each of these fails with the reason.
   std::vector<CheckpointInfo> Checkpoints() const override { return {}; }
   core::Result<std::string> Checkpoint(std::string label, Patience patience) override;
   core::Result<void> RollBack(std::string_view checkpoint, Patience patience) override;
   core::Result<void> Undo(size_t cells, Patience patience) override;
-  core::Result<std::vector<std::shared_ptr<Session>>> Branch(size_t count,
-                                                             const BranchOptions& options,
-                                                             Patience patience) override;
-  core::Result<SessionDifference> Compare(Session& other, Patience patience) override;
   core::Result<SessionDifference> Compare(std::string_view checkpoint, Patience patience) override;
 
  private:
@@ -80,10 +87,14 @@ class KeptSession final : public Session {
   core::Result<void> NeedWorkspace() const;
   core::Error CannotBeCopied() const;
 
+  core::Result<workspace::WorkspaceSnapshot> Layer(const Patience& patience);
+
   const NoCopies no_copies_;
   const bool has_workspace_;
-  const waiting::Event interrupt_;  // of the running cell
-  const waiting::Event kill_;       // the session has been closed
+  const bool has_branches_;
+  const std::shared_ptr<projects::Project> project_;  // null: there is none
+  const waiting::Event interrupt_;                    // of the running cell
+  const waiting::Event kill_;                         // the session has been closed
 
   std::shared_ptr<commands::CommandRunner> Runner() const;
 

@@ -37,6 +37,16 @@ class LiveInterpreter {
   // For a session of several languages, of which an interpreter elsewhere is none.
   virtual core::Result<workspace::WorkspaceSnapshot> Snapshot() { return NoWorkspace(); }
   virtual core::Result<void> Replace(const workspace::WorkspaceSnapshot&) { return NoWorkspace(); }
+  virtual core::Result<void> AttachFolder(const std::string&, const std::string&) {
+    return NoFolders();
+  }
+  // Null: its workspace began empty. Any thread.
+  virtual std::shared_ptr<projects::Project> project() const { return nullptr; }
+  // For those of which another one can be opened with the same files, and nothing else of it: in
+  // whole, or over a project what has been changed.
+  virtual bool has_branches() const { return false; }
+  virtual core::Result<std::unique_ptr<LiveInterpreter>> Branch() { return NoWorkspace(); }
+  virtual core::Result<workspace::WorkspaceSnapshot> Layer() { return NoWorkspace(); }
   // Null: it runs cells. Any thread.
   virtual std::shared_ptr<commands::CommandRunner> commands() const { return nullptr; }
 

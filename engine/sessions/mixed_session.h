@@ -73,6 +73,11 @@ class MixedSession final : public Session {
   std::vector<std::shared_ptr<commands::Command>> Commands() const override {
     return own_.session->Commands();
   }
+  core::Result<void> AttachFolder(const std::string& folder, const std::string& at,
+                                  Patience patience) override {
+    return own_.session->AttachFolder(folder, at, patience);
+  }
+  core::Result<projects::ProjectChanges> Changes() override { return own_.session->Changes(); }
   void Close(std::string why) override;
   std::string closed() const override;
   std::vector<pid_t> processes() const override;

@@ -47,6 +47,15 @@ core::Result<std::shared_ptr<commands::Command>> Session::StartCommand(
                          "this session runs cells; open one in the language \"shell\"");
 }
 
+core::Result<void> Session::AttachFolder(const std::string&, const std::string&, Patience) {
+  return NoFolders();
+}
+
+core::Result<projects::ProjectChanges> Session::Changes() {
+  return core::MakeError("list changes",
+                         "this session was opened without a project; its files are all its own");
+}
+
 std::string Session::closed() const {
   const std::lock_guard lock(mutex_);
   return closed_;
@@ -86,6 +95,11 @@ core::Error Session::ClosedError() const {
   return core::SystemErrorOf(ENOENT, kUseSession, "it is closed: " + closed_);
 }
 
+core::Error NoFolders() {
+  return core::MakeError("show a folder to a session",
+                         "this session runs cells; open one in the language \"shell\"");
+}
+
 core::Error NoWorkspace() {
   return core::MakeError("use the files of a session",
                          "its profile has no workspace for them; the profile filesystem has one");
@@ -112,10 +126,7 @@ core::Result<std::string> ContentIn(const workspace::WorkspaceSnapshot& files,
     return core::SystemErrorOf(ENOENT, "read file " + core::Quoted(path),
                                "the session has no such file");
   }
-  std::string content;
-  content.reserve(entry->size());
-  for (size_t i = 0; i < entry->content.pieces(); ++i) content += entry->content.Piece(i);
-  return content;
+  return entry->content.ToString();
 }
 
 host::Request RequestOf(const run::Question& question, const core::Limits& limits) {

@@ -40,6 +40,7 @@
 #include "engine/core/result.h"
 #include "engine/host/outcome.h"
 #include "engine/host/request.h"
+#include "engine/projects/project.h"
 #include "engine/run/question.h"
 #include "engine/run/run_options.h"
 #include "engine/waiting/taker_queue.h"
@@ -61,6 +62,9 @@ struct SessionOptions {
   // share of shared memory. Checkpoints are dropped until the rest fits. Each branch has its own.
   // 0: twice limits.memory.
   core::Bytes total_memory{0};
+  // A folder of this machine as its workspace, of which only the session sees what it changes. For
+  // sessions of commands. Empty: an empty workspace.
+  std::string project;
   // After this time without a call, its worker ends, and the session continues from the checkpoint
   // of its state (1 ms). Longer than a person or a model pauses between related cells.
   std::chrono::milliseconds rest_after{5'000};
@@ -206,6 +210,16 @@ class Session : public std::enable_shared_from_this<Session> {
   // Those that run, and the last that have ended, the oldest first.
   virtual std::vector<std::shared_ptr<commands::Command>> Commands() const { return {}; }
 
+  // Shows a folder of this machine to its commands, and to those of its later branches, read-only
+  // (mounts/attached_folder.h). `at`: one of core/package_places.h.
+  virtual core::Result<void> AttachFolder(const std::string& folder, const std::string& at,
+                                          Patience patience = {});
+
+  // What it has changed in its project, also once it is closed or lost. It takes no turn: files
+  // that are being written are as they are at the moment. An error with error_number 0: it has
+  // none.
+  virtual core::Result<projects::ProjectChanges> Changes();
+
   // Ends it. The running cell is cancelled. Later calls fail with `why`.
   virtual void Close(std::string why) = 0;
   // Why it was closed; empty: it is open.
@@ -272,6 +286,8 @@ class Session : public std::enable_shared_from_this<Session> {
 
 // The error of file calls in a profile that has no workspace.
 core::Error NoWorkspace();
+// The error of AttachFolder, where there are no commands.
+core::Error NoFolders();
 core::Result<void> CheckRemoval(std::string_view path);
 std::vector<SessionFile> FilesIn(const workspace::WorkspaceSnapshot& files);
 core::Result<std::string> ContentIn(const workspace::WorkspaceSnapshot& files,

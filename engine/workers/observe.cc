@@ -58,14 +58,17 @@ core::Result<NamespaceInodes> ReadNamespaces(const std::string& process) {
   return inodes;
 }
 
-host::LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceInodes& ours) {
+host::LayerState NamespaceLayer(const NamespaceInodes& theirs, const NamespaceInodes& ours,
+                                bool has_loopback) {
   std::string shared;
   for (size_t i = 0; i < theirs.size(); ++i) {
     const bool is_own = theirs[i] != 0 && ours[i] != 0 && theirs[i] != ours[i];
     if (!is_own) shared += (shared.empty() ? "" : " ") + std::string(kNamespaces[i]);
   }
   if (!shared.empty()) return {"namespaces", false, "shared with the host: " + shared};
-  return {"namespaces", true, "user mnt pid net ipc uts cgroup, private read-only root"};
+  return {"namespaces", true,
+          std::string("user mnt pid net ipc uts cgroup, private read-only root") +
+              (has_loopback ? "; network: loopback only" : "")};
 }
 
 host::LayerState PrivilegeLayer(std::string_view status, bool root_of_one_user,
@@ -239,7 +242,8 @@ core::Result<OwnSeal> OwnSeal::Read() {
 
 core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid,
                                                         int status_fd, seal::SelfReport self_report,
-                                                        int filters, pid_t parent) {
+                                                        int filters, pid_t parent,
+                                                        bool has_loopback) {
   const std::string folder = "/proc/" + std::to_string(pid);
   if (lseek(status_fd, 0, SEEK_SET) != 0) return core::SystemError("read " + folder + "/status");
   core::Result<std::string> status = core::ReadAll(status_fd, kMaxProcFile);
@@ -258,11 +262,11 @@ core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_
   if (!namespaces && !hidden) return namespaces.error();
   return std::vector<host::LayerState>{
       hidden ? host::LayerState{"namespaces", false, "shared with the host"}
-             : NamespaceLayer(*namespaces, own.namespaces),
+             : NamespaceLayer(*namespaces, own.namespaces, has_loopback),
       PrivilegeLayer(*status, own.root_of_one_user, self_report), std::move(*rlimits),
-      host::LayerState{
-          "landlock", landlock_refused,
-          landlock_refused ? seal::LandlockCoverage(seal::LandlockAbi()) : "not in force"},
+      host::LayerState{"landlock", landlock_refused,
+                       landlock_refused ? seal::LandlockCoverage(seal::LandlockAbi(), has_loopback)
+                                        : "not in force"},
       SeccompLayer(*status, own.seccomp_filters, filters, self_report)};
 }
 

@@ -34,11 +34,12 @@ struct OwnSeal {
 // `status_fd`, its /proc/<pid>/status, and its ns and limits. `filters` is the number of seccomp
 // filters that it must have in addition to those of `own`. `word` is its own report from when it
 // still ran only our code. It is used for Landlock, which cannot be seen from outside, and where
-// this kernel's /proc lacks a field; the detail says so. Returns one entry per layer, in the order
-// of the seal, except the cgroup.
+// this kernel's /proc lacks a field; the detail says so. `has_loopback`: the plan's. Returns one
+// entry per layer, in the order of the seal, except the cgroup.
 core::Result<std::vector<host::LayerState>> ObserveSeal(const OwnSeal& own, pid_t pid,
                                                         int status_fd, seal::SelfReport self_report,
-                                                        int filters = 1, pid_t parent = 0);
+                                                        int filters = 1, pid_t parent = 0,
+                                                        bool has_loopback = false);
 
 // Whether the process is in the cgroup v2 leaf of this name.
 bool IsInCgroup(pid_t pid, const std::string& leaf);

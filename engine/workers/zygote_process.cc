@@ -338,20 +338,22 @@ std::string ZygoteProcess::Errors() const {
   return said ? std::move(*said) : std::string();
 }
 
-core::Result<void> ZygoteProcess::RequestWorker(int socket, int capture_memory) {
-  const int descriptors[] = {socket, capture_memory};
-  return core::SendMessage(control_.get(), core::AsBytes(core::SpawnMessage{}), descriptors);
-}
-
-core::Result<void> ZygoteProcess::RequestSession(int socket, int capture_memory, int control) {
+core::Result<void> ZygoteProcess::RequestWorker(const Given& given) {
   core::SpawnMessage message;
-  message.kind = core::SpawnMessage::kSession;
-  const int descriptors[] = {socket, capture_memory, control};
+  std::vector<int> descriptors = {given.socket, given.capture_memory};
+  if (given.init_socket >= 0) {
+    message.kind = core::SpawnMessage::kSession;
+    descriptors.push_back(given.init_socket);
+  }
+  if (given.workspace >= 0) {
+    message.has_workspace = 1;
+    descriptors.push_back(given.workspace);
+  }
   return core::SendMessage(control_.get(), core::AsBytes(message), descriptors);
 }
 
 core::Result<core::Process> ZygoteProcess::BecomeWorker(int socket, int capture_memory) {
-  if (core::Result<void> requested = RequestWorker(socket, capture_memory); !requested)
+  if (core::Result<void> requested = RequestWorker({socket, capture_memory}); !requested)
     return requested.error();
   return std::move(process_);
 }

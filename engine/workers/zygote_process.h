@@ -66,11 +66,16 @@ class ZygoteProcess {
   // Ends a zygote that has not replied within `after`. The error includes what it wrote to stderr.
   core::Error AbandonStart(std::chrono::milliseconds after);
 
-  // Requests a clone, which then seals itself. `socket` and `capture_memory` are borrowed, and not
-  // needed afterwards. Several requests may be sent before the first reply is read.
-  core::Result<void> RequestWorker(int socket, int capture_memory);
-  // Likewise for a session. `control` is the init's socket, and the reply is about the init.
-  core::Result<void> RequestSession(int socket, int capture_memory, int control);
+  // What a new worker is given; all borrowed, and not needed afterwards.
+  struct Given {
+    int socket = -1;
+    int capture_memory = -1;
+    int init_socket = -1;  // for a session; the reply is about its init
+    int workspace = -1;    // a detached mount (projects/overlay.h); -1: it mounts one of its own
+  };
+  // Requests a clone, which then seals itself. Several requests may be sent before the first reply
+  // is read.
+  core::Result<void> RequestWorker(const Given& given);
 
   // The reply to the oldest pending request; blocks until control_fd() is readable.
   core::Result<core::Process> ReceiveWorker();

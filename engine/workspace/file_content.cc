@@ -85,6 +85,27 @@ bool UpdateBlocks(int fd, std::string_view wanted, std::string_view current, uin
 
 }  // namespace
 
+FileContent FileContent::Of(std::string_view bytes) {
+  FileContent content;
+  if (bytes.empty()) return content;
+  auto data = std::make_shared<Data>();
+  data->size = bytes.size();
+  for (; !bytes.empty(); bytes.remove_prefix(std::min(bytes.size(), kPieceSize))) {
+    const std::string_view piece = bytes.substr(0, kPieceSize);
+    data->pieces.push_back(HoldsZeros(piece) ? nullptr
+                                             : std::make_shared<const std::string>(piece));
+  }
+  content.data_ = std::move(data);
+  return content;
+}
+
+std::string FileContent::ToString() const {
+  std::string bytes;
+  bytes.reserve(size());
+  for (size_t i = 0; i < pieces(); ++i) bytes += Piece(i);
+  return bytes;
+}
+
 size_t FileContent::PieceSize(size_t index) const {
   return static_cast<size_t>(std::min<uint64_t>(kPieceSize, size() - index * kPieceSize));
 }

@@ -44,6 +44,9 @@ class FileContent {
   // of `like` share its memory. nullopt sets errno.
   static std::optional<FileContent> Read(int fd, uint64_t size, const FileContent& like);
 
+  static FileContent Of(std::string_view bytes);
+  std::string ToString() const;
+
   uint64_t size() const { return data_ ? data_->size : 0; }
   // All pieces have kPieceSize, except the last.
   size_t pieces() const { return data_ ? data_->pieces.size() : 0; }

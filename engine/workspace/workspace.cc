@@ -192,7 +192,7 @@ class Collection {
         stopped_ = true;
         return;
       }
-      Sort(path.empty() ? entry->d_name : path + "/" + entry->d_name, entry->d_type);
+      Sort(PathBelow(path, entry->d_name), entry->d_type);
     }
   }
 

@@ -12,6 +12,9 @@
 #ifndef BELLJAR_ENGINE_WORKSPACE_WORKSPACE_H_
 #define BELLJAR_ENGINE_WORKSPACE_WORKSPACE_H_
 
+#include <cstddef>
+#include <cstdint>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -52,6 +55,18 @@ core::Result<void> ReplaceFiles(int workspace, const std::vector<host::InputFile
 
 // Removes a file or a symbolic link. The path has passed host::PathFault. ENOENT: no such file.
 core::Result<void> RemoveFile(int workspace, const std::string& path);
+
+// The regular files, in byte order of their paths, without reading them. An error if there are more
+// than `most`.
+struct FoundFile {
+  std::string path;
+  uint64_t size = 0;
+};
+core::Result<std::vector<FoundFile>> ListFiles(int workspace, size_t most);
+
+// One regular file. The path has passed host::PathFault. ENOENT: there is none; kWorkspace: it is
+// larger than `most`.
+core::Result<std::string> ReadFile(int workspace, const std::string& path, core::Bytes most);
 
 // Whether there is nothing to collect: a quick check for runs that leave no files.
 bool IsEmptyWorkspace(int workspace);

@@ -42,6 +42,26 @@ Directory ReadDirectory(core::UniqueFd fd) {
   return directory;
 }
 
+core::Result<void> ForEachEntry(const Directory& directory,
+                                const std::function<core::Error()>& unread,
+                                const std::function<core::Result<void>(const char* name)>& use) {
+  if (!directory) return unread();
+  for (;;) {
+    errno = 0;  // null without an error means end
+    const dirent* const entry = readdir(directory.get());
+    if (!entry && errno != 0) return unread();
+    if (!entry) return {};
+    if (IsDots(entry->d_name)) continue;
+    if (core::Result<void> used = use(entry->d_name); !used) return used;
+  }
+}
+
+std::string PathBelow(const std::string& path, const char* name) {
+  return path.empty() ? name : path + "/" + name;
+}
+
+std::string DescriptorPath(int fd) { return "/proc/self/fd/" + std::to_string(fd); }
+
 bool IsDots(const char* name) { return strcmp(name, ".") == 0 || strcmp(name, "..") == 0; }
 
 bool IsGone(int error_number) {
@@ -54,8 +74,8 @@ bool Unlock(int workspace, const char* path) {
   if (!found || fstat(found.get(), &status) != 0) return false;
   if (!S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode)) return false;
   // fchmod refuses an O_PATH descriptor, and fchmodat2 needs Linux 6.6.
-  const std::string self = "/proc/self/fd/" + std::to_string(found.get());
-  return chmod(self.c_str(), S_ISDIR(status.st_mode) ? kDirectoryMode : kFileMode) == 0;
+  return chmod(DescriptorPath(found.get()).c_str(),
+               S_ISDIR(status.st_mode) ? kDirectoryMode : kFileMode) == 0;
 }
 
 void MakeSearchable(int directory) {

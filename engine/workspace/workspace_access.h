@@ -7,9 +7,12 @@
 #include <dirent.h>
 #include <sys/types.h>
 
+#include <functional>
 #include <memory>
+#include <string>
 
 #include "engine/core/fd.h"
+#include "engine/core/result.h"
 
 namespace belljar::workspace {
 
@@ -41,6 +44,22 @@ using Directory = std::unique_ptr<DIR, CloseDirectory>;
 
 // `fd` must have its own file description: another user of a shared one would move its offset.
 Directory ReadDirectory(core::UniqueFd fd);
+
+// The attribute of a directory in a layer of an overlay that hides the one below: "y"
+// (overlayfs.rst).
+inline constexpr char kOpaque[] = "user.overlay.opaque";
+
+// "a/b" of "a" and "b"; "b" of the root, "".
+std::string PathBelow(const std::string& path, const char* name);
+
+// For calls that refuse O_PATH descriptors.
+std::string DescriptorPath(int fd);
+
+// Calls `use` with the name of each entry but "." and "..", until it fails. `unread` is the error
+// of a directory that cannot be read, made of errno.
+core::Result<void> ForEachEntry(const Directory& directory,
+                                const std::function<core::Error()>& unread,
+                                const std::function<core::Result<void>(const char* name)>& use);
 
 // "." and "..".
 bool IsDots(const char* name);

@@ -2,6 +2,7 @@
 // set the permissions and times of directories.
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -111,17 +112,11 @@ class Restoration {
     const Directory directory = ReadDirectory(std::move(fd));
     if (!directory) return NotRestored("open", visit.path);
     // On a tmpfs, neither removing nor moving entries makes readdir miss others.
-    for (;;) {
-      errno = 0;  // null without an error means end
-      const dirent* entry = readdir(directory.get());
-      if (!entry && errno != 0) return NotRestored("list", visit.path);
-      if (!entry) return {};
-      if (IsDots(entry->d_name)) continue;
-      core::Result<void> pruned =
-          PruneEntry(dirfd(directory.get()), entry->d_name,
-                     visit.path.empty() ? entry->d_name : visit.path + "/" + entry->d_name);
-      if (!pruned) return pruned;
-    }
+    return ForEachEntry(
+        directory, [&] { return NotRestored("list", visit.path); },
+        [&](const char* name) {
+          return PruneEntry(dirfd(directory.get()), name, PathBelow(visit.path, name));
+        });
   }
 
   core::Result<void> PruneEntry(int directory, const char* name, const std::string& path) {
@@ -244,7 +239,11 @@ class Restoration {
     const char* name = entry.path.c_str() + (in_root ? 0 : slash + 1);
     switch (entry.kind) {
       case EntryKind::kDirectory:
-        if (mkdirat(parent_.get(), name, kDirectoryMode) == 0 || errno == EEXIST) return {};
+        if (mkdirat(parent_.get(), name, kDirectoryMode) != 0 && errno != EEXIST)
+          return NotRestored("make", entry.path);
+        return entry.is_opaque ? MakeOpaque(name, entry) : core::Result<void>();
+      case EntryKind::kRemoved:
+        if (mknodat(parent_.get(), name, S_IFCHR, 0) == 0) return {};
         return NotRestored("make", entry.path);
       case EntryKind::kLink:
         if (symlinkat(entry.target.c_str(), parent_.get(), name) == 0 &&
@@ -255,6 +254,12 @@ class Restoration {
       case EntryKind::kFile: return FillFile(name, entry, found_[index] == Found::kOther);
     }
     return {};
+  }
+
+  core::Result<void> MakeOpaque(const char* name, const SnapshotEntry& entry) const {
+    const core::UniqueFd fd = host::OpenBeneath(parent_.get(), name, O_RDONLY | O_DIRECTORY);
+    if (fd && fsetxattr(fd.get(), kOpaque, "y", 1, 0) == 0) return {};
+    return NotRestored("make", entry.path);
   }
 
   core::Result<void> FillFile(const char* name, const SnapshotEntry& entry, bool exists) {

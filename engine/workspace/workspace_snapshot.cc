@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/stat.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -39,7 +40,13 @@ core::Error UnreadEntry(const std::string& path) {
 // Whether they differ in more than the modification time.
 bool IsChanged(const SnapshotEntry& before, const SnapshotEntry& after) {
   return before.kind != after.kind || before.mode != after.mode || before.target != after.target ||
-         before.content != after.content;
+         before.content != after.content || before.is_opaque != after.is_opaque;
+}
+
+// `directory` may be O_PATH, which fgetxattr refuses.
+bool IsOpaque(int directory) {
+  char value = 0;
+  return getxattr(DescriptorPath(directory).c_str(), kOpaque, &value, 1) == 1 && value == 'y';
 }
 
 }  // namespace
@@ -87,18 +94,9 @@ class SnapshotTaking {
       (void)fchmod(fd.get(), kDirectoryMode);
       unlocked_.push_back(listed);
     }
-    const Directory directory = ReadDirectory(std::move(fd));
-    if (!directory) return UnreadEntry(listed.path);
-    for (;;) {
-      errno = 0;  // null without an error means end
-      const dirent* entry = readdir(directory.get());
-      if (!entry && errno != 0) return UnreadEntry(listed.path);
-      if (!entry) return {};
-      if (IsDots(entry->d_name)) continue;
-      core::Result<void> added =
-          AddEntry(listed.path.empty() ? entry->d_name : listed.path + "/" + entry->d_name);
-      if (!added) return added;
-    }
+    return ForEachEntry(
+        ReadDirectory(std::move(fd)), [&] { return UnreadEntry(listed.path); },
+        [&](const char* entry) { return AddEntry(PathBelow(listed.path, entry)); });
   }
 
   core::Result<void> AddEntry(std::string path) {
@@ -124,12 +122,17 @@ class SnapshotTaking {
     entry.modified = {status.st_mtim.tv_sec, status.st_mtim.tv_nsec};
     if (S_ISDIR(status.st_mode)) {
       entry.kind = SnapshotEntry::Kind::kDirectory;
+      entry.is_opaque = bounds_.is_layer && IsOpaque(found.get());
       directories_.push_back({entry.path, status.st_mode & kAllBits});
       Keep(std::move(entry));
     } else if (S_ISREG(status.st_mode)) {
       return AddFile(std::move(entry), status.st_mode & kAllBits);
     } else if (S_ISLNK(status.st_mode)) {
       return AddLink(std::move(entry), found.get());
+    } else if (bounds_.is_layer && S_ISCHR(status.st_mode) && status.st_rdev == 0) {
+      entry.kind = SnapshotEntry::Kind::kRemoved;
+      entry.mode = 0;
+      Keep(std::move(entry));
     } else {
       ++contents_.left_out;
     }

@@ -50,6 +50,9 @@ struct SnapshotBounds {
   core::Bytes bytes;
   // Entries of any kind. No more than a tmpfs has inodes.
   size_t entries = 0;
+  // It is the upper layer of an overlay mounted with userxattr, and what it says of the lower one
+  // is kept (Documentation/filesystems/overlayfs.rst, "whiteouts and opaque directories").
+  bool is_layer = false;
 };
 
 // Since 1970. Not a chrono type: a guest can set any number of seconds, and nanoseconds would
@@ -61,7 +64,8 @@ struct FileTime {
 };
 
 struct SnapshotEntry {
-  enum class Kind { kDirectory, kFile, kLink };
+  // kRemoved, of a layer: what is below has been removed.
+  enum class Kind { kDirectory, kFile, kLink, kRemoved };
 
   std::string path;  // below the root: "a/b"; any bytes without a 0, of at most host::kMaxPath
   Kind kind = Kind::kFile;
@@ -69,6 +73,8 @@ struct SnapshotEntry {
   FileTime modified;
   FileContent content;  // of a file
   std::string target;   // of a link
+  // Of a directory in a layer: nothing of the one below is in it.
+  bool is_opaque = false;
 
   // For a link, the length of its target; for a directory, 0.
   uint64_t size() const { return kind == Kind::kLink ? target.size() : content.size(); }

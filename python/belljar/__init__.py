@@ -20,11 +20,13 @@ if TYPE_CHECKING:
     from belljar._async import AsyncSandbox
     from belljar._async_commands import AsyncCommand
     from belljar._async_session import AsyncSession
+    from belljar._changes import Change, Changes, ChangesNotApplied
     from belljar._commands import Command, CommandFailed, CommandResult, CommandStatus, Output
     from belljar._errors import BelljarError, SessionBusy, SessionClosed
     from belljar._host import VERSION as __version__
     from belljar._info import Info
     from belljar._options import ContainerOptions
+    from belljar._packages import InstalledPackage
     from belljar._requests import Program
     from belljar._result import (
         Analysis,
@@ -62,6 +64,9 @@ __all__ = [
     "AsyncSandbox",
     "AsyncSession",
     "BelljarError",
+    "Change",
+    "Changes",
+    "ChangesNotApplied",
     "Checkpoint",
     "Command",
     "CommandFailed",
@@ -76,6 +81,7 @@ __all__ = [
     "Finding",
     "GuestFailed",
     "Info",
+    "InstalledPackage",
     "Isolation",
     "Layer",
     "Limits",
@@ -104,10 +110,12 @@ _MODULES = {
     "_async": ("AsyncSandbox",),
     "_async_commands": ("AsyncCommand",),
     "_async_session": ("AsyncSession",),
+    "_changes": ("Change", "Changes", "ChangesNotApplied"),
     "_commands": ("Command", "CommandFailed", "CommandResult", "CommandStatus", "Output"),
     "_errors": ("BelljarError", "SessionBusy", "SessionClosed"),
     "_info": ("Info",),
     "_options": ("ContainerOptions",),
+    "_packages": ("InstalledPackage",),
     "_result": (
         "Analysis",
         "Artifact",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import codecs
 from collections.abc import AsyncIterator, Callable
 from functools import partial
 from typing import NoReturn, TypeVar
@@ -75,16 +74,10 @@ class AsyncCommand:
 
     async def lines(self, *, stream: Stream = "stdout") -> AsyncIterator[str]:
         """Like `Command.lines`."""
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        rest, begin, last = "", 0, False
-        while not last:
-            piece = await self.read(begin, stream=stream)
-            begin, last = piece.end, piece.last
-            *lines, rest = (rest + decoder.decode(piece.content, last)).split("\n")
-            for line in lines:
+        lines = _commands.Lines()
+        while not lines.last:
+            for line in lines.take(await self.read(lines.end, stream=stream)):
                 yield line
-        if rest:
-            yield rest
 
     async def write(self, content: str | bytes, timeout: Seconds | None = None) -> None:
         """Like `Command.write`."""

@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import asyncio
 import contextvars
+import os
 from collections.abc import Callable, Generator, Iterable, Mapping
 from functools import partial
 from typing import Any, NoReturn, Self, TypeVar, Unpack
 
-from belljar import _commands, _host, _options
+from belljar import _commands, _host, _options, _transfers
 from belljar._async_commands import AsyncCommand, result_of
+from belljar._changes import Changes
 from belljar._commands import Command, CommandOptions, CommandResult
 from belljar._errors import BelljarError, SessionBusy, SessionClosed
 from belljar._loop import LoopCalls, LoopThreads
-from belljar._options import FileContent
+from belljar._options import FileContent, Size
+from belljar._packages import InstalledPackage
 from belljar._requests import CELL, CellOptions
 from belljar._result import Result
 from belljar._session import Session
@@ -237,6 +240,45 @@ class AsyncSession:
         if self._session is None:
             return ()
         return tuple(AsyncCommand(self._threads, each) for each in self._session.commands)
+
+    async def install(
+        self, *requirements: str, lock: str | os.PathLike[str] | None = None
+    ) -> tuple[InstalledPackage, ...]:
+        """Like `Session.install`."""
+        session = await self._opened()
+        return await self._threads.do(partial(session.install, *requirements, lock=lock))
+
+    @property
+    def packages(self) -> tuple[InstalledPackage, ...]:
+        """Like `Session.packages`. There are none before the session has opened."""
+        return () if self._session is None else self._session.packages
+
+    async def changes(self) -> Changes:
+        """Like `Session.changes`."""
+        session = await self._opened()
+        return await self._threads.do(session.changes)
+
+    async def read_file(self, path: str, *, most: Size = _transfers.MOST) -> bytes:
+        """Like `Session.read_file`."""
+        return await self._transfer(lambda session: session.read_file(path, most=most))
+
+    async def write_file(self, path: str, content: FileContent) -> None:
+        """Like `Session.write_file`."""
+        await self._transfer(lambda session: session.write_file(path, content))
+
+    async def upload(self, source: str | os.PathLike[str], target: str) -> None:
+        """Like `Session.upload`."""
+        await self._transfer(lambda session: session.upload(source, target))
+
+    async def download(
+        self, source: str, target: str | os.PathLike[str], *, most: Size = _transfers.MOST
+    ) -> tuple[str, ...]:
+        """Like `Session.download`."""
+        return await self._transfer(lambda session: session.download(source, target, most=most))
+
+    async def _transfer(self, step: Callable[[Session], T]) -> T:
+        session = await self._opened()
+        return await self._threads.do_at_once(partial(step, session))
 
     # --- languages --------------------------------------------------------------------------------
 

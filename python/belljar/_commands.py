@@ -81,6 +81,9 @@ class CommandResult:
     stdout_dropped: int = 0
     """How many bytes before `stdout` were dropped."""
     stderr_dropped: int = 0
+    stdout_bytes: bytes = field(default=b"", repr=False)
+    """What `stdout` is the text of."""
+    stderr_bytes: bytes = field(default=b"", repr=False)
 
     @property
     def ok(self) -> bool:
@@ -217,15 +220,9 @@ class Command:
 
     def lines(self, *, stream: Stream = "stdout") -> Iterator[str]:
         """The lines of a stream, as they come, without their ends, until the command has ended."""
-        decoder = codecs.getincrementaldecoder("utf-8")("replace")
-        rest, begin, last = "", 0, False
-        while not last:
-            piece = self.read(begin, stream=stream)
-            begin, last = piece.end, piece.last
-            *lines, rest = (rest + decoder.decode(piece.content, last)).split("\n")
-            yield from lines
-        if rest:
-            yield rest
+        lines = Lines()
+        while not lines.last:
+            yield from lines.take(self.read(lines.end, stream=stream))
 
     def write(self, content: str | bytes, timeout: Seconds | None = None) -> None:
         """Writes to its standard input, or types into its terminal.
@@ -326,6 +323,25 @@ def foreground_request(
     )
 
 
+class Lines:
+    """The lines of a stream, as its pieces come, without their ends."""
+
+    def __init__(self) -> None:
+        self._decoder = codecs.getincrementaldecoder("utf-8")("replace")
+        self._rest = ""
+        self.end = 0
+        self.last = False
+
+    def take(self, piece: Output) -> list[str]:
+        """Those that the piece completes."""
+        self.end, self.last = piece.end, piece.last
+        text = self._rest + self._decoder.decode(piece.content, piece.last)
+        *lines, self._rest = text.split("\n")
+        if piece.last and self._rest:
+            lines.append(self._rest)
+        return lines
+
+
 class Kept:
     """A stream that is shown as it comes, and of which the end is kept."""
 
@@ -365,8 +381,15 @@ def result_of(
 
 def read_after_end(command: Command) -> CommandResult:
     status = command.wait()
-    out, err = (command.read(stream=each, most="64m") for each in ("stdout", "stderr"))
-    return _result(command, status, (out.content, out.begin), (err.content, err.begin))
+    return _result(command, status, _kept(command, "stdout"), _kept(command, "stderr"))
+
+
+def _kept(command: Command, stream: Stream) -> tuple[bytes, int]:
+    """All that has been kept of a stream that has ended, and how much before it was dropped."""
+    pieces = [command.read(stream=stream, most="64m")]
+    while not pieces[-1].last:
+        pieces.append(command.read(pieces[-1].end, stream=stream, most="64m"))
+    return b"".join(each.content for each in pieces), pieces[0].begin
 
 
 def _read_while_it_runs(
@@ -412,4 +435,6 @@ def _result(
         status,
         out[1],
         err[1],
+        out[0],
+        err[0],
     )

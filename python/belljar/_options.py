@@ -58,18 +58,7 @@ class ContainerOptions:
             "runtime": choice("container: runtime", self.runtime, _RUNTIMES),
             "image": text("container: image", self.image or ""),
             "require_gvisor": flag("container: require_gvisor", self.require_gvisor),
-            "packages": texts("container: packages", self.packages),
             "socket": text("container: socket", self.socket or ""),
-            "package_index": text(
-                "container: package_index",
-                os.environ.get("PIP_INDEX_URL", "")
-                if self.package_index is None
-                else self.package_index,
-            ),
-            "package_hosts": texts("container: package_hosts", self.package_hosts),
-            "package_allow_private": texts(
-                "container: package_allow_private", self.package_allow_private
-            ),
         }
 
 
@@ -128,6 +117,19 @@ def text(name: str, value: str) -> str:
     if "\0" in value:
         raise ValueError(f"{name} is {value!r}, which contains a NUL")
     return value
+
+
+def folder(name: str, value: str | os.PathLike[str] | None) -> bytes | None:
+    """A folder of this machine, as the bytes of its path."""
+    if value is None:
+        return None
+    try:
+        path = os.path.abspath(os.fspath(value))
+    except TypeError:
+        raise _wrong(name, value, "a str or a path") from None
+    if not os.path.isdir(path):
+        raise ValueError(f"{name} is {path!r}, which is no folder")
+    return os.fsencode(path)
 
 
 def texts(name: str, value: Iterable[str]) -> list[str]:

@@ -6,6 +6,7 @@ the end turn options into requests for `_host`.
 """
 
 import inspect
+import os
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, Required, TypedDict, TypeVar
@@ -16,7 +17,7 @@ from belljar._options import ContainerOptions, FileContent, Seconds, Size
 
 if TYPE_CHECKING:
     from belljar._awaited import Work
-    from belljar._wire import ContainerRequest, OpenRequest, RunRequest, SessionRequest
+    from belljar._wire import OpenRequest, RunRequest, SessionRequest
 
 Stream = Callable[[str, str], object]
 """Called with "stdout" or "stderr", and the text."""
@@ -81,6 +82,10 @@ class SandboxOptions(TypedDict, total=False):
     spares: int | None
     container: bool | ContainerOptions
     packages: Iterable[str]
+    package_index: str | None
+    npm_registry: str | None
+    package_hosts: Iterable[str]
+    package_allow_private: Iterable[str]
 
 
 class SessionOptions(TypedDict, total=False):
@@ -92,6 +97,7 @@ class SessionOptions(TypedDict, total=False):
     output: Size | None
     checkpoints: int
     total_memory: Size | None
+    project: str | os.PathLike[str] | None
     wait: Seconds
 
 
@@ -118,8 +124,13 @@ _CHECKS: dict[str, Callable[[str, Any], Any]] = {
     "allow_private": _options.texts,
     "container": _options.container,
     "packages": _options.texts,
+    "package_index": _options.text,
+    "npm_registry": _options.text,
+    "package_hosts": _options.texts,
+    "package_allow_private": _options.texts,
     "checkpoints": partial(_options.count, least=1),
     "total_memory": _options.size,
+    "project": _options.folder,
     "wait": _options.seconds,
 }
 # Of those whose default is not None.
@@ -134,6 +145,8 @@ _DEFAULTS: dict[str, Any] = {
     "allow_private": (),
     "container": False,
     "packages": (),
+    "package_hosts": (),
+    "package_allow_private": (),
     "checkpoints": 16,
     "wait": 60,
 }
@@ -285,11 +298,10 @@ def sandbox_requests(
     given = _checked({name: value for name, value in options.items() if name != "spares"})
     defaults: Any = {name: given.pop(name) for name in _OF_RUNS if name in given}
     container = given.get("container")
-    if packages := given.get("packages"):
-        container = _with_packages(packages, container)
     if profile is not None and not _options.text("profile", profile):
         raise ValueError("profile: '' names none; leave it out")
-    return {
+    request: Any = _packages(given, options.get("container"))
+    request |= {
         "profile": profile or "",
         "language": language(options.get("language", "python")),
         "strict": "isolation" not in given or given["isolation"] == "strict",
@@ -298,7 +310,8 @@ def sandbox_requests(
         "allow_private": given.get("allow_private", []),
         "spares": _options.count("spares", options.get("spares"), 0 if container else 1),
         "container": container,
-    }, defaults
+    }
+    return request, defaults
 
 
 def language(name: str) -> str:
@@ -319,15 +332,25 @@ def _is_policy_off(options: Mapping[str, Any]) -> bool:
     return policy == "off"
 
 
-def _with_packages(packages: list[str], container: "ContainerRequest | None") -> "ContainerRequest":
-    if container is None:
-        raise ValueError(
-            "packages: they require container=True, and so Docker, Podman or runsc: packages are "
-            "unreviewed code, and the container isolates them"
-        )
-    if container["packages"]:
-        raise ValueError("packages: the container's options have some already; give one of them")
-    return {**container, "packages": packages}
+_OF_PACKAGES = (
+    "packages", "package_index", "npm_registry", "package_hosts", "package_allow_private"
+)  # fmt: skip
+_SOURCES = {"package_index": "PIP_INDEX_URL", "npm_registry": "NPM_CONFIG_REGISTRY"}
+
+
+def _packages(given: Mapping[str, Any], container: object) -> dict[str, Any]:
+    """Those of the sandbox, or of the options of its container."""
+    found = {name: given.get(name) for name in _OF_PACKAGES}
+    if isinstance(container, ContainerOptions):
+        for name in _OF_PACKAGES:
+            value = getattr(container, name, None)
+            if value and found[name]:
+                raise ValueError(f"{name}: the container's options have it already; give one")
+            found[name] = found[name] or (value and _CHECKS[name](f"container: {name}", value))
+    for name, variable in _SOURCES.items():
+        if found[name] is None:
+            found[name] = os.environ.get(variable, "")
+    return {name: found[name] or ("" if name in _SOURCES else []) for name in _OF_PACKAGES}
 
 
 def session_request(options: Mapping[str, Any]) -> "tuple[SessionRequest, int]":

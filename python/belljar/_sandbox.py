@@ -87,8 +87,14 @@ class Sandbox:
         container: True runs each program in its own container. `ContainerOptions` does the same
             with options.
         packages: Packages to install from an index, with their dependencies, before the first run:
-            "requests>=2.31,<3". They require `container`, in every profile. PIP_INDEX_URL names the
-            index, or `ContainerOptions.package_index`. See docs/packages.md.
+            "requests>=2.31,<3", "npm:left-pad@^1.3". They require a container, or a language:
+            "cpython" for Python's, "javascript" or "typescript" for npm's, "shell" for both. See
+            docs/packages.md.
+        package_index: URL of the package index, as for pip, also for `Session.install`. None:
+            PIP_INDEX_URL.
+        npm_registry: The same for npm's packages. None: NPM_CONFIG_REGISTRY.
+        package_hosts: Other hosts that the index serves files from.
+        package_allow_private: Non-public addresses that the index may have: "10.1.0.0/16".
 
     Raises:
         ValueError, TypeError: An argument is invalid; the message names it.
@@ -375,6 +381,9 @@ class Sandbox:
             total_memory: Memory limit of the session and its checkpoints together, in bytes or as
                 "1g": the oldest checkpoints are dropped until the rest fits. Each branch has its
                 own. None: twice `memory`.
+            project: A folder of this machine as the workspace, in the language "shell". Nothing in
+                it changes; `Session.changes` says what the session did, and can make it real.
+                Linux 6.6, and a folder of one's own.
             wait: How long a call waits for its turn, in seconds or as "500ms", before it raises
                 `SessionBusy`. A session is also busy for some milliseconds after each cell, while
                 the checkpoint is made.

@@ -27,21 +27,40 @@ def save(
     return os.path.join(path, *parts)
 
 
+def make_folder(name: str, folder: str | os.PathLike[str]) -> None:
+    """Creates `name` below `folder`, which exists, unless it is there."""
+    parts = _parts(name)
+    if sys.platform == "win32":
+        _target_on_windows(Path(folder), parts).mkdir(parents=True, exist_ok=True)
+    else:
+        os.close(_made(os.fspath(folder), parts))
+
+
 def _save(path: str, parts: list[str], content: bytes, *, overwrite: bool) -> None:
+    directory = _made(path, parts[:-1])
+    try:
+        _write(directory, parts[-1], content, overwrite=overwrite)
+    finally:
+        os.close(directory)
+
+
+def _made(path: str, parts: list[str]) -> int:
+    """A descriptor of the folder below `path`, which is created."""
     directory = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
     try:
         # One component at a time, from a descriptor: a symbolic link that replaces part of the path
         # meanwhile is not followed.
-        for part in parts[:-1]:
+        for part in parts:
             with contextlib.suppress(FileExistsError):
                 os.mkdir(part, dir_fd=directory)
             below = os.open(part, flags, dir_fd=directory)
             os.close(directory)
             directory = below
-        _write(directory, parts[-1], content, overwrite=overwrite)
-    finally:
+    except BaseException:
         os.close(directory)
+        raise
+    return directory
 
 
 def _parts(name: str) -> list[str]:
@@ -85,7 +104,7 @@ def _is_windows_name(name: str) -> bool:
     )
 
 
-def _save_on_windows(folder: Path, parts: list[str], content: bytes, *, overwrite: bool) -> None:
+def _target_on_windows(folder: Path, parts: list[str]) -> Path:
     """Without descriptors of folders: the folder must be one that only its owner changes."""
     if wrong := next((part for part in parts if not _is_windows_name(part)), None):
         raise ValueError(f"artifact {'/'.join(parts)!r}: Windows has no file named {wrong!r}")
@@ -94,6 +113,11 @@ def _save_on_windows(folder: Path, parts: list[str], content: bytes, *, overwrit
     target.parent.mkdir(parents=True, exist_ok=True)
     if not target.parent.resolve().is_relative_to(beneath):
         raise ValueError(f"artifact {'/'.join(parts)!r}: a link leads out of the folder")
+    return target
+
+
+def _save_on_windows(folder: Path, parts: list[str], content: bytes, *, overwrite: bool) -> None:
+    target = _target_on_windows(folder, parts)
     written = target.with_name(f".belljar-{secrets.token_hex(8)}") if overwrite else target
     with open(written, "xb") as stream:
         try:

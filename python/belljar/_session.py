@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn, Self, Unpack
 from weakref import WeakSet
 
-from belljar import _commands, _functions, _host, _options, _plain, _requests, _session_data
+from belljar import (
+    _commands,
+    _functions,
+    _host,
+    _options,
+    _plain,
+    _requests,
+    _session_data,
+    _transfers,
+)
+from belljar._changes import Changes
 from belljar._commands import Command, CommandOptions, CommandResult
 from belljar._errors import BelljarError
-from belljar._options import FileContent
+from belljar._options import FileContent, Size
+from belljar._packages import InstalledPackage, locked
 from belljar._requests import CELL, CellOptions
 from belljar._result import Result
 from belljar._session_data import (
@@ -247,6 +259,117 @@ class Session:
     def commands(self) -> tuple[Command, ...]:
         """Those that run, and the last that have ended, the oldest first."""
         return tuple(Command(each) for each in _host.commands_of(self._live))
+
+    def install(
+        self, *requirements: str, lock: str | os.PathLike[str] | None = None
+    ) -> tuple[InstalledPackage, ...]:
+        """Installs packages for the commands of this session and of its later branches.
+
+            >>> with Sandbox(language="shell") as box:  # doctest: +SKIP
+            ...     with box.session(project=".") as session:
+            ...         session.install("pytest>=8", "six")
+            ...         session.command(["pytest", "-q"])
+
+        They are resolved together with what it has already, come from `package_index` of the
+        sandbox, or npm's from `npm_registry`, and are shown below `/packages`, read-only. Commands
+        cannot reach either. An exception in this thread, such as KeyboardInterrupt, cancels it.
+
+        Args:
+            requirements: "six", "requests>=2.31,<3", also with " --hash=sha256:…" behind it;
+                "npm:left-pad", "npm:@types/node@^20".
+            lock: A file of pip's form, with digests, in place of requirements.
+
+        Returns:
+            All packages of the session, by name, with the digest of each.
+
+        Raises:
+            ValueError: A requirement is invalid, or no index is set.
+            BelljarError: The index has no such package, or cannot be reached.
+        """
+        if (lock is None) == (not requirements):
+            raise ValueError("install: name packages, or give a lock file")
+        wanted = list(requirements) if lock is None else locked(lock)
+        texts = _options.texts("requirements", wanted)
+        return tuple(InstalledPackage(*each) for each in _host.install_packages(self._live, texts))
+
+    @property
+    def packages(self) -> tuple[InstalledPackage, ...]:
+        """Those that are installed for its commands, dependencies included, by name."""
+        return tuple(InstalledPackage(*each) for each in _host.packages_of(self._live))
+
+    def changes(self) -> Changes:
+        """What the session did to its project (`project` of `Sandbox.session`).
+
+            >>> with Sandbox(language="shell") as box:  # doctest: +SKIP
+            ...     with box.session(project=".") as session:
+            ...         session.command(["make"], check=True)
+            ...         changes = session.changes()
+            ...         print(changes.diff())
+            ...         changes.apply()
+
+        It takes no turn: files that are being written are as they are at the moment.
+
+        Raises:
+            ValueError: The session has no project.
+        """
+        return Changes(_host.changes_of(self._live))
+
+    def read_file(self, path: str, *, most: Size = _transfers.MOST) -> bytes:
+        """Reads a file that a command can read, in a session of the language "shell".
+
+            >>> with Sandbox(language="shell") as box, box.session() as session:
+            ...     session.write_file("/tmp/new/a.txt", "hello")
+            ...     session.read_file("/tmp/new/a.txt")
+            b'hello'
+
+        Args:
+            path: Below the workspace, or absolute.
+            most: The size that is not exceeded.
+
+        Raises:
+            FileNotFoundError, IsADirectoryError, PermissionError: As for a command.
+            OSError: It is larger, or cannot be read; the message says why.
+        """
+        return _transfers.read(self, path, most)
+
+    def write_file(self, path: str, content: FileContent) -> None:
+        """Writes a file as a command would, with the folders that it is in.
+
+        Args:
+            content: bytes, a str (encoded as UTF-8), or the path of a local file.
+
+        Raises:
+            IsADirectoryError, PermissionError: As for a command.
+            OSError: It cannot be written, for instance because the workspace is full.
+        """
+        _transfers.write(self, path, content)
+
+    def upload(self, source: str | os.PathLike[str], target: str) -> None:
+        """Copies a local file to the path `target`, or what is in a local folder to that folder.
+
+        Links in a folder are copied as links. Raises as `write_file`.
+        """
+        _transfers.upload(self, source, target)
+
+    def download(
+        self, source: str, target: str | os.PathLike[str], *, most: Size = _transfers.MOST
+    ) -> tuple[str, ...]:
+        """Copies a file of the session to the local path `target`, or what is in a folder to that
+        folder. What is there is overwritten.
+
+        Names and contents may have been chosen by commands: treat them as untrusted. Links and
+        special files are left out, and so is the right to execute a file.
+
+        Args:
+            most: The size that all files together do not exceed.
+
+        Returns:
+            The names of what was left out.
+
+        Raises:
+            As `read_file`.
+        """
+        return _transfers.download(self, source, target, most)
 
     # --- languages --------------------------------------------------------------------------------
 

@@ -13,11 +13,7 @@ class ContainerRequest(TypedDict):
     runtime: str
     image: str
     require_gvisor: bool
-    packages: list[str]
     socket: str
-    package_index: str
-    package_hosts: list[str]
-    package_allow_private: list[str]
 
 
 class OpenRequest(TypedDict):
@@ -32,6 +28,12 @@ class OpenRequest(TypedDict):
     allow_private: list[str]
     spares: int | None
     container: ContainerRequest | None
+    packages: list[str]
+    package_index: str
+    """Empty: none."""
+    npm_registry: str
+    package_hosts: list[str]
+    package_allow_private: list[str]
 
 
 class RunRequest(TypedDict, total=False):
@@ -70,6 +72,7 @@ class SessionRequest(TypedDict, total=False):
     output: int
     checkpoints: int
     total_memory: int
+    project: bytes
 
 
 class CommandRequest(TypedDict):

@@ -25,9 +25,13 @@ class AuditedTool : public Tool {
   const ToolDescription& description() const override { return tool_->description(); }
   bool uses_worker() const override { return true; }
   bool runs_code() const override { return tool_->runs_code(); }
+  bool UsesWorker(const ToolCall& call) const override { return tool_->UsesWorker(call); }
+  bool RunsCode(const ToolCall& call) const override { return tool_->RunsCode(call); }
 
   core::Result<ToolResult> Call(const ToolCall& call) override {
     const std::string& name = description().name;
+    // It runs nothing, and must not wait: it may end what keeps the server busy.
+    if (!tool_->UsesWorker(call)) return tool_->Call(call);
     if (log_.WhyRefused()) {
       return Refusal(name, "the server's audit log cannot be written, so nothing was run.");
     }

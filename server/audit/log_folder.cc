@@ -11,6 +11,7 @@
 
 #include "engine/core/text.h"
 #include "engine/host/number.h"
+#include "engine/host/state_path.h"
 #include "server/audit/chain.h"
 
 namespace belljar::server::audit {
@@ -45,7 +46,7 @@ core::Result<std::vector<std::string>> NamesIn(const std::string& folder) {
 
 }  // namespace
 
-std::string DefaultFolder() { return StatePath("audit"); }
+std::string DefaultFolder() { return host::StatePath("audit"); }
 
 std::string SegmentPath(const std::string& folder, uint64_t number) {
   char name[48];

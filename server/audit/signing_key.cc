@@ -224,14 +224,4 @@ std::string PublicPathOf(const std::string& private_path) {
   return std::filesystem::path(private_path).replace_extension(".pub").string();
 }
 
-std::string StatePath(std::string_view name) {
-  // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing here sets variables
-  const char* state = getenv("XDG_STATE_HOME");
-  // Relative paths are invalid there (XDG Base Directory Specification).
-  if (state && *state == '/') return std::string(state) + "/belljar/" + std::string(name);
-  const char* home = getenv("HOME");  // NOLINT(concurrency-mt-unsafe)
-  if (!home || *home != '/') return "";
-  return std::string(home) + "/.local/state/belljar/" + std::string(name);
-}
-
 }  // namespace belljar::server::audit

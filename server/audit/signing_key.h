@@ -74,9 +74,6 @@ class SigningKey {
 // The path of the public key that belongs to a private key.
 std::string PublicPathOf(const std::string& private_path);
 
-// $XDG_STATE_HOME/belljar/NAME, or below ~/.local/state; empty: no home folder.
-std::string StatePath(std::string_view name);
-
 }  // namespace belljar::server::audit
 
 #endif  // BELLJAR_SERVER_AUDIT_SIGNING_KEY_H_

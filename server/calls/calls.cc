@@ -38,7 +38,7 @@ struct Calls::Started {
 };
 
 std::optional<CallQueue::Refusal> Calls::Start(Tool& tool, ToolCall call, OnEnd on_end) {
-  if (!tool.uses_worker()) {
+  if (!tool.UsesWorker(call)) {
     Run(tool, std::move(call), on_end);
     return std::nullopt;
   }

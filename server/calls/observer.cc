@@ -24,12 +24,12 @@ std::string_view ReasonOf(const core::Result<ToolResult>& result) {
 }  // namespace
 
 ObservedExecution::ObservedExecution(CallObserver* observer, const Tool& tool, const ToolCall& call)
-    : observer_(tool.runs_code() ? observer : nullptr),
+    : observer_(tool.RunsCode(call) ? observer : nullptr),
       tool_(tool),
       caller_(call.caller.name),
       traceparent_(call.traceparent),
       id_(!call.execution_id.empty() ? call.execution_id
-          : tool.runs_code()         ? host::NewUuid()
+          : tool.RunsCode(call)      ? host::NewUuid()
                                      : "") {}
 
 ExecutionRecord ObservedExecution::Record() const {

@@ -3,6 +3,7 @@
 #define BELLJAR_SERVER_CALLS_TOOL_H_
 
 #include <chrono>
+#include <cstdint>
 #include <functional>
 #include <memory>
 #include <nlohmann/json.hpp>
@@ -26,6 +27,14 @@ class ObservedExecution;
 // until it is there; nullopt: there is no more. `prompt` is the program's, safe to display.
 using AskForLine = std::function<std::optional<std::string>(const std::string& prompt)>;
 
+// Gets the output of a command while it runs, for protocols that keep its streams apart. Called on
+// the thread of the call.
+struct CommandSink {
+  std::function<void(uint64_t command)> on_start;
+  // May wait for its reader. False: nobody wants more, and the command is killed.
+  std::function<bool(bool is_errors, std::string_view bytes)> on_piece;
+};
+
 struct ToolCall {
   // What the caller reads of an outcome. Nothing else is made of it. For tools that run code; the
   // results of others have one form.
@@ -48,7 +57,8 @@ struct ToolCall {
   // Receives what the call is waiting for before it runs, on the thread of the call; may be empty.
   // Must not block.
   std::function<void(std::string_view)> on_status;
-  AskForLine ask_for_line;  // on the thread of the call; empty: nobody can be asked
+  std::optional<CommandSink> command_sink;  // for a tool that runs commands
+  AskForLine ask_for_line;                  // on the thread of the call; empty: nobody can be asked
   std::shared_ptr<Cancellation> cancellation;  // null: it cannot be cancelled
   std::string traceparent;   // the client's (W3C Trace Context), unchecked; may be empty
   std::string execution_id;  // of a job, under which it was submitted; empty: generate one
@@ -114,6 +124,15 @@ class Tool {
   virtual bool uses_worker() const = 0;
   // Whether a call is an execution, with an id (execution.h).
   virtual bool runs_code() const { return false; }
+  // The same for one call, of tools whose calls differ.
+  virtual bool UsesWorker(const ToolCall& call) const {
+    (void)call;
+    return uses_worker();
+  }
+  virtual bool RunsCode(const ToolCall& call) const {
+    (void)call;
+    return runs_code();
+  }
   // Blocks; any thread, concurrently. What the caller can retry is a result; an error is something
   // that no caller can act upon.
   virtual core::Result<ToolResult> Call(const ToolCall& call) = 0;

@@ -315,15 +315,23 @@ core::Result<void> CheckContainer(const Loading& loading) {
   return {};
 }
 
-// Packages require containers and a list of allowed names.
+// Whether a language of commands is enabled, or one of the operator's own, which may be.
+bool MayRunCommands(const Strings& languages) {
+  return std::any_of(languages.begin(), languages.end(), [](const std::string& name) {
+    return name == "shell" || name.find('/') != name.npos;
+  });
+}
+
+// Packages require containers or commands, and a list of allowed names.
 void CheckPackages(Loading& loading) {
   const ServerConfig& config = loading.draft.config;
   if (!config.packages.enabled) return;
   const std::string place = loading.OriginOf("packages.enabled").place;
-  if (!config.container.enabled) {
+  if (!config.container.enabled && !MayRunCommands(config.execution.languages)) {
     loading.warnings.push_back(place +
-                               " has no effect: packages are available only to runs in "
-                               "containers, and container.enabled is false");
+                               " has no effect: packages are for commands and for runs in "
+                               "containers; execution.languages has no \"shell\", and "
+                               "container.enabled is false");
   }
   if (config.packages.allowed.empty()) {
     loading.warnings.push_back(place +

@@ -107,15 +107,20 @@ std::string IndexViolation(std::string_view index) {
     return "write a URL as for pip, such as https://index.example.org/simple";
   }
   // Settings are displayed, so they must not contain credentials.
-  return index.find('@') == index.npos ? ""
-                                       : "put a user name and password into PIP_INDEX_URL instead";
+  return index.find('@') == index.npos
+             ? ""
+             : "put a user name and password into PIP_INDEX_URL, or for npm "
+               "NPM_CONFIG_REGISTRY, instead";
 }
 
 std::string PackageViolation(std::string_view pattern) {
   std::string_view name = pattern;
   if (name.ends_with('*')) name.remove_suffix(1);
-  const auto is_of_names = [](unsigned char c) {
-    return c < 0x80 && (std::isalnum(c) || c == '-' || c == '_' || c == '.');
+  const bool is_npm = name.starts_with("npm:");
+  if (is_npm) name.remove_prefix(4);
+  const auto is_of_names = [&](unsigned char c) {
+    return c < 0x80 && (std::isalnum(c) || c == '-' || c == '_' || c == '.' ||
+                        (is_npm && (c == '@' || c == '/')));
   };
   const bool is_pattern = !pattern.empty() && std::all_of(name.begin(), name.end(), is_of_names);
   return is_pattern ? "" : "write the name of a package, or its beginning and *: google-*";

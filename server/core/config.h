@@ -72,9 +72,11 @@ struct ContainerConfig {
 struct PackagesConfig {
   bool enabled = false;
   std::string index;                       // empty: $PIP_INDEX_URL
-  std::vector<std::string> hosts;          // additional hosts that serve its files
+  std::string npm_registry;                // empty: $NPM_CONFIG_REGISTRY
+  std::vector<std::string> hosts;          // additional hosts that serve their files
   std::vector<std::string> allow_private;  // non-public addresses that these hosts may have
-  std::vector<std::string> allowed;  // names that calls may request: "requests", "google-*", "*"
+  // Names that calls may request: "requests", "google-*", "*", "npm:left-pad".
+  std::vector<std::string> allowed;
   std::chrono::milliseconds timeout{300'000};
   core::Bytes max_size = core::Bytes::Mebi(256);  // maximum installed size of one set
   std::string folder;  // for installed packages; empty: this user's cache

@@ -122,7 +122,8 @@ core::Result<SessionRegistry::Places> SessionRegistry::Reserve(const std::string
 bool SessionRegistry::MakeRoom(const std::string& owner, size_t held_by_owner) {
   auto longest = entries_.end();
   for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-    const Entry& each = *entry->second;
+    Entry& each = *entry->second;
+    each.last_used = LastUseOf(each);
     const size_t open = owners_[each.owner].open;
     if (each.owner == owner || each.uses > 0 || open <= held_by_owner) continue;
     if (longest != entries_.end()) {
@@ -183,7 +184,8 @@ bool SessionRegistry::FreeMemory(const std::string& owner) {
     if (total < max_memory_.count) return true;
     auto longest = entries_.end();
     for (auto entry = entries_.begin(); entry != entries_.end(); ++entry) {
-      const Entry& each = *entry->second;
+      Entry& each = *entry->second;
+      each.last_used = LastUseOf(each);
       const uint64_t has = by_owner[each.owner];
       if (each.owner == owner || each.uses > 0 || has <= by_owner[owner]) continue;
       if (longest != entries_.end()) {
@@ -287,12 +289,14 @@ std::vector<SessionRegistry::Listed> SessionRegistry::List(const std::string& ow
   std::vector<std::pair<uint64_t, Listed>> numbered;
   for (auto entry = entries_.lower_bound({owner, ""});
        entry != entries_.end() && entry->first.first == owner;) {
-    const Entry& each = *entry->second;
+    Entry& each = *entry->second;
     if (std::string why = each.session->ended(); !why.empty()) {
       entry = Remove(entry, std::move(why));
       continue;
     }
-    const bool is_used = each.uses > 0;
+    const bool is_running = each.session->is_running();
+    if (is_running) each.last_used = now;
+    const bool is_used = each.uses > 0 || is_running;
     numbered.push_back(
         {each.number,
          {each.session, is_used,
@@ -384,11 +388,17 @@ SessionRegistry::Time SessionRegistry::EndOf(const Entry& entry) const {
   return std::min(entry.last_used + limits_.idle, entry.opened + limits_.lifetime);
 }
 
+// Requires mutex_. What runs in it uses it.
+SessionRegistry::Time SessionRegistry::LastUseOf(const Entry& entry) const {
+  return entry.session->is_running() ? clocks_.steady() : entry.last_used;
+}
+
 // Requires mutex_.
 void SessionRegistry::RemoveDue() {
   const Time now = clocks_.steady();
   for (auto entry = entries_.begin(); entry != entries_.end();) {
-    const Entry& each = *entry->second;
+    Entry& each = *entry->second;
+    if (each.uses == 0 && now >= EndOf(each)) each.last_used = LastUseOf(each);
     if (each.uses > 0 || now < EndOf(each)) {
       ++entry;
     } else if (now >= each.opened + limits_.lifetime) {

@@ -45,6 +45,8 @@ class RegisteredSession {
   virtual std::string ended() const = 0;
   // Ends it and whatever is running in it. Call once; may take some time.
   virtual void Close(const std::string& why) = 0;
+  // Whether something runs in it that no call waits for. Then it is not idle.
+  virtual bool is_running() const { return false; }
   // Bytes used by all sessions of its family: one that was opened, and its branches. Takes a few
   // milliseconds, without waiting for the session's current work.
   virtual uint64_t family_memory() const { return 0; }
@@ -182,6 +184,7 @@ class SessionRegistry {
   Entries::iterator FindOpen(const std::string& owner, const std::string& id);
   void RemoveDue();
   Time EndOf(const Entry& entry) const;
+  Time LastUseOf(const Entry& entry) const;
   bool MakeRoom(const std::string& owner, size_t held_by_owner);
   void Measure(std::unique_lock<std::mutex>& lock);
   bool FreeMemory(const std::string& owner);

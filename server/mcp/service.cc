@@ -326,7 +326,7 @@ void McpService::CallTool(std::shared_ptr<Request> request) {
     call.on_output = [request](std::string_view output) { request->Announce(output); };
     call.on_status = [request](std::string_view status) { request->AnnounceStatus(status); };
   }
-  if (tool->uses_worker()) {
+  if (tool->UsesWorker(call)) {
     // In the stateless era a client that disconnects cancels its call. In an earlier era it may
     // only have lost its connection, which is not a request to cancel; but streams cannot be
     // resumed here, so the answer could never be delivered, and the run is cancelled too.

@@ -4,6 +4,7 @@
 #include <string_view>
 
 #include "server/rest/batch.h"
+#include "server/rest/run_stream.h"
 
 namespace belljar::server::rest {
 namespace {
@@ -178,7 +179,8 @@ ApiJson Success(const Operation& operation) {
   }
   ApiJson answer = answer_of("The answer, also if the program failed", Ref(operation.tool));
   if (operation.is_streamed) {
-    answer["content"].update(ContentOf("application/jsonl", Ref("RunLine")));
+    answer["content"].update(ContentOf(kLinesType, Ref("RunLine")));
+    answer["content"].update(ContentOf(kEventsType, {{"type", "string"}}));
   }
   if (operation.success == 201) {
     answer["headers"] = {{"Location", {{"schema", {{"type", "string"}}}}}};
@@ -309,9 +311,14 @@ constexpr const char* kComponents = R"json({
   },
   "RunLine": {
     "type": "object",
-    "description": "A line of a stream: what the program printed, or a question for a line of input; the last is its outcome or a problem",
+    "description": "A line of a stream, or the data of an event of text/event-stream: what the program printed, or a question for a line of input; the last is its outcome or a problem",
     "properties": {
       "output": {"type": "string"},
+      "command": {"type": "object", "properties": {"id": {"type": "integer"}}, "required": ["id"]},
+      "stdout": {"type": "string", "description": "Of a command; stdout_base64 if it is not UTF-8, and likewise stderr"},
+      "stderr": {"type": "string"},
+      "stdout_base64": {"type": "string"},
+      "stderr_base64": {"type": "string"},
       "input": {
         "type": "object",
         "properties": {"id": {"type": "integer"}, "prompt": {"type": "string"}},
@@ -494,6 +501,7 @@ ApiJson BodySchema(const Operation& operation, const ToolDescription& tool) {
   for (const ApiJson& name : tool.input_schema.value("required", ApiJson::array())) {
     if (properties.contains(name.get<std::string>())) required.push_back(name);
   }
+  for (const char* const name : operation.needs) required.push_back(name);
   ApiJson schema = {{"type", "object"}, {"properties", std::move(properties)}};
   if (!required.empty()) schema["required"] = std::move(required);
   schema["additionalProperties"] = false;

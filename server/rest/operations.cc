@@ -8,7 +8,7 @@ namespace {
 constexpr WebMethod kGet = WebMethod::kGet, kPost = WebMethod::kPost, kPut = WebMethod::kPut,
                     kPatch = WebMethod::kPatch, kDelete = WebMethod::kDelete;
 constexpr char kExecute[] = "execute_code", kCheckpoint[] = "checkpoint",
-               kFiles[] = "session_files";
+               kFiles[] = "session_files", kCommand[] = "run_command";
 
 // What fits in an argument of the tool as base64.
 constexpr core::Bytes kMaxUpload = core::Bytes::Mebi(12);
@@ -362,6 +362,96 @@ const std::vector<Operation>& All() {
        .fixed = {{"action", "copy"}},
        .in_path = {"session"},
        .in_body = {"path", "to", "wait"}},
+      {.method = kPost,
+       .pattern = "/v1/sessions/{session}/commands",
+       .id = "runCommand",
+       .tag = "sessions",
+       .summary = "Run a command and wait for its end, or leave it in the background",
+       .description =
+           "In a session whose language is that of commands. If the client goes away "
+           "before the answer, the command is killed. With `background` the answer comes "
+           "at once, and the command goes on until it ends or the session does.",
+       .tool = kCommand,
+       .fixed = {{"action", "run"}},
+       .in_path = {"session"},
+       .in_body = {"command", "directory", "env", "stdin", "timeout", "background", "terminal",
+                   "open_stdin", "packages"},
+       .needs = {"command"},
+       .is_repeatable = true,
+       .is_streamed = true},
+      {.method = kGet,
+       .pattern = "/v1/sessions/{session}/commands",
+       .id = "listCommands",
+       .tag = "sessions",
+       .summary = "List the commands of a session",
+       .description = "Those that run, and the last that have ended, the oldest first.",
+       .tool = kCommand,
+       .fixed = {{"action", "list"}},
+       .in_path = {"session"}},
+      {.method = kGet,
+       .pattern = "/v1/sessions/{session}/commands/{command}",
+       .id = "getCommand",
+       .tag = "sessions",
+       .summary = "Get the state of a command",
+       .description = "Whether it runs, or how it has ended.",
+       .tool = kCommand,
+       .fixed = {{"action", "status"}},
+       .in_path = {"session", "id"}},
+      {.method = kDelete,
+       .pattern = "/v1/sessions/{session}/commands/{command}",
+       .id = "killCommand",
+       .tag = "sessions",
+       .summary = "Kill a command",
+       .description = "With all that it has started, also if it has ended itself.",
+       .answering = Answering::kNothing,
+       .tool = kCommand,
+       .fixed = {{"action", "kill"}},
+       .in_path = {"session", "id"},
+       .success = 204},
+      {.method = kGet,
+       .pattern = "/v1/sessions/{session}/commands/{command}/output",
+       .id = "readCommand",
+       .tag = "sessions",
+       .summary = "Read the output of a command in the background",
+       .description = "From an address on, which is a number of bytes since its start. `begin` of "
+                      "the answer is later if some have been dropped; `end` is where to read on.",
+       .tool = kCommand,
+       .fixed = {{"action", "read"}},
+       .in_path = {"session", "id"},
+       .in_query = {"begin", "stream", "wait", "limit"}},
+      {.method = kPost,
+       .pattern = "/v1/sessions/{session}/commands/{command}/input",
+       .id = "writeCommand",
+       .tag = "sessions",
+       .summary = "Write to the standard input of a command, or type into its terminal",
+       .description = "And close it, with `end`; in a terminal, as Ctrl-D does.",
+       .tool = kCommand,
+       .fixed = {{"action", "write"}},
+       .in_path = {"session", "id"},
+       .in_body = {"stdin", "end", "wait"},
+       .is_repeatable = true},
+      {.method = kPost,
+       .pattern = "/v1/sessions/{session}/commands/{command}/signals",
+       .id = "signalCommand",
+       .tag = "sessions",
+       .summary = "Send a signal to the processes of a command",
+       .description = "To its process group. `sent` is false if it has ended.",
+       .tool = kCommand,
+       .fixed = {{"action", "signal"}},
+       .in_path = {"session", "id"},
+       .in_body = {"signal"},
+       .needs = {"signal"}},
+      {.method = kPost,
+       .pattern = "/v1/sessions/{session}/commands/{command}/size",
+       .id = "resizeCommand",
+       .tag = "sessions",
+       .summary = "Set the size of a command's terminal",
+       .description = "Its program gets SIGWINCH.",
+       .tool = kCommand,
+       .fixed = {{"action", "resize"}},
+       .in_path = {"session", "id"},
+       .in_body = {"terminal"},
+       .needs = {"terminal"}},
       {.method = kGet,
        .pattern = "/v1/sessions/{session}/archive",
        .id = "exportFiles",
@@ -384,11 +474,16 @@ bool IsOfAudit(Answering answering) {
   return answering == Answering::kAudit || answering == Answering::kReceipt;
 }
 
+bool KeepsStreams(const Operation& operation) {
+  return std::string_view(operation.tool) == kCommand;
+}
+
 std::vector<Operation> Operations(const Features& features) {
   std::vector<Operation> operations = All();
   std::erase_if(operations, [&](const Operation& operation) {
     return (!features.sessions && std::string_view(operation.tag) == "sessions") ||
            (!features.languages && std::string_view(operation.tool) == "exchange") ||
+           (!features.commands && KeepsStreams(operation)) ||
            (!features.jobs && IsOfJobs(operation.answering)) ||
            (!features.audit && IsOfAudit(operation.answering));
   });

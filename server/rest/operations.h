@@ -51,6 +51,8 @@ struct Operation {
   std::vector<const char*> in_query = {};
   // Arguments of the tool allowed in the body. "*": all that are in none of the other lists.
   std::vector<const char*> in_body = {};
+  // Those that a body must have, besides what the tool's schema says.
+  std::vector<const char*> needs = {};
   unsigned success = 200;
   // Whether a repeated Idempotency-Key gets the first answer.
   bool is_repeatable = false;
@@ -60,11 +62,14 @@ struct Operation {
 
 bool IsOfJobs(Answering answering);
 bool IsOfAudit(Answering answering);
+// Whether it is about commands, whose streams are kept apart.
+bool KeepsStreams(const Operation& operation);
 
 // What a server may lack, together with its operations.
 struct Features {
   bool sessions = false;
   bool languages = false;  // besides Python
+  bool commands = false;   // sessions that run commands
   bool jobs = false;
   bool audit = false;
 };
@@ -81,7 +86,8 @@ inline constexpr Tag kTags[] = {
      "server. Each belongs to the token that submitted it."},
     {"sessions",
      "Python processes that keep names, imports and files from cell to cell, with checkpoints to "
-     "roll back to and to branch from. Each belongs to the token that opened it."},
+     "roll back to and to branch from, and workspaces in which commands run. Each belongs to the "
+     "token that opened it."},
     {"audit", "The signed log of what ran, and receipts of executions."},
     {"server", "What this server offers, its limits and its load."},
 };

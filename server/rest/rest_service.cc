@@ -149,6 +149,7 @@ RestService::RestService(Parts parts, Calls& calls, ResourceStore& resources,
     : parts_(std::move(parts)),
       operations_(Operations({.sessions = sessions != nullptr,
                               .languages = FindTool("exchange") != nullptr,
+                              .commands = FindTool("run_command") != nullptr,
                               .jobs = parts_.jobs != nullptr,
                               .audit = parts_.audit != nullptr})),
       routes_(RoutesOf(operations_)),
@@ -314,7 +315,9 @@ void RestService::Handle(size_t route, WebRequest request, std::shared_ptr<WebRe
   }
   AddFixed(operation, properties, arguments);
   for (size_t i = 0; i < operation.in_path.size(); ++i) {
-    arguments[operation.in_path[i]] = pending->request.parameters[i];
+    const char* const name = operation.in_path[i];
+    arguments[name] = ValueOf(pending->request.parameters[i],
+                              properties.value(name, nlohmann::ordered_json::object()));
   }
   if (operation.answering == Answering::kUpload) {
     arguments["files"] = {{{"path", pending->request.parameters[1]},
@@ -332,8 +335,8 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
     const auto found = sessions_->Find(request.caller.name, request.parameters[0]);
     if (!found) return pending->reply->Finish(Problem(404, found.error().ToString()));
   }
-  const bool is_streamed = operation.is_streamed && HasItem(request.headers.accept, kStreamType);
-  if (is_streamed && request.headers.idempotency_key) {
+  const char* const stream_type = operation.is_streamed ? StreamTypeOf(request.headers) : nullptr;
+  if (stream_type && request.headers.idempotency_key) {
     return pending->reply->Finish(
         Problem(400, "a stream cannot be repeated: omit Idempotency-Key, or accept JSON"));
   }
@@ -359,8 +362,15 @@ void RestService::StartCall(const std::shared_ptr<Pending>& pending) {
     }
   }
   ToolCall call;
-  if (is_streamed) {
-    pending->stream.emplace(pending->reply);
+  if (stream_type) pending->stream.emplace(pending->reply, stream_type);
+  if (stream_type && KeepsStreams(operation)) {
+    call.command_sink = {
+        .on_start = [pending](uint64_t command) { pending->stream->Started(command); },
+        .on_piece =
+            [pending](bool is_errors, std::string_view bytes) {
+              return pending->stream->Piece(is_errors, bytes);
+            }};
+  } else if (stream_type) {
     call.streams_all = true;
     call.on_output = [pending](std::string_view text) { pending->stream->Output(text); };
     call.ask_for_line = lines_.For(

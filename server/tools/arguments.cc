@@ -47,6 +47,11 @@ Json TypeSchema(const Parameter& parameter) {
     case Type::kTextList:
       return {
           {"type", "array"}, {"items", TextSchema(parameter)}, {"maxItems", parameter.max_items}};
+    case Type::kTextOrList:
+      return {{"type", {"string", "array"}},
+              {"items", {{"type", "string"}}},
+              {"maxLength", parameter.max_bytes},
+              {"maxItems", parameter.max_items}};
     case Type::kSize:
       return {{"anyOf",
                {{{"type", "string"}, {"pattern", kSizePattern}, {"maxLength", kMaxSizeText}},
@@ -81,6 +86,7 @@ std::string Wanted(const Parameter& parameter) {
              NumberText(parameter.maximum);
     case Type::kBoolean: return "true or false";
     case Type::kTextList: return "an array of strings";
+    case Type::kTextOrList: return "a string or an array of strings";
     case Type::kSize: return "a size such as \"256m\", or a whole number of bytes";
     case Type::kFiles: return "an array of objects with path and text or base64";
     case Type::kTextMap: return "an object of strings";
@@ -170,6 +176,7 @@ bool HasType(Type type, const json& value) {
     case Type::kNumber: return value.is_number();
     case Type::kBoolean: return value.is_boolean();
     case Type::kTextList: return value.is_array();
+    case Type::kTextOrList: return value.is_array() || value.is_string();
     case Type::kSize: return value.is_string() || value.is_number();
     case Type::kFiles: return value.is_array();
     case Type::kTextMap: return value.is_object();
@@ -183,6 +190,9 @@ std::string Problem(const Parameter& parameter, const json& value) {
   switch (parameter.type) {
     case Type::kText: return TextProblem(parameter, value.get_ref<const std::string&>());
     case Type::kNumber: return NumberProblem(parameter, value.get<double>(), value.dump());
+    case Type::kTextOrList:
+      if (value.is_string()) return TextProblem(parameter, value.get_ref<const std::string&>());
+      return ListProblem(parameter, value);
     case Type::kTextList: return ListProblem(parameter, value);
     case Type::kSize: return SizeProblem(parameter, value);
     case Type::kFiles: return LengthProblem(parameter, value);

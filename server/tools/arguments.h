@@ -27,8 +27,9 @@ struct Parameter {
     kNumber,
     kBoolean,
     kTextList,
-    kSize,   // "256m", or a whole number of bytes
-    kFiles,  // file_list.h
+    kTextOrList,  // read as Value
+    kSize,        // "256m", or a whole number of bytes
+    kFiles,       // file_list.h
     kTextMap,
     kValue,  // any JSON but null
   };
@@ -41,9 +42,10 @@ struct Parameter {
   // For kNumber and, in bytes, for kSize; inclusive.
   double minimum = 0;
   double maximum = 0;
-  // Bytes: of a kText, of each text in a kTextList or kTextMap, of all contents of kFiles in total.
+  // Bytes: of a kText, of each text in a kTextList, kTextOrList or kTextMap, of all contents of
+  // kFiles in total.
   size_t max_bytes = 0;
-  size_t max_items = 0;  // for kTextList, kTextMap and kFiles
+  size_t max_items = 0;  // for kTextList, kTextOrList, kTextMap and kFiles
   bool may_hold_nul = false;
   // Omitted from the schema, since this server does not offer it; checked like any other argument,
   // so that the tool can say what to do instead.

@@ -14,9 +14,9 @@ constexpr char kHowToAllowPackages[] =
     "lists the available modules";
 
 // The variable may contain credentials; settings are displayed and must not.
-std::string IndexOf(const PackagesConfig& config) {
-  if (!config.index.empty()) return config.index;
-  const char* const variable = getenv("PIP_INDEX_URL");
+std::string GivenOr(const std::string& given, const char* name) {
+  if (!given.empty()) return given;
+  const char* const variable = getenv(name);
   return variable ? variable : "";
 }
 
@@ -32,14 +32,14 @@ CallPackages::CallPackages(PackagesConfig config, const ContainerConfig& contain
                  .folder = ""} {}
 
 std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& texts,
-                                               bool in_container,
+                                               bool has_place,
                                                std::vector<std::string>& problems) const {
   if (texts.empty()) return std::nullopt;
   if (!enabled()) {
     problems.push_back(kHowToAllowPackages);
     return std::nullopt;
   }
-  if (!in_container) {
+  if (!has_place) {
     problems.push_back("packages: available only in containers; set use_container to true as well");
     return std::nullopt;
   }
@@ -58,31 +58,40 @@ std::optional<Requirements> CallPackages::Take(const std::vector<std::string>& t
   return std::move(*requirements);
 }
 
-core::Result<container::packages::Packages*> CallPackages::Open() {
+core::Result<container::packages::Packages*> CallPackages::Open(Source& source, bool in_container) {
   const std::lock_guard lock(mutex_);
-  if (!packages_) {
+  if (!source) {
     container::packages::PackagesOptions options;
-    options.source = {.index = IndexOf(config_),
+    options.source = {.index = GivenOr(config_.index, "PIP_INDEX_URL"),
+                      .npm_registry = GivenOr(config_.npm_registry, "NPM_CONFIG_REGISTRY"),
                       .hosts = config_.hosts,
                       .allow_private = config_.allow_private,
                       .resolve = {}};
     options.bounds.timeout = config_.timeout;
     options.bounds.tree.size = config_.max_size;
     options.folder = config_.folder;
-    options.selection = selection_;
+    if (in_container) options.selection = selection_;
     core::Result<std::unique_ptr<container::packages::Packages>> opened =
         container::packages::Packages::Open(std::move(options));
     if (!opened) return opened.error();
-    packages_ = std::move(*opened);
+    source = std::move(*opened);
   }
-  return packages_.get();
+  return source.get();
 }
 
 core::Result<container::packages::PreparedPackages> CallPackages::Prepare(
     const core::Profile& profile, const Requirements& requirements, int cancel_fd) {
-  const core::Result<container::packages::Packages*> packages = Open();
-  if (!packages) return packages.error();
-  return (*packages)->Prepare(profile, requirements, cancel_fd);
+  const core::Result<container::packages::Packages*> source = Open(for_containers_, true);
+  if (!source) return source.error();
+  return (*source)->Prepare(profile, requirements, cancel_fd);
+}
+
+core::Result<std::vector<container::packages::LockedPackage>> CallPackages::Install(
+    container::packages::SessionPackages& installed, sessions::Session& session,
+    const Requirements& requirements, int cancel_fd) {
+  const core::Result<container::packages::Packages*> source = Open(for_commands_, false);
+  if (!source) return source.error();
+  return installed.Install(**source, session, requirements, cancel_fd);
 }
 
 }  // namespace belljar::server::tools

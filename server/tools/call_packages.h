@@ -14,8 +14,10 @@
 
 #include "container/packages/package_requirement.h"
 #include "container/packages/packages.h"
+#include "container/packages/session_packages.h"
 #include "engine/core/profile.h"
 #include "engine/core/result.h"
+#include "engine/sessions/session.h"
 #include "server/core/config.h"
 
 namespace belljar::server::tools {
@@ -29,8 +31,9 @@ class CallPackages {
   bool enabled() const { return config_.enabled; }
   const std::vector<std::string>& allowed() const { return config_.allowed; }
 
-  // The packages that a call requests; nullopt: none, or `problems` has new entries.
-  std::optional<Requirements> Take(const std::vector<std::string>& texts, bool in_container,
+  // The packages that a call requests; nullopt: none, or `problems` has new entries. `has_place`:
+  // it is in a container, or runs a command.
+  std::optional<Requirements> Take(const std::vector<std::string>& texts, bool has_place,
                                    std::vector<std::string>& problems) const;
 
   // Blocks, possibly for a whole installation; any thread. Precondition: enabled, and the
@@ -38,14 +41,22 @@ class CallPackages {
   core::Result<container::packages::PreparedPackages> Prepare(const core::Profile& profile,
                                                               const Requirements& requirements,
                                                               int cancel_fd);
+  // Likewise, for the commands of a session of which `installed` is, without a container.
+  core::Result<std::vector<container::packages::LockedPackage>> Install(
+      container::packages::SessionPackages& installed, sessions::Session& session,
+      const Requirements& requirements, int cancel_fd);
 
  private:
-  core::Result<container::packages::Packages*> Open();
+  using Source = std::unique_ptr<container::packages::Packages>;
+
+  // Opens it on first use.
+  core::Result<container::packages::Packages*> Open(Source& source, bool in_container);
 
   const PackagesConfig config_;
   const container::backend::ContainerSelection selection_;
   std::mutex mutex_;
-  std::unique_ptr<container::packages::Packages> packages_;
+  Source for_containers_;
+  Source for_commands_;
 };
 
 }  // namespace belljar::server::tools

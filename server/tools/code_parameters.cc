@@ -135,7 +135,11 @@ core::Result<const EnabledProfile*> ChosenLanguage(const Sandboxes& sandboxes,
   const auto only_python = [&](const std::string& what) {
     return core::MakeError(what + " is for Python, not for " + title, "");
   };
-  if (opens_session && (*language)->profile.program->session.empty()) {
+  const core::ProgramRule& program = *(*language)->profile.program;
+  if (opens_session && program.commands && arguments.Text("code")) {
+    return core::MakeError("sessions of " + title + " run commands: send them to run_command", "");
+  }
+  if (opens_session && !program.has_sessions()) {
     return core::MakeError(
         title + " programs run one at a time; open a session of another language", "");
   }

@@ -370,7 +370,8 @@ constexpr const char* kSessions = R"({
             "closes_in": {"type": "integer", "description": "Seconds until it closes without a call"},
             "memory_bytes": {"type": "integer", "description": "As the kernel counts it"},
             "languages": {"type": "array", "items": {"type": "string"}, "description": "Of its cells so far, if there are several"},
-            "branch_of": {"type": "string", "description": "The session that it branched from"}
+            "branch_of": {"type": "string", "description": "The session that it branched from"},
+            "commands": {"type": "integer", "description": "That run, in one of commands"}
           },
           "required": ["session", "profile", "cells", "checkpoints", "busy"]
         }
@@ -441,6 +442,44 @@ constexpr const char* kSessions = R"({
     },
     "required": ["success", "session", "name", "to"]
   },
+  "run_command": {
+    "type": "object",
+    "description": "run: an outcome as of execute_code, and command. The others: what is said of them",
+    "properties": {
+      "success": {"type": "boolean"},
+      "session": {"description": "run: as in an outcome, with the command's id as cell; else its id"},
+      "execution_id": {"type": "string", "description": "run"},
+      "command": {
+        "type": "object",
+        "properties": {
+          "id": {"type": "integer", "description": "Counts from 1 in its session"},
+          "state": {"enum": ["running", "exited", "not_started", "timeout", "cpu_limit", "memory_limit", "killed", "lost"]},
+          "exit_code": {"type": "integer", "description": "128 + its number for a signal"},
+          "signal": {"type": "string", "description": "That ended it"},
+          "reason": {"type": "string"},
+          "background": {"type": "boolean", "description": "It has ended, and something that it started runs"},
+          "line": {"type": "string", "description": "Its beginning"},
+          "terminal": {"type": "boolean"},
+          "started": {"type": "string", "description": "UTC"},
+          "duration": {"type": "number", "description": "Seconds, so far"},
+          "cpu_time": {"type": "number", "description": "Seconds, of what has ended"},
+          "max_rss_bytes": {"type": "integer"},
+          "stdout": {"type": "object", "description": "Addresses of what can be read: begin and end"},
+          "stderr": {"type": "object"}
+        },
+        "required": ["id", "state"]
+      },
+      "commands": {"type": "array", "items": {"type": "object"}, "description": "list: each as command"},
+      "stream": {"type": "string", "description": "read: stdout or stderr"},
+      "begin": {"type": "integer", "description": "read: the address of the first byte; later than asked for if some were dropped"},
+      "end": {"type": "integer", "description": "read: where to read on"},
+      "last": {"type": "boolean", "description": "read: it has ended, and this was all"},
+      "text": {"type": "string", "description": "read: whole characters"},
+      "base64": {"type": "string", "description": "read: in place of text, what is not UTF-8"},
+      "sent": {"type": "boolean", "description": "signal: false if it has ended"}
+    },
+    "required": ["success"]
+  },
   "session_files": {
     "type": "object",
     "properties": {
@@ -500,6 +539,12 @@ Json FullValidationSchema() {
 Json SandboxInfoSchema() { return Json::parse(kSandboxInfo); }
 
 Json SuccessSchema() { return Json::parse(kSuccess); }
+
+Json CommandSchema() {
+  Json schema = SuccessSchema();
+  schema["properties"]["success"] = {{"type", "boolean"}};
+  return schema;
+}
 
 Json SessionSchemas() { return Json::parse(kSessions); }
 

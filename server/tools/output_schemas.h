@@ -12,6 +12,7 @@ nlohmann::ordered_json AnswerSchema();       // of execute_code
 nlohmann::ordered_json ValidationSchema();   // of validate_code
 nlohmann::ordered_json SandboxInfoSchema();  // of get_sandbox_info
 nlohmann::ordered_json SuccessSchema();      // of the tools for sessions
+nlohmann::ordered_json CommandSchema();      // of run_command, whose command may fail
 
 // Every key of the full objects with its meaning and unit.
 nlohmann::ordered_json OutcomeSchema();  // of OutcomeToJson (engine/host/outcome.h)

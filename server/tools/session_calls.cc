@@ -82,11 +82,10 @@ SessionUse::SessionUse(SessionRegistry::Use use, const ToolCall* call)
   if (call && call->deferred) call->deferred->Add([kept = use_] { (void)kept; });
 }
 
-core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry& registry,
-                                          CallObserver* observer, const SessionTerms& terms,
-                                          const ToolCall& call) {
-  core::Result<SessionRegistry::Places> places = registry.Reserve(call.caller.name);
-  if (!places) return places.error();
+core::Result<std::shared_ptr<OpenedSession>> OpenAlone(Sandboxes& sandboxes,
+                                                       const SessionRegistry& registry,
+                                                       const SessionTerms& terms,
+                                                       const ToolCall& call) {
   core::Result<std::shared_ptr<outside::Sandbox>> sandbox =
       terms.in_container ? sandboxes.containers().Get(terms.profile->profile)
                          : sandboxes.Get(*terms.profile);
@@ -95,9 +94,17 @@ core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry&
   core::Result<std::shared_ptr<sessions::Session>> session =
       OpenIn(**sandbox, terms.limits, registry, call);
   if (!session) return session.error();
-  SessionUse use(
-      registry.Add(*places, std::make_shared<OpenedSession>(terms, std::move(*sandbox), *session)),
-      &call);
+  return std::make_shared<OpenedSession>(terms, std::move(*sandbox), std::move(*session));
+}
+
+core::Result<SessionUse> SessionUse::Open(Sandboxes& sandboxes, SessionRegistry& registry,
+                                          CallObserver* observer, const SessionTerms& terms,
+                                          const ToolCall& call) {
+  core::Result<SessionRegistry::Places> places = registry.Reserve(call.caller.name);
+  if (!places) return places.error();
+  core::Result<std::shared_ptr<OpenedSession>> opened = OpenAlone(sandboxes, registry, terms, call);
+  if (!opened) return opened.error();
+  SessionUse use(registry.Add(*places, std::move(*opened)), &call);
   RecordSession(observer, "opened", call.caller, *use);
   return use;
 }

@@ -58,6 +58,12 @@ class SessionUse {
   std::shared_ptr<const SessionRegistry::Use> use_;
 };
 
+// A session for one call, which nobody else can name. The call closes it.
+core::Result<std::shared_ptr<OpenedSession>> OpenAlone(Sandboxes& sandboxes,
+                                                       const SessionRegistry& registry,
+                                                       const SessionTerms& terms,
+                                                       const ToolCall& call);
+
 // The profile for cells of a session in another language than its own. An error is a sentence for
 // the caller.
 core::Result<const EnabledProfile*> ChooseKernel(Sandboxes& sandboxes, const std::string& language,

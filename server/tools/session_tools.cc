@@ -93,6 +93,7 @@ Json SessionListed(const SessionRegistry::Listed& listed) {
                {"idle", listed.idle.count()},
                {"closes_in", listed.closes_in.count()},
                {"memory_bytes", info.memory_bytes}};
+  if (RunsCommands(session.profile().profile)) json["commands"] = session.running_commands();
   if (const auto languages = session.session().languages(); languages.size() > 1) {
     json["languages"] = languages;
   }
@@ -123,6 +124,9 @@ core::Result<ToolResult> OpenSession::Call(const ToolCall& call) {
   terms.allowed_domains =
       TakeDomains(arguments, sandboxes_, call.caller, profile->profile, problems);
   terms.in_container = TakeContainer(arguments, sandboxes_, problems);
+  if (terms.in_container && RunsCommands(profile->profile)) {
+    problems.emplace_back("use_container: sessions of the shell do not run in containers; omit it");
+  }
   if (!problems.empty()) return RefusedArguments(kOpenName, problems);
   const core::Bytes memory = terms.limits.memory;
   core::Result<SessionUse> opened = SessionUse::Open(sandboxes_, registry_, observer_, terms, call);

@@ -4,6 +4,7 @@
 #include "server/tools/exchange.h"
 #include "server/tools/execute_code.h"
 #include "server/tools/read_output.h"
+#include "server/tools/run_command.h"
 #include "server/tools/sandbox_info.h"
 #include "server/tools/session_files.h"
 #include "server/tools/session_tools.h"
@@ -28,6 +29,10 @@ std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
   tools.push_back(std::make_unique<CheckpointTool>(*sessions, observer));
   tools.push_back(
       std::make_unique<SessionFiles>(sandboxes, *sessions, answers, resources, observer));
+  if (RunCommand::IsOffered(sandboxes)) {
+    tools.push_back(
+        std::make_unique<RunCommand>(sandboxes, *sessions, answers, resources, observer));
+  }
   if (!sandboxes.languages().empty()) {
     tools.push_back(std::make_unique<Exchange>(sandboxes, *sessions, observer));
   }

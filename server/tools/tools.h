@@ -18,9 +18,9 @@
 namespace belljar::server::tools {
 
 // execute_code, validate_code, get_sandbox_info, read_output and, if there are `sessions`,
-// open_session, list_sessions, close_session, checkpoint and session_files. `sandboxes`,
-// `resources`, `observer` and `sessions`, the latter two of which may be null, must outlive them;
-// `catalogue` need not.
+// open_session, list_sessions, close_session, checkpoint and session_files, besides run_command and
+// exchange where languages are enabled that they are for. `sandboxes`, `resources`, `observer` and
+// `sessions`, the latter two of which may be null, must outlive them; `catalogue` need not.
 std::vector<std::unique_ptr<Tool>> MakeTools(Sandboxes& sandboxes,
                                              const profiles::ProfileCatalogue& catalogue,
                                              const AnswersConfig& answers, ResourceStore& resources,

@@ -4,6 +4,7 @@ COMMANDS = (
     "run",
     "repl",
     "shell",
+    "changes",
     "validate",
     "rules",
     "serve",

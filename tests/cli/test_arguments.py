@@ -97,7 +97,7 @@ COMMANDS = ("run", "validate", "serve", "config", "info", "doctor", "completion"
         ),
         (
             ["run", "-c", "1", "--package", "six", "--package-index", "https://a.org/simple"],
-            "belljar run: --package requires --container",
+            "belljar run: --package: they require a container",
         ),
         (
             ["run", "-c", "1", "--container", "--package-host", "a.org"],

@@ -54,6 +54,7 @@ def offered(belljar, tmp_path, *words: str) -> list[str]:
             ["belljar", ""],
             [
                 "audit",
+                "changes",
                 "completion",
                 "config",
                 "doctor",

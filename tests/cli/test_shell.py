@@ -74,11 +74,11 @@ def test_an_interruption_ends_the_command(program: Path) -> None:
 class Terminal:
     """The command at a terminal of its own."""
 
-    def __init__(self, program: Path, *arguments: str) -> None:
+    def __init__(self, program: Path, *arguments: str, command: str = "shell") -> None:
         self._pid, self._fd = pty.fork()
         if self._pid == 0:
             os.environ["TERM"] = "xterm"
-            os.execv(program, ["belljar", "shell", *arguments])
+            os.execv(program, ["belljar", command, *arguments])
         os.set_blocking(self._fd, False)
         self.shown = ""
 

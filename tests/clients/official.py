@@ -6,6 +6,7 @@ import json
 import selectors
 import subprocess
 import time
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -109,21 +110,28 @@ def _command(peer: Peer, plan: dict[str, Any], build: Path) -> list[str]:
     return [str(part) for part in program] + [json.dumps(plan)]
 
 
-def talk(peer: Peer, build: Path, folder: Path) -> Conversation:
+def talk(
+    peer: Peer,
+    build: Path,
+    folder: Path,
+    calls: list[tuple[str, str, dict[str, Any]]] | None = None,
+    options: Sequence[str] = (),
+) -> Conversation:
     """With a server of its own, so that many can talk at a time without sharing its workers. Over
-    stdio the client starts it itself."""
+    stdio the client starts it itself. `options` are more of the server's."""
+    serve = [*SERVE, *options]
     plan = {
         "package": peer.package,
         "mode": {"pin": peer.mode} if peer.package == "client" and peer.pinned else peer.mode,
         "stdio": None,
         "http": None,
         "installed": str(build / "clients"),
-        "calls": CALLS,
+        "calls": CALLS if calls is None else calls,
     }
     if peer.transport == "stdio":
-        plan["stdio"] = {"command": str(BELLJAR), "args": SERVE}
+        plan["stdio"] = {"command": str(BELLJAR), "args": serve}
         return _converse(peer, _command(peer, plan, build), None, folder / "stderr.txt")
-    server = HttpServer(folder / "server.txt", token=TOKEN, arguments=SERVE[1:])
+    server = HttpServer(folder / "server.txt", token=TOKEN, arguments=serve[1:])
     try:
         plan["http"] = {"url": server.url, "headers": server.headers}
         return _converse(peer, _command(peer, plan, build), server.pid, folder / "stderr.txt")

@@ -12,7 +12,7 @@ from tests.clients.server import TOKEN, HttpServer
 
 # A valid body may name a module that its profile does not have.
 LEFT_OUT = "positive_data_acceptance"
-EXAMPLES = 12
+EXAMPLES = 6
 # Every operation is there, and its token may do everything.
 EVERYTHING = """
 [execution]

@@ -156,6 +156,18 @@ def test_the_list_of_tools(build, server):
     assert tokens <= 3500
 
 
+def test_the_list_of_tools_with_commands(build):
+    server = Server(**ALL, SANDBOX_ENABLE_LANGUAGES="shell,bash")
+    try:
+        listed = server.ask("tools/list")
+    finally:
+        server.close()
+    (command,) = [tool for tool in listed["tools"] if tool["name"] == "run_command"]
+    tokens, alone = count(build, [compact(listed), compact(command)])
+    assert tokens <= 4000
+    assert alone <= 650
+
+
 def test_the_list_of_tools_without_sessions(build):
     server = Server(**ALL, BELLJAR_SESSIONS_ENABLED="false")
     try:

@@ -1,4 +1,5 @@
-"""A package index for tests (PEP 503): wheels that are made here, good ones and hostile ones.
+"""A package index for tests (PEP 503) at /simple, and a registry of npm's at /npm: packages that
+are made here, good ones and hostile ones.
 
 `python3 -I package_index.py LOG` prints its port and serves until its standard input ends; LOG gets
 the path of each request.
@@ -9,6 +10,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import io
+import json
 import os
 import sys
 import tarfile
@@ -111,8 +113,8 @@ def wheels(port: int) -> dict[str, dict[str, bytes]]:
     start = {"starts.pth": EXIT, "sitecustomize.py": EXIT}
     add("starts-itself", package("starts_itself", "x = 1\n") | start)
     add("scripted", package("scripted", "def main(): pass\n"), scripts=True)
-    json = {"json.py": b"dumps = lambda _: 'shadowed'\n"}
-    add("shadows", package("shadows", "x = 1\n") | package("math", "pi = 3\n") | json)
+    shadow = {"json.py": b"dumps = lambda _: 'shadowed'\n"}
+    add("shadows", package("shadows", "x = 1\n") | package("math", "pi = 3\n") | shadow)
     add("exits", package("exits", "raise SystemExit('no')\n"))
     add("deep", package("deep", "") | {DEEP: b""})
     add("many", package("many", "") | MANY)
@@ -130,6 +132,93 @@ def distributions(port: int) -> dict[str, dict[str, bytes]]:
         "source-only": {"source-only-1.0.tar.gz": b"\x1f\x8b not looked at"},
         "not-a-wheel": {"not_a_wheel-1.0-py3-none-any.whl": b"not even a zip"},
     }
+
+
+# --- npm's --------------------------------------------------------------------------------------
+
+Npm = dict[str, dict[str, dict[str, bytes]]]  # name -> version -> files
+SHOUT = b"module.exports = (text) => require('left').pad(text.toUpperCase(), 8);\n"
+LEFT = b"exports.pad = (text, width) => text.padStart(width);\n"
+COMMAND = b"#!/usr/bin/env node\nconsole.log(require('.')(process.argv[2]));\n"
+
+
+def about(name: str, version: str, **more: Any) -> bytes:
+    return json.dumps({"name": name, "version": version, "main": "index.js"} | more).encode()
+
+
+def npm_packages() -> Npm:
+    def left(version: str, code: bytes = LEFT) -> dict[str, bytes]:
+        return {"package.json": about("left", version), "index.js": code}
+
+    runs = {"install": "touch /workspace/ran", "postinstall": "touch /workspace/ran"}
+    return {
+        "left": {"1.0.0": left("1.0.0"), "2.0.0": left("2.0.0", b"exports.pad = () => 'two';\n")},
+        "shout": {
+            "1.0.0": {
+                "package.json": about(
+                    "shout", "1.0.0", dependencies={"left": "^1"}, bin={"shout": "cli.js"}
+                ),
+                "index.js": SHOUT,
+                "cli.js": COMMAND,
+            }
+        },
+        "@own/scoped": {
+            "1.0.0": {
+                "package.json": about("@own/scoped", "1.0.0", type="module"),
+                "index.js": b"export default 'scoped';\n",
+            }
+        },
+        "with-scripts": {
+            "1.0.0": {
+                "package.json": about("with-scripts", "1.0.0", scripts=runs),
+                "index.js": b"module.exports = 'not run';\n",
+            }
+        },
+        "bad-bin": {
+            "1.0.0": {
+                "package.json": about(
+                    "bad-bin", "1.0.0", bin={"../../up": "index.js", "out": "../../../usr/bin/id"}
+                ),
+                "index.js": b"",
+            }
+        },
+        "needs-git": {
+            "1.0.0": {
+                "package.json": about(
+                    "needs-git", "1.0.0", dependencies={"far": "git+https://127.0.0.1/far.git"}
+                )
+            }
+        },
+        "wrong-integrity": {"1.0.0": {"package.json": about("wrong-integrity", "1.0.0")}},
+    }
+
+
+def npm_archive(files: dict[str, bytes]) -> bytes:
+    packed = io.BytesIO()
+    with tarfile.open(fileobj=packed, mode="w:gz") as archive:
+        for path, content in files.items():
+            entry = tarfile.TarInfo(f"package/{path}")
+            entry.size = len(content)
+            entry.mode = 0o755 if path == "cli.js" else 0o644
+            archive.addfile(entry, io.BytesIO(content))
+    return packed.getvalue()
+
+
+def npm_pages(port: int) -> dict[str, bytes]:
+    pages = {}
+    for name, versions in npm_packages().items():
+        document: dict[str, Any] = {"name": name, "versions": {}}
+        for version, files in versions.items():
+            archive = npm_archive(files)
+            path = f"/npm/{name}/-/{name.rpartition('/')[2]}-{version}.tgz"
+            pages[path] = archive
+            hashed = b"other" if name == "wrong-integrity" else archive
+            sha512 = base64.b64encode(hashlib.sha512(hashed).digest()).decode()
+            dist = {"tarball": f"http://127.0.0.1:{port}{path}", "integrity": f"sha512-{sha512}"}
+            document["versions"][version] = json.loads(files["package.json"]) | {"dist": dist}
+            document["dist-tags"] = {"latest": version}
+        pages[f"/npm/{name.replace('/', '%2f')}"] = json.dumps(document).encode()
+    return pages
 
 
 def page(name: str, files: dict[str, bytes]) -> bytes:
@@ -150,8 +239,10 @@ class Handler(BaseHTTPRequestHandler):
             log.write(f"{self.path}\n")
         content = self.pages.get(self.path)
         self.send_response(404 if content is None else 200)
-        html = self.path.endswith("/")
-        self.send_header("Content-Type", "text/html" if html else "application/octet-stream")
+        kind = "text/html" if self.path.endswith("/") else "application/octet-stream"
+        if self.path.startswith("/npm/") and not self.path.endswith(".tgz"):
+            kind = "application/json"
+        self.send_header("Content-Type", kind)
         self.send_header("Content-Length", str(len(content or b"")))
         self.end_headers()
         self.wfile.write(content or b"")
@@ -163,7 +254,7 @@ class Handler(BaseHTTPRequestHandler):
 def main() -> None:
     server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
     Handler.log = Path(sys.argv[1])
-    Handler.pages = {}
+    Handler.pages = npm_pages(server.server_address[1])
     for name, files in distributions(server.server_address[1]).items():
         Handler.pages[f"/simple/{name}/"] = page(name, files)
         Handler.pages.update({f"/files/{file}": content for file, content in files.items()})

@@ -29,7 +29,7 @@ def server(tmp_path_factory):
 @pytest.fixture(scope="module")
 def api(tmp_path_factory):
     """The OpenAPI document of a server that has all operations."""
-    with started(tmp_path_factory.mktemp("api"), "--languages", "bash") as address:
+    with started(tmp_path_factory.mktemp("api"), "--languages", "bash,shell") as address:
         with urllib.request.urlopen(f"http://{address}/openapi.json", timeout=60) as response:
             yield json.load(response)
 

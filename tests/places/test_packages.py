@@ -5,19 +5,16 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.container.served_index import Index, served_index
 from tests.data_science.session import Session
 from tests.jail.conftest import BELLJAR
 from tests.places.place import CONTAINERS, DOCKER, Place, need
-
-INDEX = Path(__file__).parents[1] / "container/package_index.py"
 
 NOBODY = "http://127.0.0.1:1/simple"
 """Port 1: nothing listens there."""
@@ -25,27 +22,10 @@ PROGRAM = "import guests, greeting\n[guests.LIST, greeting.greet('me')]"
 RESULT = [["good day, you"], "good day, me"]
 
 
-@dataclass
-class Index:
-    address: str
-    log: Path
-
-    def asked(self) -> list[str]:
-        return self.log.read_text().splitlines() if self.log.exists() else []
-
-
 @pytest.fixture(scope="module")
 def index(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Index]:
-    log = tmp_path_factory.mktemp("index") / "asked"
-    with subprocess.Popen(
-        [sys.executable, "-I", INDEX, log],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        text=True,
-    ) as process:
-        assert process.stdout is not None
-        yield Index(f"http://127.0.0.1:{process.stdout.readline().strip()}/simple", log)
-        process.kill()
+    with served_index(tmp_path_factory.mktemp("index") / "asked") as index:
+        yield index
 
 
 @pytest.fixture(scope="module")
@@ -151,7 +131,7 @@ if REAL_INDEX := os.environ.get("BELLJAR_TEST_PACKAGE_INDEX"):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        (["--package", "x"], "--package requires --container"),
+        (["--package", "x"], "--package: they require a container"),
         (["--container", "--package", "./x"], "a package is a name"),
         (["--container", "--package", "x", "--image", "y"], "omit --image"),
         (["--container", "--package", "x", "--profile", "./own.toml"], "own.toml"),

@@ -3,6 +3,7 @@ possible. Each has a control that succeeds outside, or where it is allowed."""
 
 import errno
 import signal
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -23,8 +24,12 @@ from tests.languages.test_attacks import (
 )
 from tests.machine import need_root
 
-# What a shell needs: interpreters compile while they run.
-ALLOWED = {"executable memory", "memory executable later"}
+# What a shell needs: interpreters compile while they run. "write" is a test of its own: a session
+# has a /var/tmp.
+ALLOWED = {"executable memory", "memory executable later", "write"}
+
+# TCP and UDP, on a loopback of its own.
+LOOPBACK = {("2", "1", "0"), ("2", "2", "0"), ("10", "1", "0")}
 
 Attack = Callable[..., belljar.CommandResult]
 
@@ -62,9 +67,24 @@ def test_native_attacks(name: str, attack: Attack, outside) -> None:  # noqa: F8
         pytest.skip("it does not succeed outside either")
 
 
+def test_it_writes_only_to_its_own_folders(attack: Attack) -> None:
+    own = Path(f"/var/tmp/belljar-{uuid.uuid4().hex}")
+    assert attack("write", str(own)).stdout == "WON\n"
+    assert not own.exists()
+    for folder in ("/usr", "/etc", "/var", "/var/tmp/..", "/dev", "/"):
+        assert_held(attack("write", f"{folder}/{own.name}"))
+
+
 @pytest.mark.parametrize("flag", NAMESPACES, ids=hex)
 def test_namespaces_of_its_own(flag: int, attack: Attack) -> None:
     assert_held(attack("clone3" if flag == 0x80 else "clone", hex(flag | 0x10000000)))
+
+
+def test_the_controls_of_namespaces_and_sockets(outside) -> None:  # noqa: F811
+    assert outside("socket", "2", "1", "0") == "WON"
+    assert outside("socket", "1", "1", "0") == "WON"
+    if outside("clone", hex(0x10000000)) != "WON":
+        pytest.skip("this machine allows nobody user namespaces")
 
 
 @pytest.mark.parametrize("path", READ)
@@ -85,7 +105,10 @@ def test_the_controls_of_reading_and_writing(attack: Attack, outside) -> None:  
 
 @pytest.mark.parametrize("words", SOCKETS, ids="-".join)
 def test_sockets(words: tuple[str, ...], attack: Attack) -> None:
-    assert_held(attack("socket", *words))
+    if words in LOOPBACK:
+        assert attack("socket", *words).stdout == "WON\n"  # test_command_network.py
+    else:
+        assert_held(attack("socket", *words))
 
 
 @ON_X86
@@ -95,6 +118,14 @@ def test_each_hostile_call_kills(name: str, attack: Attack) -> None:
     if found is None:
         pytest.skip("the headers do not know it")
     assert attack("call", found).status.signal == signal.SIGSYS
+
+
+@ON_X86
+def test_the_control_of_hostile_calls(attack: Attack) -> None:
+    found = number("getpid")
+    assert found is not None
+    ran = attack("call", found)
+    assert ran.status.signal is None and ran.status.state == "exited"
 
 
 # --- what watches over a command ------------------------------------------------------------------

@@ -75,7 +75,9 @@ def test_what_it_sees(session: belljar.Session) -> None:
     there = (
         "/usr/bin/bash /usr/share /etc/services /dev/null /dev/pts /dev/tty /proc/self /workspace"
     )
-    missing = "/etc/passwd /etc/shadow /root /home /var /sys /dev/mem /dev/kmsg /proc/kcore /run"
+    missing = (
+        "/etc/passwd /etc/shadow /root /home /var/log /sys /dev/mem /dev/kmsg /proc/kcore /run"
+    )
     script = f"for path in {there} {missing}; do [ -e $path ] && echo $path; done"
     assert session.command(script).stdout.split() == there.split()
     assert session.command(["id", "-u"]).stdout == "65534\n"
@@ -88,6 +90,13 @@ def test_what_it_sees(session: belljar.Session) -> None:
 def test_what_it_wrote_itself_can_be_executed(session: belljar.Session) -> None:
     session.files["tool"] = "#!/bin/sh\necho tool $1\n"
     assert session.command("chmod +x tool && ./tool 7").stdout == "tool 7\n"
+
+
+def test_make_starts_what_it_needs(session: belljar.Session) -> None:
+    """By posix_spawn, which sets the effective id to the real one."""
+    session.files["Makefile"] = "all: a b\n\tcat a b\na b:\n\techo $@ > $@\n"
+    made = session.command("make -s -j2")
+    assert (made.stdout, made.exit_code) == ("a\nb\n", 0), made.stderr
 
 
 def test_a_stopped_command_says_why_and_leaves_nothing(session: belljar.Session) -> None:
@@ -286,7 +295,9 @@ def test_sessions_do_not_see_each_other(box: belljar.Sandbox) -> None:
         one.command("echo s > /tmp/secret")
         assert other.command("ps -e -o args | grep -c 'sleep [7]77'").stdout == "0\n"
         assert other.command("ls /workspace /tmp").stdout == "/tmp:\n\n/workspace:\n"
+        own = other.spawn(["sleep", "1000"])
         assert other.command("kill -9 -1; echo alive").stdout in {"alive\n", ""}
+        assert own.wait().state in {"exited", "lost"}  # the control
         assert sleeper.status.state == "running"
 
 

@@ -26,10 +26,11 @@ SANDBOX = {
     "timeout": None, "memory": None, "cpu": None, "output": None, "isolation": "strict",
     "policy": "on", "language": "python", "allowed_imports": None, "allow_domains": (),
     "allow_private": (), "spares": None, "container": False, "packages": (),
+    "package_index": None, "npm_registry": None, "package_hosts": (), "package_allow_private": (),
 }  # fmt: skip
 SESSION = {
     "timeout": None, "memory": None, "cpu": None, "output": None, "checkpoints": 16,
-    "total_memory": None, "wait": 60,
+    "total_memory": None, "project": None, "wait": 60,
 }  # fmt: skip
 
 METHODS = [

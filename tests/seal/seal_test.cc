@@ -520,6 +520,8 @@ TEST(Landlock, CoverageIsThatOfTheKernel) {
   EXPECT_EQ(LandlockCoverage(4), "files, truncation, TCP");
   EXPECT_EQ(LandlockCoverage(6),
             "files, truncation, TCP, device ioctls, abstract sockets, signals");
+  EXPECT_EQ(LandlockCoverage(6, true),
+            "files, truncation, device ioctls, abstract sockets, signals");
 }
 
 #define REQUIRE_LANDLOCK(abi) \
@@ -527,11 +529,12 @@ TEST(Landlock, CoverageIsThatOfTheKernel) {
 
 // Runs `body` in a child that may read below `paths` only.
 tests::Death UnderLandlock(const std::vector<core::PathRule>& paths,
-                           const std::function<int()>& body) {
+                           const std::function<int()>& body, bool any_tcp = false) {
   return tests::InChild([&] {
     const core::Result<std::vector<ReadableTree>> readable = OpenReadableTrees(paths);
     if (!readable) return kNoSetup;
-    const core::UniqueFd ruleset = CreateLandlockRuleset({*readable}, LandlockAbi());
+    const core::UniqueFd ruleset =
+        CreateLandlockRuleset({.readable = *readable, .any_tcp = any_tcp}, LandlockAbi());
     if (!ruleset || prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0) return kNoSetup;
     if (!RestrictByLandlock(ruleset.get())) return kNoSetup;
     return body();
@@ -619,6 +622,12 @@ TEST(Landlock, TcpIsRefused) {
   EXPECT_TRUE(connects()) << "the control: without Landlock it connects";
   EXPECT_EQ(UnderLandlock({}, [&] { return connects() ? kNotAsExpected : kAsExpected; }),
             tests::Exited(kAsExpected));
+  const auto leaves_tcp_alone = [&] {
+    if (!connects()) return 10;
+    if (Opens("/etc/passwd", O_RDONLY)) return 11;
+    return kAsExpected;
+  };
+  EXPECT_EQ(UnderLandlock({}, leaves_tcp_alone, true), tests::Exited(kAsExpected));
 }
 
 TEST(Landlock, AbstractSocketsAndSignalsOfOthersAreRefused) {
@@ -904,6 +913,27 @@ TEST_F(PrivateRoot, TheNetworkIsEmpty) {
               if (connect(client.get(), reinterpret_cast<sockaddr*>(&address), sizeof address) == 0)
                 return 10;
               return errno == ENETUNREACH ? kAsExpected : 11;
+            }),
+            tests::Exited(kAsExpected));
+}
+
+TEST_F(PrivateRoot, TheLoopbackOfANamespaceOfItsOwnIsAllThatAWorkerReaches) {
+  EXPECT_EQ(InNamespaces([] {
+              const auto connects = [](in_addr_t address) {
+                const core::UniqueFd client(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+                sockaddr_in to{};
+                to.sin_family = AF_INET;
+                to.sin_port = htons(9);
+                to.sin_addr.s_addr = htonl(address);
+                return connect(client.get(), reinterpret_cast<sockaddr*>(&to), sizeof to) == 0
+                           ? 0
+                           : errno;
+              };
+              if (connects(INADDR_LOOPBACK) != ENETUNREACH) return 10;
+              if (!OpenLoopback()) return 11;
+              if (connects(INADDR_LOOPBACK) != ECONNREFUSED) return 12;
+              if (connects(0xc0000201) != ENETUNREACH) return 13;  // 192.0.2.1
+              return kAsExpected;
             }),
             tests::Exited(kAsExpected));
 }

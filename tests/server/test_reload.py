@@ -167,8 +167,12 @@ def remove_and_return(server, operator):
     assert ended["type"] == "execution.refused"
     # The token comes back.
     server.reload(tokens(operator, BERT_))
-    states = [ask(server, "GET", job, token=BERT).json()["state"] for job in jobs]
-    assert states == ["succeeded", "failed"]  # the program's timeout is an outcome
+
+    def states() -> list[str]:
+        return [ask(server, "GET", job, token=BERT).json()["state"] for job in jobs]
+
+    # A job's record follows its event. The program's timeout is an outcome.
+    until(lambda: states() == ["succeeded", "failed"], states)
     cell = ask(server, "POST", f"{session}/cells", {"code": "1"}, token=BERT)
     assert cell.status == 404 and "its token was removed" in cell.json()["detail"]
     # Nobody else's.

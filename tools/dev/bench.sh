@@ -30,6 +30,14 @@ word_bench() {
       shift
       bench_wheel "$@"
       ;;
+    workshop)
+      shift
+      build_command
+      lock
+      make_venv "$VENV_DEV" dev
+      unlock
+      exec "$VENV_DEV/bin/python" "$ROOT/bench/workshop.py" "$BUILD/release" "$@"
+      ;;
     validate)
       lock
       make_venv "$VENV_DEV" dev

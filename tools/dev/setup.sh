@@ -241,7 +241,15 @@ install_clients() {
   install_beside "clients of other services" make_venv "$BUILD/venv-compatible" compatible
   # The libraries that the package integrates with.
   install_beside "integrations" make_venv "$BUILD/venv-integrations" integrations
+  install_beside "adapters" make_venv "$BUILD/venv-adapters" adapters
+  install_harbor
   install_beside "verl" make_sources
+}
+
+# It needs Python 3.12.
+install_harbor() {
+  "$PYTHON" -I -c 'import sys; sys.exit(sys.version_info < (3, 12))' || return 0
+  install_beside "Harbor" make_venv "$BUILD/venv-harbor" harbor
 }
 
 # --- the command -----------------------------------------------------------------------------

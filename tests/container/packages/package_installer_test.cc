@@ -110,7 +110,7 @@ class PackageInstaller : public testing::Test {
 
   static PackageQuestion Question(const std::vector<std::string>& packages) {
     PackageQuestion question{.requirements = {},
-                             .python = host::kPythonVersion,
+                             .runtime = host::kPythonVersion,
                              .architecture = "here",
                              .index = index_->shown()};
     const auto requirements = ParseRequirements(packages);
@@ -283,12 +283,15 @@ TEST_F(PackageInstaller, PythonsOwnModulesStayPythons) {
             host::Status::kOk);
 }
 
-TEST_F(PackageInstaller, ScriptsAreLeftOut) {
+TEST_F(PackageInstaller, ScriptsAreOurs) {
   const tests::TestFolder folder;
   const core::Result<PackageLock> lock = Install({"scripted"}, folder.File("site"));
   ASSERT_TRUE(lock) << lock.error().ToString();
   EXPECT_TRUE(fs::exists(folder.File("site/scripted/__init__.py")));
-  EXPECT_FALSE(fs::exists(folder.File("site/bin")));
+  const std::string script = folder.File("site/bin/scripted");
+  EXPECT_EQ(tests::ReadText(script),
+            "#!/usr/bin/env python3\nimport sys\nfrom scripted import main\nsys.exit(main())\n");
+  EXPECT_NE(fs::status(script).permissions() & fs::perms::others_exec, fs::perms::none);
 }
 
 // pip fetches what a wheel requires by its address, whatever it was told of wheels.
@@ -407,8 +410,9 @@ class HostileInstaller : public testing::Test {
                                 outcome.artifacts.push_back(artifact);
                                 return core::Result<host::Outcome>(outcome);
                               });
-    return installer.Install({.requirements = {"x"}, .python = "", .architecture = "", .index = ""},
-                             folder.File("site"), -1);
+    return installer.Install(
+        {.requirements = {"x"}, .runtime = "", .architecture = "", .index = ""},
+        folder.File("site"), -1);
   }
 };
 
@@ -455,7 +459,7 @@ TEST(InstallerEnd, OnlyACancellationIsOne) {
     const tests::TestFolder folder;
     fs::create_directory(folder.File("site"));
     return installer
-        .Install({.requirements = {"x"}, .python = "", .architecture = "", .index = ""},
+        .Install({.requirements = {"x"}, .runtime = "", .architecture = "", .index = ""},
                  folder.File("site"), -1)
         .error();
   };

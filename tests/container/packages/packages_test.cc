@@ -91,6 +91,34 @@ TEST(PackageRequirements, NothingButNamesAndVersions) {
   for (const std::string& text : refused) EXPECT_EQ(Canonical(text), "refused") << text;
 }
 
+TEST(PackageRequirements, DigestsAreThoseOfARequirementsFile) {
+  const std::string one(64, 'a');
+  const std::string other(64, 'b');
+  const auto hash = [](const std::string& digits) { return " --hash=sha256:" + digits; };
+  EXPECT_EQ(Canonical("Six == 1.16.0" + hash(other) + hash(one) + hash(one) + " "),
+            "six==1.16.0" + hash(one) + hash(other));
+  for (const std::string& text :
+       {"six==1 --hash=md5:" + std::string(32, 'a'), "six" + hash("a"), "six" + hash(one) + "0",
+        "six" + hash(one) + " --index-url=http://example.org", hash(one), "six" + hash(one) + ";x",
+        "six --no-deps" + hash(one), "six" + hash("../../" + one.substr(6))}) {
+    EXPECT_EQ(Canonical(text), "refused") << text;
+  }
+}
+
+TEST(PackageRequirements, OfNpmThereAreANameAndARange) {
+  for (const std::string text : {"npm:left-pad", "npm:@types/node", "npm:left-pad@^1.3.0",
+                                 "npm:@types/node@>=20 <22 || 24.x", "npm:a@latest", "npm:a@*"}) {
+    EXPECT_EQ(Canonical(text), text);
+  }
+  for (const std::string text :
+       {"npm:",          "npm:A",      "npm:./a", "npm:../a",  "npm:/a",       "npm:a/b",
+        "npm:@a",        "npm:@a/b/c", "npm:a@",  "npm:a@b@c", "npm:a@file:b", "npm:a@git+ssh://b",
+        "npm:a@b/c",     "npm:a@-x",   "npm:-a",  "npm:_a",    "npm:a\nb",     "npm:a@1\n",
+        "npm:a --force", "NPM:a"}) {
+    EXPECT_EQ(Canonical(text), "refused") << text;
+  }
+}
+
 TEST(PackageRequirements, AListIsSortedAndNamesEachOnce) {
   const auto read = ParseRequirements({"b", "A>1"});
   ASSERT_TRUE(read);
@@ -110,6 +138,11 @@ TEST(PackageRequirements, PatternsOfAnOperator) {
   EXPECT_TRUE(IsAllowedPackage("google-auth", {"google-*"}));
   EXPECT_FALSE(IsAllowedPackage("googleauth", {"google-*"}));
   EXPECT_TRUE(IsAllowedPackage("anything", {"*"}));
+  EXPECT_FALSE(IsAllowedPackage("npm:anything", {"*", "npm"}));
+  EXPECT_TRUE(IsAllowedPackage("npm:anything", {"npm:*"}));
+  EXPECT_TRUE(IsAllowedPackage("npm:@own/a", {"npm:@own/*"}));
+  EXPECT_FALSE(IsAllowedPackage("npm:left-pad", {"npm:left"}));
+  EXPECT_FALSE(IsAllowedPackage("left", {"npm:left", "npm:*"}));
 }
 
 // --- the tree -----------------------------------------------------------------------------------
@@ -208,7 +241,7 @@ TEST(PackageTree, ModulesThatProgramsMayImport) {
 
 PackageQuestion Question() {
   return {.requirements = {"pkg>=1"},
-          .python = "3.11.2",
+          .runtime = "3.11.2",
           .architecture = "amd64",
           .index = "https://index.example/simple"};
 }
@@ -241,6 +274,22 @@ TEST(PackageLocks, AreReadAsTheyWereWritten) {
   EXPECT_EQ(read->Names(), std::vector<std::string>{"pkg==1.0"});
 }
 
+TEST(PackageLocks, OfNpmThereMayBeSeveralVersionsOfOneName) {
+  PackageLock lock = LockOf({std::string(64, 'b'), 4, 12, {}});
+  lock.question.requirements = {"npm:left@2"};
+  lock.packages = {{"npm:left", "1.0.0", "left-1.0.0.tgz", std::string(64, 'a')},
+                   {"npm:left", "2.0.0", "left-2.0.0.tgz", std::string(64, 'a')}};
+  const core::Result<PackageLock> read = PackageLockFromText(PackageLockToText(lock));
+  ASSERT_TRUE(read) << read.error().ToString();
+  EXPECT_EQ(read->Names(), (std::vector<std::string>{"npm:left@1.0.0", "npm:left@2.0.0"}));
+  PackageLock twice = lock;
+  twice.packages[1].version = "1.0.0";
+  EXPECT_FALSE(PackageLockFromText(PackageLockToText(twice)));
+  PackageLock mixed = lock;
+  mixed.packages[1] = LockOf({}).packages[0];
+  EXPECT_FALSE(PackageLockFromText(PackageLockToText(mixed)));
+}
+
 TEST(PackageLocks, OthersAreRefused) {
   const std::string text = PackageLockToText(LockOf({std::string(64, 'b'), 4, 12, {"pkg"}}));
   const auto with = [&](const std::string& from, const std::string& to) {
@@ -251,7 +300,7 @@ TEST(PackageLocks, OthersAreRefused) {
   };
   ASSERT_TRUE(PackageLockFromText(text));
   for (const std::string& other :
-       {std::string(), text.substr(1), with("\"schema\": 1", "\"schema\": 2"),
+       {std::string(), text.substr(1), with("\"schema\": 2", "\"schema\": 1"),
         with("\"pkg\",", "\"-r\","), with("1.0\"", "1.0\\n\""), with("pkg-1.0-py3", "../x"),
         with("aaaa", "AAAA"), with("bbbb", "xxxx"), with("\"files\": 4", "\"files\": -4"),
         with("\"pkg\"\n", "\"os'\"\n"), with("\"tree\"", "\"tree\": {}, \"tree\""),
@@ -276,7 +325,7 @@ TEST(PackageLocks, KeyIsOfTheWholeQuestion) {
   const std::string key = Question().Key();
   EXPECT_EQ(key.size(), 64u);
   for (const auto change : {+[](PackageQuestion& q) { q.requirements = {"pkg"}; },
-                            +[](PackageQuestion& q) { q.python = "3.12.0"; },
+                            +[](PackageQuestion& q) { q.runtime = "3.12.0"; },
                             +[](PackageQuestion& q) { q.architecture = "arm64"; },
                             +[](PackageQuestion& q) { q.index += "/"; }}) {
     PackageQuestion other = Question();
