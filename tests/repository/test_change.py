@@ -132,7 +132,7 @@ def test_where_it_is_not_known_everything_is_needed():
             ],
         ),
         (["tests/landing.toml"], ["tests"]),
-        (["docs/cli.md", ".ci/run"], ["tests", *EXTRAS]),
+        (["docs/cli.md", ".ci/run"], ["tests"]),
         (["server/calls/CMakeLists.txt"], ["tests", "server", "server_cpp", "tsan", "fuzz"]),
         (["docs/cli.md", "CMakeLists.txt"], ["tests", *EXTRAS]),
     ],
