@@ -21,7 +21,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.machine import lacks, need
+from tests.machine import BUILD, lacks, need
 
 ROOT = Path(__file__).resolve().parents[2]
 PYTHON = os.environ.get("BELLJAR_PYTHON", "/usr/bin/python3")
@@ -131,8 +131,7 @@ def pip(python: Path, *arguments: object, **variables: str) -> subprocess.Comple
 
 @pytest.fixture(scope="session")
 def frontend(scratch: Path) -> Path:
-    """The Python with `build`, and with what the build requires: each build would install it anew,
-    elsewhere, and then compile against the new path of pybind11."""
+    """The Python with `build`, and with what the build requires: each build would install it anew."""
     python = scratch / "frontend/bin/python"
 
     def make() -> None:
@@ -167,10 +166,15 @@ def build(frontend: Path, scratch: Path, target: Path, kind: str, *options: str)
 
 @pytest.fixture(scope="session")
 def build_wheel(frontend: Path, scratch: Path, build_tree: Path) -> Callable[[Path], Path]:
-    """Makes the wheel in a folder. A second time it only packs what has been compiled."""
+    """Makes the wheel in a folder. A second time it only packs what has been compiled. With pybind11 as
+    the tree release has it, so that the compiler cache has these objects, too; `./dev wheels` takes
+    that of pyproject.toml."""
 
     def build_wheel(target: Path) -> Path:
-        settings = (f"-Cbuild-dir={build_tree}", "-Ccmake.define.BELLJAR_WERROR=ON")
+        settings = [f"-Cbuild-dir={build_tree}", "-Ccmake.define.BELLJAR_WERROR=ON"]
+        cache = (BUILD / "CMakeCache.txt").read_text(encoding="utf-8")
+        if found := re.search(r"^pybind11_DIR:PATH=(.+)$", cache, re.MULTILINE):
+            settings.append(f"-Ccmake.define.pybind11_DIR={found[1]}")
         build(frontend, scratch, target, "--wheel", *settings)
         (found,) = target.glob("*.whl")
         return found

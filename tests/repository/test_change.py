@@ -101,15 +101,11 @@ def test_where_it_is_not_known_everything_is_needed():
         ),
         (
             ["engine/inside/zygote.cc"],
-            [
-                "tests",
-                "engine",
-                "containers",
-                "server",
-                "server_cpp",
-                "packages",
-                "package",
-            ],
+            ["tests", "engine", "containers", "server", "server_cpp", "package"],
+        ),
+        (
+            ["engine/inside/heap.cc"],
+            ["tests", "engine", "containers", "server", "server_cpp", "packages", "package"],
         ),
         (
             ["profiles/seccomp.toml"],

@@ -54,9 +54,8 @@ def test_a_planted_leak_is_found(planted: str, words: str) -> None:
 
 # On a busy machine longer than other tests may take.
 @pytest.mark.timeout(900)
-@pytest.mark.parametrize("profile, operations", [("basic", 400), ("filesystem", 60)])
+@pytest.mark.parametrize("profile, operations", [("basic", 1_500), ("filesystem", 300)])
 def test_nothing_is_reached(profile: str, operations: int) -> None:
-    """A little of it: ./dev nightly does the rest."""
     done = search("--profile", profile, "--operations", str(operations))
     assert done.returncode == 0, done.stdout + done.stderr
 
@@ -64,9 +63,9 @@ def test_nothing_is_reached(profile: str, operations: int) -> None:
 @pytest.mark.timeout(900)
 @pytest.mark.parametrize("profile", ["data-science", "network"])
 def test_a_profile_with_packages_is_searched(profile: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A little of it, too: a part takes a second there."""
+    """A little of it: a part takes a second there. ./dev nightly does the rest."""
     need_packages(profile)
     folder = BUILD / "share/belljar/packages" / profile
     monkeypatch.setenv("POLICY_SET_PACKAGES", str(folder.resolve()))
-    done = search("--profile", profile, "--seconds", "8")
+    done = search("--profile", profile, "--seconds", "20")
     assert done.returncode == 0, done.stdout + done.stderr
