@@ -34,7 +34,7 @@ def pytest_pycollect_makemodule(module_path, parent):
 
 
 class Elsewhere(pytest.File):
-    """A file of tests. All of it runs there, once, when the first of them is asked for here."""
+    """A file of tests. Those that are chosen here run there, once, when the first is asked for."""
 
     _cases: dict[str, list[ElementTree.Element]] | None = None
     output = ""
@@ -64,6 +64,12 @@ class Elsewhere(pytest.File):
             return [case for each in others for case in self._cases[each]]
         return self._cases.get(name, [])
 
+    def _chosen(self) -> list[str | Path]:
+        names = [item.name for item in self.session.items if item.parent is self]
+        if IMPORTED in names or len(names) == len(self.own):
+            return [self.path]
+        return [f"{self.path}::{name}" for name in names]
+
     def _run(self, report: Path) -> None:
         # No plugins but these: some libraries bring one that takes long to load.
         plugins = ["-p", "pytest_timeout", "-p", "pytester", "-p", "no:cacheprovider"]
@@ -75,7 +81,7 @@ class Elsewhere(pytest.File):
             "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1",
         }
         done = subprocess.run(
-            [self.python, "-m", "pytest", *plugins, "--junitxml", report, self.path],
+            [self.python, "-m", "pytest", *plugins, "--junitxml", report, *self._chosen()],
             cwd=ROOT,
             env=os.environ | environment,
             stdout=subprocess.PIPE,
