@@ -131,7 +131,7 @@ def pip(python: Path, *arguments: object, **variables: str) -> subprocess.Comple
 
 @pytest.fixture(scope="session")
 def frontend(scratch: Path) -> Path:
-    """The Python with `build`, and with what the build requires: each build would install it anew."""
+    """The Python with `build` and what the build requires, which each build would install anew."""
     python = scratch / "frontend/bin/python"
 
     def make() -> None:
@@ -166,9 +166,9 @@ def build(frontend: Path, scratch: Path, target: Path, kind: str, *options: str)
 
 @pytest.fixture(scope="session")
 def build_wheel(frontend: Path, scratch: Path, build_tree: Path) -> Callable[[Path], Path]:
-    """Makes the wheel in a folder. A second time it only packs what has been compiled. With pybind11 as
-    the tree release has it, so that the compiler cache has these objects, too; `./dev wheels` takes
-    that of pyproject.toml."""
+    """Makes the wheel in a folder. A second time it only packs what has been compiled. With the
+    pybind11 of the tree release, so that the compiler cache has these objects, too; `./dev wheels`
+    takes that of pyproject.toml."""
 
     def build_wheel(target: Path) -> Path:
         settings = [f"-Cbuild-dir={build_tree}", "-Ccmake.define.BELLJAR_WERROR=ON"]
