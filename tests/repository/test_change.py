@@ -109,7 +109,7 @@ def test_where_it_is_not_known_everything_is_needed():
         ),
         (
             ["profiles/seccomp.toml"],
-            ["tests", "engine", "containers", "packages", "package", "programs"],
+            ["tests", "engine", "containers", "package", "programs"],
         ),
         (["pyproject.toml"], ["tests", "packaging"]),
         (["python/belljar/ray.py"], ["tests", "package", "integrations", "ray"]),
