@@ -135,7 +135,7 @@ std::string ForTerminal(std::string_view diff, bool is_colored) {
 }
 
 std::string DiffText(const core::UniqueFd& folder, const ChangeSet& set) {
-  const std::string diff = projects::UnifiedDiff(folder, set);
+  std::string diff = projects::UnifiedDiff(folder, set);
   if (!isatty(STDOUT_FILENO) || diff.empty()) return diff;
   return ForTerminal(diff, UsesColors("auto", STDOUT_FILENO));
 }

@@ -24,7 +24,7 @@ const char* Stray(const PackageArguments& arguments) {
 
 std::string GivenOr(const std::optional<std::string>& given, const char* name) {
   if (given) return *given;
-  const char* const variable = getenv(name);
+  const char* const variable = getenv(name);  // NOLINT(concurrency-mt-unsafe): none is set
   return variable ? variable : "";
 }
 

@@ -146,7 +146,7 @@ core::Result<PackageLock> Installer::Take(const PackageQuestion& question,
   Answer answer;
   core::Result<void> read = wire::ReadForm(
       question.is_npm() ? outcome.stdout_stream.text : outcome.result_json.value_or(""),
-      {.depth = 8, .values = 64 * 1024}, kInstall,
+      {.depth = 8, .values = size_t{64} * 1024}, kInstall,
       [&](const json& form) { answer = ReadAnswer(form, question.is_npm()); });
   if (!read) return Failure("the installer gave no valid answer: " + read.error().detail);
   if (!answer.fault.empty()) return Explain(answer.fault, answer.what, outcome, question.is_npm());

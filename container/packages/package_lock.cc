@@ -124,6 +124,7 @@ std::string LockedPackage::ToString() const {
 
 std::vector<std::string> Names(const std::vector<LockedPackage>& packages) {
   std::vector<std::string> names;
+  names.reserve(packages.size());
   for (const LockedPackage& package : packages) names.push_back(package.ToString());
   return names;
 }

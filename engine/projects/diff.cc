@@ -21,7 +21,7 @@ using Lines = std::vector<std::string_view>;
 
 // A path as git writes it: one with unusual characters in quotes, as in C.
 std::string PathText(const char* side, const std::string& path) {
-  const std::string whole = side + path;
+  std::string whole = side + path;
   if (core::Printable(whole) == whole && whole.find_first_of("\"\\") == whole.npos) return whole;
   std::string quoted = "\"";
   for (const char each : whole) {
@@ -86,7 +86,10 @@ std::string Script(std::span<const std::string_view> before,
   // furthest[k + most + 1]: how far in `before` one gets on the diagonal k, by as many edits.
   std::vector<int> furthest(static_cast<size_t>(2 * most + 3), 0);
   std::vector<std::vector<int>> steps;
-  const auto at = [most](int diagonal) { return static_cast<size_t>(diagonal + most + 1); };
+  const auto at = [most](int diagonal) {
+    const int index = diagonal + most + 1;
+    return static_cast<size_t>(index);
+  };
   const auto comes_down = [&](const std::vector<int>& reached, int diagonal, int edits) {
     return diagonal == -edits ||
            (diagonal != edits && reached[at(diagonal - 1)] < reached[at(diagonal + 1)]);

@@ -48,6 +48,7 @@ core::Result<void> ForEachEntry(const Directory& directory,
   if (!directory) return unread();
   for (;;) {
     errno = 0;  // null without an error means end
+    // NOLINTNEXTLINE(concurrency-mt-unsafe): one thread reads this stream
     const dirent* const entry = readdir(directory.get());
     if (!entry && errno != 0) return unread();
     if (!entry) return {};

@@ -16,7 +16,7 @@ constexpr char kHowToAllowPackages[] =
 // The variable may contain credentials; settings are displayed and must not.
 std::string GivenOr(const std::string& given, const char* name) {
   if (!given.empty()) return given;
-  const char* const variable = getenv(name);
+  const char* const variable = getenv(name);  // NOLINT(concurrency-mt-unsafe): none is set
   return variable ? variable : "";
 }
 

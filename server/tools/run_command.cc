@@ -190,13 +190,15 @@ void CheckCommandAction(const nlohmann::json& given, const std::string& action,
       return given.contains(name) && !given[name].is_null();
     };
     for (const std::string& needed : each.needs) {
-      if (!has(needed)) problems.push_back("action " + action + " needs " + needed);
+      if (!has(needed))
+        problems.push_back(std::string("action ").append(action).append(" needs ").append(needed));
     }
     for (const auto& [name, value] : given.items()) {
       const bool is_known = name == "action" || core::Contains(each.needs, name) ||
                             core::Contains(each.takes, name) || value.is_null();
-      if (!is_known)
-        problems.push_back(name + " does not belong to action " + action + "; omit it");
+      if (is_known) continue;
+      problems.push_back(std::string(name).append(" does not belong to action ").append(action));
+      problems.back() += "; omit it";
     }
     return;
   }
